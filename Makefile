@@ -1,0 +1,37 @@
+# The commands of the README. Each sets up all that it needs; see scripts/setup.
+#   make run        build, and run the default scene
+#   make test       build, and run the tests in their short forms (SANITIZE=address,undefined for a sanitizer build)
+#   make test-all   every test, the long ones too
+#   make bench      benchmarks beside the peers
+#   make format     clang-format over the tree
+
+SANITIZE ?=
+BUILD := build/$(if $(SANITIZE),sanitize,release)
+CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
+JOBS ?= 2
+export CTEST_OUTPUT_ON_FAILURE := 1
+
+.PHONY: run build test test-all bench format setup clean
+.DEFAULT_GOAL := build
+
+setup:
+	@scripts/setup
+
+build: setup
+	@scripts/configure "$(BUILD)" $(CMAKE_FLAGS)
+	@cmake --build "$(BUILD)" -j $(JOBS)
+
+run: build
+	@"$(BUILD)/tribo" run scenes/solo.toml --out out/solo
+
+test: build
+	@cd "$(BUILD)" && ctest -j $(JOBS) -LE long
+
+test-all: build
+	@cd "$(BUILD)" && ctest -j $(JOBS)
+
+format: setup
+	@scripts/format
+
+clean:
+	@rm -rf build out

@@ -1,0 +1,33 @@
+# Compiler settings of every target, and the flags that must not come from outside.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(TRIBO_SANITIZE "" CACHE STRING "Sanitizers to build with, for instance address,undefined")
+option(TRIBO_WERROR "Warnings are errors" OFF)
+
+# The wheels of Pinocchio and Coal are built for the base x86-64 ABI: wider vectors change Eigen's alignment and its
+# allocator, and the program crashes at the first model.
+string(REGEX MATCH "-m(arch=(native|x86-64-v[34]|[a-z]*lake[a-z0-9-]*|haswell|znver[0-9])|avx[a-z0-9]*)" TRIBO_BAD_FLAG "${CMAKE_CXX_FLAGS}")
+if(TRIBO_BAD_FLAG AND NOT CMAKE_CXX_FLAGS MATCHES "EIGEN_MALLOC_ALREADY_ALIGNED=1")
+  message(FATAL_ERROR
+    "CXXFLAGS contain '${TRIBO_BAD_FLAG}', which changes the memory layout that the wheels of Pinocchio and Coal were built "
+    "with: the program would crash at the first model. Remove the flag, or use all three of "
+    "'-march=x86-64-v3 -DEIGEN_MAX_ALIGN_BYTES=16 -DEIGEN_MALLOC_ALREADY_ALIGNED=1'.")
+endif()
+
+find_program(TRIBO_CCACHE ccache)
+if(TRIBO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRIBO_CCACHE})
+endif()
+
+add_library(tribo_options INTERFACE)
+target_compile_options(tribo_options INTERFACE -Wall -Wextra $<$<BOOL:${TRIBO_WERROR}>:-Werror>)
+if(TRIBO_SANITIZE)
+  target_compile_options(tribo_options INTERFACE -fsanitize=${TRIBO_SANITIZE} -fno-omit-frame-pointer -O1 -g)
+  target_link_options(tribo_options INTERFACE -fsanitize=${TRIBO_SANITIZE})
+endif()

@@ -1,0 +1,29 @@
+// What surfaces are made of. A contact asks for the pair of its two materials.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tribo {
+
+/// How two surfaces meet. All in SI units.
+struct SurfacePair {
+  double mu_static = 0.7;            ///< friction while a contact sticks [-], >= 0
+  double mu_dynamic = 0.7;           ///< friction while it slips [-], 0 <= mu_dynamic <= mu_static
+  double restitution = 0.0;          ///< e: normal speed after over before an impact [-], 0 to 1
+  double restitution_speed = 0.01;   ///< impacts slower than this do not bounce [m/s]
+  double compliance = 0.0;           ///< normal displacement for a force, rigid steppers [m/N], >= 0
+  double stiffness = 1e5;            ///< K of the visco-elastic law [N/m], > 0
+  double damping = 300.0;            ///< B of the visco-elastic law [N s/m], >= 0
+};
+
+/// A named surface: the pair that it makes with its own kind, and so its share in mixed pairs.
+struct Material {
+  std::string name = "default";
+  SurfacePair surface;
+};
+
+/// How the coefficients of two different materials become those of their pair, where the pair is not given.
+enum class MixingRule { Minimum, Average, GeometricMean, Maximum };
+
+}  // namespace tribo

@@ -1,0 +1,151 @@
+// The world as it does not change: bodies in trees, shapes, materials, gravity. Shared by threads; its hash names it.
+//
+// Every body hangs on one joint. Bodies without a moving parent begin a tree; a free object is a tree of one body.
+// q and v follow Pinocchio's order and conventions (free joint: q = (p, quaternion xyzw), v = (linear, angular) in body axes).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tribo/material.hpp"
+#include "tribo/shape.hpp"
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+enum class JointKind {
+  Free,        ///< nq 7, nv 6
+  Spherical,   ///< nq 4 (quaternion xyzw), nv 3 (angular velocity in body axes)
+  Revolute,    ///< nq 1, nv 1, about axis
+  Continuous,  ///< nq 2 (cos, sin), nv 1, about axis
+  Prismatic    ///< nq 1, nv 1, along axis
+};
+
+int nq_of(JointKind kind);
+int nv_of(JointKind kind);
+
+/// A body and the joint that moves it.
+struct Body {
+  std::string name;                   ///< of the joint or the object, unique in the model: "robot/joint"
+  int parent = -1;                    ///< index of the parent body, smaller than its own; -1: the world
+  JointKind joint = JointKind::Free;
+  Placement X_PJ;                     ///< frame of the joint in the parent body
+  Vec3 axis = Vec3::UnitZ();          ///< of a revolute or prismatic joint, in the joint frame, unit length
+  Inertia inertia;                    ///< in the frame of the body
+
+  // Set by ModelBuilder::build.
+  int tree = 0;                       ///< index in Model::trees
+  int iq = 0, iv = 0;                 ///< first coordinate and first velocity
+  std::vector<int> chain;             ///< velocity indices from the root of its tree to this joint's last, ascending
+};
+
+/// Bodies that are connected by joints; consecutive in bodies, q and v.
+struct Tree {
+  std::string name;
+  int first_body = 0, bodies = 0;
+  int iq = 0, nq = 0;
+  int iv = 0, nv = 0;
+  double mass = 0;                    ///< [kg]
+  bool single = false;                ///< one free body whose frame is the principal one: M is a constant diagonal
+};
+
+/// What belongs to each velocity coordinate. Shape (nv) each.
+struct JointProperties {
+  VecX damping;         ///< viscous [N m s/rad] or [N s/m]
+  VecX armature;        ///< reflected rotor inertia [kg m^2] or [kg]
+  VecX friction;        ///< dry friction [N m] or [N]
+  VecX effort_limit;    ///< largest actuator torque or force, infinite where there is none; 0: not actuated
+  VecX velocity_limit;  ///< [rad/s] or [m/s], infinite where there is none
+  VecX lower, upper;    ///< joint range [rad] or [m], infinite where there is none
+};
+
+/// A named place on a body: feet, sensors, tools.
+struct Frame {
+  std::string name;
+  int body = -1;
+  Placement X_BF;
+};
+
+/// A robot or an object as the user named it: what scene files, controllers and recordings refer to.
+struct Member {
+  std::string name;
+  int first_body = 0, bodies = 0;
+  int iq = 0, nq = 0, iv = 0, nv = 0;
+  bool robot = false;
+  std::string source;                     ///< the file it came from, or the shape of an object
+  std::map<std::string, VecX> poses;      ///< named configurations, shape (nq)
+  std::vector<int> feet;                  ///< geometries that are its feet
+};
+
+class Model {
+ public:
+  std::vector<Body> bodies;
+  std::vector<Tree> trees;
+  std::vector<Geometry> geometries;
+  std::vector<Frame> frames;
+  std::vector<Material> materials;
+  std::vector<Member> members;
+  JointProperties joints;
+  Vec3 gravity{0, 0, -9.81};  ///< [m/s^2]
+  int nq = 0, nv = 0;
+
+  const SurfacePair& surface(int material_a, int material_b) const;
+  /// May these two geometries touch: other bodies, not neighbours in a tree, not excluded, groups agree.
+  bool may_collide(int geometry_a, int geometry_b) const;
+  VecX neutral() const;             ///< q with every joint at zero (nq)
+  std::uint64_t hash() const { return hash_; }
+  double mass() const;              ///< of all that moves [kg]
+  int actuated(int iv) const { return joints.effort_limit[iv] > 0; }
+
+  /// Index by name; InvalidInput lists the known names and the nearest one.
+  int member(const std::string& name) const;
+  int frame(const std::string& name) const;
+  int body(const std::string& name) const;
+
+ private:
+  friend class ModelBuilder;
+  std::vector<SurfacePair> surfaces_;               ///< (materials x materials)
+  std::vector<std::pair<int, int>> excluded_;       ///< sorted pairs of bodies
+  std::vector<char> self_collision_;                ///< per tree
+  std::uint64_t hash_ = 0;
+};
+
+/// Collects bodies, shapes and materials, checks them, and makes the constant Model.
+class ModelBuilder {
+ public:
+  int add_material(Material material);
+  void set_pair(const std::string& a, const std::string& b, SurfacePair pair);
+  void set_mixing(MixingRule rule) { mixing_ = rule; }
+  void set_gravity(const Vec3& gravity);
+
+  /// Begins a robot or an object; the bodies added until the next call belong to it.
+  int begin_member(std::string name, bool robot, std::string source, bool self_collision = false);
+  Member& member(int index) { return model_.members[static_cast<std::size_t>(index)]; }
+  /// Adds a body; joint properties are per velocity coordinate of its joint, defaults where absent.
+  int add_body(Body body);
+  JointProperties& joint_properties() { return model_.joints; }
+  int add_geometry(Geometry geometry);
+  int add_frame(Frame frame);
+  void exclude(int body_a, int body_b);
+  /// A free object of one shape, of uniform density, with its frame at the centre of mass.
+  int add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material);
+  /// The floor: a half-space fixed to the world.
+  int add_ground(const Placement& X_WG, int material);
+
+  const Model& model() const { return model_; }
+  Model build();
+
+ private:
+  Model model_;
+  MixingRule mixing_ = MixingRule::Minimum;
+  std::map<std::pair<std::string, std::string>, SurfacePair> pairs_;
+  std::vector<char> member_self_collision_;
+};
+
+/// The known name with the smallest edit distance: for error messages.
+std::string nearest_name(const std::string& wrong, const std::vector<std::string>& known);
+
+}  // namespace tribo

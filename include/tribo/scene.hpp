@@ -1,0 +1,68 @@
+// A scene file (TOML), or a robot by name or file, made into a model, a state and what runs them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/simulation.hpp"
+
+namespace tribo {
+
+struct RecordOptions {
+  double period = 0;          ///< time between records [s]; 0: every step
+  bool contacts = true;
+};
+
+struct ControllerSpec {
+  std::string name = "pd";
+  PdOptions pd;
+};
+
+/// Everything that a scene says. Model and start are ready to run.
+struct Scene {
+  std::string name;
+  std::string source;                      ///< path of the file
+  std::shared_ptr<const Model> model;
+  State start;
+  std::string stepper = "rigid";
+  StepperOptions stepper_options;
+  double dt = 1e-3;                        ///< [s]
+  double duration = 5;                     ///< [s]
+  std::vector<ControllerSpec> controllers;
+  std::vector<Push> pushes;
+  RecordOptions record;
+};
+
+/// `path.key=value` of the command line, applied before the scene is read.
+struct Override {
+  std::string path, value;
+};
+
+/// InvalidInput names file, line and key, and the nearest known key for an unknown one.
+Scene load_scene(const std::string& path, const std::vector<Override>& overrides = {});
+Scene parse_scene(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
+Simulation make_simulation(const Scene& scene);
+
+/// A robot of example-robot-data that is known by name.
+struct RobotEntry {
+  std::string name, urdf, summary;
+  bool floating = true;
+};
+const std::vector<RobotEntry>& robots();
+
+/// Adds a robot to a model under construction: a known name, or a path to a .urdf file. Returns the member's index.
+struct RobotOptions {
+  std::string name;                 ///< of the member; empty: the name of the robot
+  std::string model;                ///< known name, or path to a .urdf
+  bool floating = true;             ///< free base, or fixed to the world
+  Placement base;                   ///< of a fixed base
+  std::string contact = "default";  ///< "default", "feet" (points at the feet), "collision" (shapes of the file), "none"
+  std::vector<std::string> feet;    ///< frames that carry point feet, where the robot is not known by name
+  int material = 0;
+  bool self_collision = false;
+  bool armature_default = true;
+};
+int add_robot(ModelBuilder& builder, const RobotOptions& options);
+
+}  // namespace tribo

@@ -1,0 +1,56 @@
+// Shapes that collide, and where they are attached.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+enum class ShapeKind {
+  HalfSpace,  ///< z <= 0 of its frame is solid
+  Point,      ///< a point without size (a point foot)
+  Sphere,     ///< size.x = radius
+  Box,        ///< size = half extents
+  Capsule,    ///< size.x = radius, size.z = half length of the axis (along z)
+  Convex      ///< the hull of vertices
+};
+
+/// A convex polyhedron. Faces are counter-clockwise seen from outside.
+struct Hull {
+  std::vector<Vec3> vertices;                 ///< [m], in the geometry's frame
+  std::vector<std::vector<int>> faces;        ///< vertex indices of each planar face
+  double radius = 0;                          ///< largest distance of a vertex from the origin [m]
+};
+
+/// Inertia of a body: mass, centre of mass and rotational inertia about it, in the axes of the body.
+struct Inertia {
+  double mass = 0;               ///< [kg]
+  Vec3 com = Vec3::Zero();       ///< [m]
+  Mat3 about_com = Mat3::Zero(); ///< [kg m^2]
+};
+
+struct Geometry {
+  std::string name;
+  int body = -1;                      ///< index in Model::bodies; -1: fixed to the world
+  ShapeKind kind = ShapeKind::Sphere;
+  Placement X_BG;                     ///< frame of the shape in the frame of the body
+  Vec3 size = Vec3::Zero();           ///< see ShapeKind [m]
+  std::shared_ptr<const Hull> hull;   ///< ShapeKind::Convex only
+  int material = 0;                   ///< index in Model::materials
+  std::uint32_t group = 1;            ///< groups that it belongs to, one bit each
+  std::uint32_t collides_with = ~0u;  ///< groups that it meets; both sides must agree
+  double radius = 0;                  ///< of the bounding sphere about X_BG.p [m]; infinite for a half-space
+};
+
+/// Inertia of a solid of uniform density, about the origin of its frame's centre of mass.
+Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass);
+Inertia hull_inertia(const Hull& hull, double mass);
+
+/// The convex hull of a set of points. Throws InvalidInput where they do not span a volume.
+std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::string& owner);
+
+}  // namespace tribo

@@ -1,0 +1,71 @@
+// The loop: control, one step, diagnosis, record.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/controller.hpp"
+#include "tribo/state.hpp"
+#include "tribo/stepper.hpp"
+
+namespace tribo {
+
+/// A force on a point of a body over a time, linear in time from force to force_end.
+struct Push {
+  int body = 0;
+  Vec3 point = Vec3::Zero();      ///< in the frame of the body [m]
+  Vec3 force = Vec3::Zero();      ///< in W, at start [N]
+  Vec3 force_end = Vec3::Zero();  ///< in W, at start + duration [N]
+  double start = 0;               ///< [s]
+  double duration = 0;            ///< [s]
+};
+
+/// What a run amounted to: worst of each law, energy ledger, solver effort.
+struct Audit {
+  std::uint64_t steps = 0;
+  double time = 0;                        ///< simulated [s]
+  LawResiduals laws;                      ///< worst step
+  double penetration = 0;                 ///< deepest [m]
+  EnergyLines energy;                     ///< kinetic and potential now, work summed since the start [J]
+  double energy_start = 0;                ///< kinetic + potential at the start [J]
+  double energy_scale = 0;                ///< largest kinetic or potential change or work seen [J]
+  double ledger_error = 0;                ///< now - start - work, over energy_scale [-]
+  std::uint64_t iterations = 0;           ///< of the contact solver
+  double worst_residual = 0;              ///< relative
+  std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
+  StepStatus status = StepStatus::Ok;     ///< NotFinite: the run stopped there
+};
+
+class Simulation {
+ public:
+  Simulation(std::shared_ptr<const Model> model, const std::string& stepper, const StepperOptions& options, double dt);
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+
+  void add_controller(std::unique_ptr<Controller> controller);
+  void add_push(const Push& push);
+
+  StepReport step();
+  /// Contacts of the last step.
+  const std::vector<ContactReport>& contacts() const;
+  /// Torque of the actuators in the last step (nv).
+  const VecX& torque() const;
+  /// Settles the energy ledger up to now.
+  const Audit& audit();
+
+  const Model& model() const;
+  const State& state() const;
+  /// Restores: InvalidInput where it belongs to another model or has the wrong sizes.
+  void set_state(State state);
+  double dt() const;
+  /// Body poses at the present state.
+  Placement body_pose(int body);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

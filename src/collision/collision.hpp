@@ -1,0 +1,44 @@
+// Which points touch: the contact list of a configuration.
+//
+// Pairs come from a broadphase over bounding boxes that are swept by the motion within the step; half-spaces meet every
+// moving shape. The list is sorted by id, its ids survive steps, and it has no capacity limit.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tribo/contact.hpp"
+#include "tribo/model.hpp"
+
+namespace tribo {
+
+/// How a body moves at the moment: what collision needs to know of dynamics.
+struct BodyMotion {
+  Placement X_WB;
+  Vec3 v = Vec3::Zero();  ///< velocity of the body's origin, in W [m/s]
+  Vec3 w = Vec3::Zero();  ///< angular velocity, in W [rad/s]
+};
+
+struct DetectionRange {
+  double margin = 1e-3;  ///< contacts are listed from this gap on [m]
+  double dt = 0;         ///< and those that may close within this time [s]
+};
+
+class Collision {
+ public:
+  explicit Collision(const Model& model);
+  ~Collision();
+  Collision(Collision&&) noexcept;
+
+  /// Fills contacts(). memory (sorted by id) gives the tangent axes of contacts seen before: they are carried over,
+  /// turned only as far as the normal turned.
+  void detect(std::span<const BodyMotion> bodies, const DetectionRange& range, std::span<const ContactMemory> memory);
+  std::span<const Contact> contacts() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

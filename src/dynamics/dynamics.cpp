@@ -1,0 +1,389 @@
+#include "dynamics/dynamics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Spatial cross_motion(const Spatial& V, const Spatial& S) {
+  return {V.ang.cross(S.lin) + V.lin.cross(S.ang), V.ang.cross(S.ang)};
+}
+
+// R times a rotation by angle about a unit vector of the frame.
+void rotate_about(int axis, double c, double s, const Mat3& R, Mat3& out) {
+  const int x = (axis + 1) % 3, y = (axis + 2) % 3;
+  out.col(axis) = R.col(axis);
+  out.col(x) = c * R.col(x) + s * R.col(y);
+  out.col(y) = c * R.col(y) - s * R.col(x);
+}
+
+Mat3 rotation(const VecX& q, int i) { return Quat(q[i + 3], q[i], q[i + 1], q[i + 2]).toRotationMatrix(); }
+
+}  // namespace
+
+Dynamics::Dynamics(const Model& model) : model_(&model) {
+  const std::size_t nb = model.bodies.size();
+  X_WB_.resize(nb);
+  r_.resize(nb);
+  V_.resize(nb);
+  A_.resize(nb);
+  F_.resize(nb);
+  I_.resize(nb);
+  aligned_.resize(nb);
+  origin_.resize(model.trees.size());
+  momentum_.resize(model.trees.size());
+  S_.resize(at(model.nv));
+  row_.resize(at(model.nv));
+  depth_.resize(at(model.nv));
+  chain_.resize(at(model.nv));
+  h_.setZero(model.nv);
+  gravity_force_.setZero(model.nv);
+  dis_.setOnes(model.nv);
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < nb; ++i) {
+    const Body& body = model.bodies[i];
+    aligned_[i] = -1;
+    for (int a = 0; a < 3; ++a)
+      if (body.axis == Vec3::Unit(a)) aligned_[i] = a;
+    const int n = nv_of(body.joint);
+    const int depth = static_cast<int>(body.chain.size()) - n;
+    for (int k = 0; k < n; ++k) {
+      row_[at(body.iv + k)] = entries;
+      depth_[at(body.iv + k)] = depth + k;
+      chain_[at(body.iv + k)] = body.chain.data();
+      entries += at(depth + k + 1);
+    }
+  }
+  M_.assign(entries, 0.0);
+  L_.assign(entries, 0.0);
+}
+
+void Dynamics::compute(const VecX& q, const VecX& v) {
+  kinetic_ = potential_ = 0;
+  const int nt = static_cast<int>(model_->trees.size());
+  for (int t = 0; t < nt; ++t) {
+    const Tree& tree = model_->trees[at(t)];
+    if (tree.single) {
+      single(t, q, v);
+    } else {
+      forward(tree, q, v);
+      backward(tree, v);
+    }
+  }
+}
+
+// A free body with principal axes: M is constant, only the pose and the gyroscopic moment change.
+void Dynamics::single(int t, const VecX& q, const VecX& v) {
+  const Tree& tree = model_->trees[at(t)];
+  const std::size_t i = at(tree.first_body);
+  const Body& body = model_->bodies[i];
+  const double m = body.inertia.mass;
+  const Vec3 I = body.inertia.about_com.diagonal();
+  Placement& X = X_WB_[i];
+  X.p = q.segment<3>(body.iq);
+  X.R = rotation(q, body.iq + 3);
+  origin_[at(t)] = X.p;
+  const Vec3 lin = v.segment<3>(body.iv), w = v.segment<3>(body.iv + 3);
+  const Vec3 Iw = I.cwiseProduct(w);
+  V_[i] = {X.R * lin, X.R * w};
+  const Vec3 weight = -m * (X.R.transpose() * model_->gravity);
+  gravity_force_.segment<3>(body.iv) = weight;
+  h_.segment<3>(body.iv) = weight;
+  h_.segment<3>(body.iv + 3) = w.cross(Iw);
+  for (int k = 0; k < 3; ++k) {
+    S_[at(body.iv + k)] = {X.R.col(k), Vec3::Zero()};
+    S_[at(body.iv + 3 + k)] = {Vec3::Zero(), X.R.col(k)};
+    row(body.iv + k)[k] = m;
+    row(body.iv + 3 + k)[3 + k] = I[k];
+  }
+  kinetic_ += 0.5 * (m * lin.squaredNorm() + w.dot(Iw));
+  potential_ -= m * model_->gravity.dot(X.p);
+  momentum_[at(t)] = {m * V_[i].lin, X.R * Iw};
+}
+
+// Pose of body i and the axes of its joint.
+void Dynamics::place(const Body& body, int i, const VecX& q) {
+  const int p = body.parent;
+  const Vec3& O = origin_[at(body.tree)];
+  const Mat3 Rj = p < 0 ? body.X_PJ.R : Mat3(X_WB_[at(p)].R * body.X_PJ.R);
+  Vec3 r = p < 0 ? Vec3(body.X_PJ.p - O) : Vec3(r_[at(p)] + X_WB_[at(p)].R * body.X_PJ.p);
+  Mat3& R = X_WB_[at(i)].R;
+  switch (body.joint) {
+    case JointKind::Free:
+      R = Rj * rotation(q, body.iq + 3);
+      r.setZero();
+      for (int k = 0; k < 3; ++k) {
+        S_[at(body.iv + k)] = {R.col(k), Vec3::Zero()};
+        S_[at(body.iv + 3 + k)] = {Vec3::Zero(), R.col(k)};
+      }
+      break;
+    case JointKind::Spherical:
+      R = Rj * rotation(q, body.iq);
+      for (int k = 0; k < 3; ++k) S_[at(body.iv + k)] = {r.cross(R.col(k)), R.col(k)};
+      break;
+    case JointKind::Prismatic: {
+      R = Rj;
+      const Vec3 a = Rj * body.axis;
+      r += q[body.iq] * a;
+      S_[at(body.iv)] = {a, Vec3::Zero()};
+      break;
+    }
+    case JointKind::Revolute:
+    case JointKind::Continuous: {
+      const bool angle = body.joint == JointKind::Revolute;
+      const double c = angle ? std::cos(q[body.iq]) : q[body.iq];
+      const double s = angle ? std::sin(q[body.iq]) : q[body.iq + 1];
+      const int axis = aligned_[at(i)];
+      const Vec3 a = axis >= 0 ? Vec3(Rj.col(axis)) : Vec3(Rj * body.axis);
+      if (axis >= 0)
+        rotate_about(axis, c, s, Rj, R);
+      else
+        R = Rj * (c * Mat3::Identity() + s * skew(body.axis) + (1 - c) * body.axis * body.axis.transpose());
+      S_[at(body.iv)] = {r.cross(a), a};
+      break;
+    }
+  }
+  r_[at(i)] = r;
+  X_WB_[at(i)].p = O + r;
+}
+
+void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
+  const Body& root = model_->bodies[at(tree.first_body)];
+  origin_[at(root.tree)] =
+      root.joint == JointKind::Free ? Vec3(root.X_PJ * Vec3(q.segment<3>(root.iq))) : root.X_PJ.p;
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+    const Body& body = model_->bodies[at(i)];
+    place(body, i, q);
+    const int n = nv_of(body.joint);
+    Spatial Sv{S_[at(body.iv)].lin * v[body.iv], S_[at(body.iv)].ang * v[body.iv]};
+    for (int k = 1; k < n; ++k) {
+      Sv.lin += S_[at(body.iv + k)].lin * v[body.iv + k];
+      Sv.ang += S_[at(body.iv + k)].ang * v[body.iv + k];
+    }
+    Spatial& V = V_[at(i)];
+    Spatial& A = A_[at(i)];
+    V = Sv;                                            // (dyn.1)
+    A = {-model_->gravity, Vec3::Zero()};              // (dyn.2)
+    if (body.parent >= 0) {
+      V.lin += V_[at(body.parent)].lin;
+      V.ang += V_[at(body.parent)].ang;
+      A = A_[at(body.parent)];
+    }
+    if (body.joint == JointKind::Free) {
+      A.lin -= V.ang.cross(V.lin);
+    } else {
+      const Spatial c = cross_motion(V, Sv);
+      A.lin += c.lin;
+      A.ang += c.ang;
+    }
+    // Inertia about O in world axes, and the force that the motion needs.
+    const Mat3& R = X_WB_[at(i)].R;
+    const double m = body.inertia.mass;
+    const Vec3 c = r_[at(i)] + R * body.inertia.com;
+    Rigid& I = I_[at(i)];
+    I.m = m;
+    I.mc = m * c;
+    I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
+    I.I.diagonal().array() += I.mc.dot(c);
+    const Spatial P = I * V;
+    kinetic_ += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
+    const Spatial IA = I * A;
+    F_[at(i)] = {IA.lin + V.ang.cross(P.lin), IA.ang + V.ang.cross(P.ang) + V.lin.cross(P.lin)};  // (dyn.3)
+    Spatial& total = momentum_[at(root.tree)];
+    if (i == tree.first_body) total = {};
+    total.lin += P.lin;
+    total.ang += P.ang;
+  }
+}
+
+void Dynamics::backward(const Tree& tree, const VecX& v) {
+  for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
+    const Body& body = model_->bodies[at(i)];
+    const Rigid& I = I_[at(i)];
+    const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
+    const int n = nv_of(body.joint);
+    for (int k = body.iv; k < body.iv + n; ++k) {
+      const Spatial& S = S_[at(k)];
+      h_[k] = S.lin.dot(F_[at(i)].lin) + S.ang.dot(F_[at(i)].ang);
+      gravity_force_[k] = S.lin.dot(g_force) + S.ang.dot(g_moment);
+      const Spatial IS = I * S;
+      double* r = row(k);
+      const int* chain = chain_[at(k)];
+      const int depth = depth_[at(k)];
+      for (int b = 0; b <= depth; ++b) {
+        const Spatial& Sj = S_[at(chain[b])];
+        r[b] = Sj.lin.dot(IS.lin) + Sj.ang.dot(IS.ang);  // (dyn.4)
+      }
+      const double armature = model_->joints.armature[k];
+      r[depth] += armature;
+      kinetic_ += 0.5 * armature * v[k] * v[k];
+    }
+    if (body.parent >= 0) {
+      Rigid& Ip = I_[at(body.parent)];
+      Ip.m += I.m;
+      Ip.mc += I.mc;
+      Ip.I += I.I;
+      F_[at(body.parent)].lin += F_[at(i)].lin;
+      F_[at(body.parent)].ang += F_[at(i)].ang;
+    } else {
+      potential_ -= model_->gravity.dot(I.m * origin_[at(body.tree)] + I.mc);
+    }
+  }
+}
+
+void Dynamics::factor(const VecX& extra) {
+  for (const Tree& tree : model_->trees) {
+    if (tree.single) {
+      for (int k = tree.iv; k < tree.iv + 6; ++k) dis_[k] = 1.0 / std::sqrt(row(k)[depth_[at(k)]] + extra[k]);
+      continue;
+    }
+    const std::size_t first = row_[at(tree.iv)];
+    const int last = tree.iv + tree.nv - 1;
+    const std::size_t end = row_[at(last)] + at(depth_[at(last)]) + 1;
+    std::copy(M_.begin() + static_cast<std::ptrdiff_t>(first), M_.begin() + static_cast<std::ptrdiff_t>(end),
+              L_.begin() + static_cast<std::ptrdiff_t>(first));
+    for (int k = last; k >= tree.iv; --k) {  // (dyn.5)
+      double* rk = L_.data() + row_[at(k)];
+      const int d = depth_[at(k)];
+      const int* chain = chain_[at(k)];
+      rk[d] += extra[k];
+      const double inverse = 1.0 / rk[d];
+      for (int a = d - 1; a >= 0; --a) {
+        const double coef = rk[a] * inverse;
+        double* ri = L_.data() + row_[at(chain[a])];
+        for (int b = 0; b <= a; ++b) ri[b] -= coef * rk[b];
+      }
+      for (int a = 0; a < d; ++a) rk[a] *= inverse;
+      dis_[k] = std::sqrt(inverse);
+    }
+  }
+}
+
+Vec3 Dynamics::point_velocity(int body, const Vec3& p_W) const {
+  if (body < 0) return Vec3::Zero();
+  const Spatial& V = V_[at(body)];
+  return V.lin + V.ang.cross(p_W - origin_[at(model_->bodies[at(body)].tree)]);
+}
+
+void Dynamics::point_jacobian(int body, const Vec3& p_W, const Mat3& R_WC, double* J) const {
+  const Body& b = model_->bodies[at(body)];
+  const Vec3 r = p_W - origin_[at(b.tree)];
+  for (std::size_t a = 0; a < b.chain.size(); ++a) {
+    const Spatial& S = S_[at(b.chain[a])];
+    Eigen::Map<Vec3>(J + 3 * a).noalias() = R_WC.transpose() * (S.lin + S.ang.cross(r));
+  }
+}
+
+template <int Rows>
+void Dynamics::whiten(int body, double* J) const {
+  using Col = Eigen::Map<Eigen::Matrix<double, Rows, 1>>;
+  const Body& b = model_->bodies[at(body)];
+  const int depth = static_cast<int>(b.chain.size());
+  if (!model_->trees[at(b.tree)].single) {
+    for (int a = depth - 1; a > 0; --a) {
+      const double* l = lrow(b.chain[at(a)]);
+      const Eigen::Matrix<double, Rows, 1> y = Col(J + Rows * a);
+      for (int c = 0; c < a; ++c) Col(J + Rows * c) -= l[c] * y;
+    }
+  }
+  for (int a = 0; a < depth; ++a) Col(J + Rows * a) *= dis_[b.chain[at(a)]];
+}
+template void Dynamics::whiten<1>(int, double*) const;
+template void Dynamics::whiten<3>(int, double*) const;
+
+void Dynamics::unwhiten_add(int t, double* w, double* x) const {
+  const Tree& tree = model_->trees[at(t)];
+  for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+    double y = w[k] * dis_[k];
+    if (!tree.single) {
+      const double* l = lrow(k);
+      const int* chain = chain_[at(k)];
+      for (int a = 0; a < depth_[at(k)]; ++a) y -= l[a] * w[chain[a]];
+    }
+    w[k] = y;
+    x[k] += y;
+  }
+}
+
+void Dynamics::solve_in_place(int t, double* b) const {
+  const Tree& tree = model_->trees[at(t)];
+  if (tree.single) {
+    for (int k = tree.iv; k < tree.iv + 6; ++k) b[k] *= dis_[k] * dis_[k];
+    return;
+  }
+  for (int k = tree.iv + tree.nv - 1; k >= tree.iv; --k) {
+    const double* l = lrow(k);
+    const int* chain = chain_[at(k)];
+    for (int a = 0; a < depth_[at(k)]; ++a) b[chain[a]] -= l[a] * b[k];
+  }
+  for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+    double y = b[k] * dis_[k] * dis_[k];
+    const double* l = lrow(k);
+    const int* chain = chain_[at(k)];
+    for (int a = 0; a < depth_[at(k)]; ++a) y -= l[a] * b[chain[a]];
+    b[k] = y;
+  }
+}
+
+void Dynamics::multiply(int t, const double* x, double* y) const {
+  const Tree& tree = model_->trees[at(t)];
+  std::fill(y + tree.iv, y + tree.iv + tree.nv, 0.0);
+  for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+    const double* r = row(k);
+    const int* chain = chain_[at(k)];
+    const int d = depth_[at(k)];
+    double sum = r[d] * x[k];
+    for (int a = 0; a < d; ++a) {
+      sum += r[a] * x[chain[a]];
+      y[chain[a]] += r[a] * x[k];
+    }
+    y[k] += sum;
+  }
+}
+
+MatX Dynamics::mass_matrix() const {
+  MatX M = MatX::Zero(model_->nv, model_->nv);
+  for (int k = 0; k < model_->nv; ++k)
+    for (int a = 0; a <= depth_[at(k)]; ++a) {
+      const int j = chain_[at(k)][a];
+      M(k, j) = M(j, k) = row(k)[a];
+    }
+  return M;
+}
+
+void Dynamics::add_force(int body, const Vec3& p_W, const Vec3& f_W, VecX& tau) const {
+  if (body < 0) return;
+  const Body& b = model_->bodies[at(body)];
+  const Vec3 moment = (p_W - origin_[at(b.tree)]).cross(f_W);
+  for (int k : b.chain) tau[k] += S_[at(k)].lin.dot(f_W) + S_[at(k)].ang.dot(moment);
+}
+
+int Dynamics::common_depth(int body_a, int body_b) const {
+  const std::vector<int>& a = model_->bodies[at(body_a)].chain;
+  const std::vector<int>& b = model_->bodies[at(body_b)].chain;
+  if (body_a == body_b) return static_cast<int>(a.size());
+  const std::size_t n = std::min(a.size(), b.size());
+  std::size_t k = 0;
+  while (k < n && a[k] == b[k]) ++k;
+  return static_cast<int>(k);
+}
+
+Vec3 Dynamics::angular_momentum(int tree) const {
+  const Spatial& P = momentum_[at(tree)];
+  return P.ang + origin_[at(tree)].cross(P.lin);
+}
+
+Vec3 Dynamics::center_of_mass(int t) const {
+  const Tree& tree = model_->trees[at(t)];
+  Vec3 sum = Vec3::Zero();
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+    const Inertia& I = model_->bodies[at(i)].inertia;
+    sum += I.mass * (X_WB_[at(i)] * I.com);
+  }
+  return sum / tree.mass;
+}
+
+}  // namespace tribo

@@ -1,0 +1,100 @@
+// Kinematics, mass matrix, bias force and their factor, for every tree of the model, in one pass and without allocation.
+//
+// All spatial quantities stand in world axes about the origin O of their tree (the root joint), so that nothing is
+// transformed on the way up or down and a robot far from the world's origin loses no digits.
+//   V_i = V_p + S_i v_i                                                          (dyn.1)
+//   A_i = A_p + V_i x S_i v_i,  A_0 = -gravity                                   (dyn.2)
+//   F_i = I_i A_i + V_i x* I_i V_i,  h = S^T sum of F over the subtree           (dyn.3)
+//   M_kj = S_j . (Ic_i S_k), Ic_i the inertia of the subtree                     (dyn.4)
+//   M = L^T D L, no fill-in beyond the chains [Featherstone2008, sec. 6.5]       (dyn.5)
+// The free joint's linear velocity is taken as inertial over the step: in axes frozen at its start, with the classical
+// acceleration as its derivative. So a free body keeps its linear momentum exactly. The stepper turns it afterwards.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tribo/model.hpp"
+
+namespace tribo {
+
+/// A spatial vector about O: motion (linear, angular) or force (linear, moment).
+struct Spatial {
+  Vec3 lin = Vec3::Zero();
+  Vec3 ang = Vec3::Zero();
+};
+
+class Dynamics {
+ public:
+  explicit Dynamics(const Model& model);
+
+  /// Poses, velocities, M and h at (q, v).
+  void compute(const VecX& q, const VecX& v);
+  /// L and D of M + diag(extra).
+  void factor(const VecX& extra);
+
+  const Placement& X_WB(int body) const { return X_WB_[static_cast<std::size_t>(body)]; }
+  const Vec3& origin(int tree) const { return origin_[static_cast<std::size_t>(tree)]; }
+  const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
+  const Spatial& body_velocity(int body) const { return V_[static_cast<std::size_t>(body)]; }
+  const VecX& h() const { return h_; }          ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
+  const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
+  double kinetic() const { return kinetic_; }      ///< at (q, v) [J]
+  double potential() const { return potential_; }  ///< [J]
+
+  /// Velocity in W of the point p_W of a body.
+  Vec3 point_velocity(int body, const Vec3& p_W) const;
+  /// Jacobian of that point in the axes R_WC, along the body's chain: column-major 3 x depth.
+  void point_jacobian(int body, const Vec3& p_W, const Mat3& R_WC, double* J) const;
+  /// J -> Y = J L^-1 D^-1/2 in place, along the chain of a body; rows x depth, column-major.
+  template <int Rows>
+  void whiten(int body, double* J) const;
+  /// x += L^-1 D^-1/2 w on one tree; w and x are (nv). w is overwritten.
+  void unwhiten_add(int tree, double* w, double* x) const;
+  /// b <- (M + extra)^-1 b on one tree; (nv).
+  void solve_in_place(int tree, double* b) const;
+  /// y = M x on one tree, without extra; (nv).
+  void multiply(int tree, const double* x, double* y) const;
+  /// Entry of M (without extra) in dense form: for tests and controllers.
+  MatX mass_matrix() const;
+  /// Generalised force of a world force at a world point of a body, added to tau.
+  void add_force(int body, const Vec3& p_W, const Vec3& f_W, VecX& tau) const;
+  /// Number of whitened coordinates that two bodies of one tree share.
+  int common_depth(int body_a, int body_b) const;
+  /// Linear momentum and mass centre of a tree at (q, v).
+  Vec3 linear_momentum(int tree) const { return momentum_[static_cast<std::size_t>(tree)].lin; }
+  /// Angular momentum about the world's origin.
+  Vec3 angular_momentum(int tree) const;
+  Vec3 center_of_mass(int tree) const;
+
+ private:
+  struct Rigid {  // inertia about O in world axes
+    double m = 0;
+    Vec3 mc = Vec3::Zero();
+    Mat3 I = Mat3::Zero();
+    Spatial operator*(const Spatial& s) const { return {m * s.lin + s.ang.cross(mc), I * s.ang + mc.cross(s.lin)}; }
+  };
+
+  void forward(const Tree& tree, const VecX& q, const VecX& v);
+  void backward(const Tree& tree, const VecX& v);
+  void single(int tree, const VecX& q, const VecX& v);
+  void place(const Body& body, int i, const VecX& q);
+  double* row(int k) { return M_.data() + row_[static_cast<std::size_t>(k)]; }
+  const double* row(int k) const { return M_.data() + row_[static_cast<std::size_t>(k)]; }
+  const double* lrow(int k) const { return L_.data() + row_[static_cast<std::size_t>(k)]; }
+
+  const Model* model_;
+  std::vector<Placement> X_WB_;
+  std::vector<Vec3> r_, origin_;
+  std::vector<Spatial> V_, A_, F_, S_, momentum_;
+  std::vector<Rigid> I_;
+  std::vector<int> aligned_;          // 0, 1, 2: the joint axis is that unit vector; -1: it is not
+  std::vector<std::size_t> row_;      // row k of M: entries of chain(k), the diagonal last
+  std::vector<int> depth_;            // length of chain(k), k excluded
+  std::vector<const int*> chain_;
+  std::vector<double> M_, L_;
+  VecX h_, gravity_force_, dis_;      // dis: D^-1/2
+  double kinetic_ = 0, potential_ = 0;
+};
+
+}  // namespace tribo

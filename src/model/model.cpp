@@ -1,0 +1,337 @@
+#include "tribo/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/hash.hpp"
+#include "model/names.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+double mix(MixingRule rule, double a, double b) {
+  switch (rule) {
+    case MixingRule::Minimum: return std::min(a, b);
+    case MixingRule::Average: return 0.5 * (a + b);
+    case MixingRule::GeometricMean: return std::sqrt(a * b);
+    case MixingRule::Maximum: return std::max(a, b);
+  }
+  return a;
+}
+
+// Springs and dampers in series; compliances add. Friction and restitution follow the rule.
+SurfacePair mixed(MixingRule rule, const SurfacePair& a, const SurfacePair& b) {
+  SurfacePair pair;
+  pair.mu_static = mix(rule, a.mu_static, b.mu_static);
+  pair.mu_dynamic = mix(rule, a.mu_dynamic, b.mu_dynamic);
+  pair.restitution = mix(rule, a.restitution, b.restitution);
+  pair.restitution_speed = std::max(a.restitution_speed, b.restitution_speed);
+  pair.compliance = 0.5 * (a.compliance + b.compliance);
+  pair.stiffness = 2 * a.stiffness * b.stiffness / (a.stiffness + b.stiffness);
+  pair.damping = a.damping + b.damping > 0 ? 2 * a.damping * b.damping / (a.damping + b.damping) : 0;
+  return pair;
+}
+
+void require(bool good, const std::string& owner, const std::string& field, double value, const std::string& bound) {
+  if (!good || !std::isfinite(value))
+    throw InvalidInput(owner + ": " + field + " = " + shown(value) + ", must be " + bound);
+}
+
+void check(const SurfacePair& s, const std::string& owner) {
+  require(s.mu_static >= 0, owner, "mu_static", s.mu_static, "finite and >= 0");
+  require(s.mu_dynamic >= 0 && s.mu_dynamic <= s.mu_static, owner, "mu_dynamic", s.mu_dynamic,
+          ">= 0 and at most mu_static = " + shown(s.mu_static));
+  require(s.restitution >= 0 && s.restitution <= 1, owner, "restitution", s.restitution, "from 0 to 1");
+  require(s.restitution_speed >= 0, owner, "restitution_speed", s.restitution_speed, "finite and >= 0 m/s");
+  require(s.compliance >= 0, owner, "compliance", s.compliance, "finite and >= 0 m/N");
+  require(s.stiffness > 0, owner, "stiffness", s.stiffness, "finite and > 0 N/m");
+  require(s.damping >= 0, owner, "damping", s.damping, "finite and >= 0 N s/m");
+}
+
+void check(const Body& body) {
+  const Inertia& I = body.inertia;
+  const std::string owner = "body '" + body.name + "'";
+  require(I.mass >= 0, owner, "mass", I.mass, "finite and >= 0 kg");
+  if (!I.com.allFinite() || !I.about_com.allFinite() || !body.X_PJ.p.allFinite() || !body.X_PJ.R.allFinite())
+    throw InvalidInput(owner + ": centre of mass, inertia or placement is not finite");
+}
+
+template <class Items>
+int find(const Items& items, const std::string& name, const std::string& what) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (items[i].name == name) return static_cast<int>(i);
+  std::vector<std::string> known;
+  for (const auto& item : items) known.push_back(item.name);
+  throw InvalidInput(unknown_name(what, name, known));
+}
+
+}  // namespace
+
+int nq_of(JointKind kind) {
+  switch (kind) {
+    case JointKind::Free: return 7;
+    case JointKind::Spherical: return 4;
+    case JointKind::Continuous: return 2;
+    case JointKind::Revolute:
+    case JointKind::Prismatic: return 1;
+  }
+  return 0;
+}
+
+int nv_of(JointKind kind) {
+  switch (kind) {
+    case JointKind::Free: return 6;
+    case JointKind::Spherical: return 3;
+    case JointKind::Continuous:
+    case JointKind::Revolute:
+    case JointKind::Prismatic: return 1;
+  }
+  return 0;
+}
+
+const SurfacePair& Model::surface(int a, int b) const { return surfaces_[at(a) * materials.size() + at(b)]; }
+
+bool Model::may_collide(int ga, int gb) const {
+  const Geometry& a = geometries[at(ga)];
+  const Geometry& b = geometries[at(gb)];
+  if (a.body == b.body) return false;
+  if (!(a.group & b.collides_with) || !(b.group & a.collides_with)) return false;
+  if (a.body >= 0 && b.body >= 0) {
+    const Body& x = bodies[at(a.body)];
+    const Body& y = bodies[at(b.body)];
+    if (x.tree == y.tree) {
+      if (!self_collision_[at(x.tree)]) return false;
+      if (x.parent == b.body || y.parent == a.body) return false;
+    }
+  }
+  return !std::binary_search(excluded_.begin(), excluded_.end(),
+                             std::pair(std::min(a.body, b.body), std::max(a.body, b.body)));
+}
+
+VecX Model::neutral() const {
+  VecX q = VecX::Zero(nq);
+  for (const Body& body : bodies) {
+    if (body.joint == JointKind::Free) q[body.iq + 6] = 1;
+    if (body.joint == JointKind::Spherical) q[body.iq + 3] = 1;
+    if (body.joint == JointKind::Continuous) q[body.iq] = 1;
+  }
+  return q;
+}
+
+double Model::mass() const {
+  double sum = 0;
+  for (const Tree& tree : trees) sum += tree.mass;
+  return sum;
+}
+
+int Model::member(const std::string& name) const { return find(members, name, "robot or object"); }
+int Model::frame(const std::string& name) const { return find(frames, name, "frame"); }
+int Model::body(const std::string& name) const { return find(bodies, name, "body"); }
+
+int ModelBuilder::add_material(Material material) {
+  check(material.surface, "material '" + material.name + "'");
+  for (const Material& known : model_.materials)
+    if (known.name == material.name) throw InvalidInput("material '" + material.name + "' is given twice");
+  model_.materials.push_back(std::move(material));
+  return static_cast<int>(model_.materials.size()) - 1;
+}
+
+void ModelBuilder::set_pair(const std::string& a, const std::string& b, SurfacePair pair) {
+  check(pair, "material pair '" + a + "', '" + b + "'");
+  pairs_[std::minmax(a, b)] = pair;
+}
+
+void ModelBuilder::set_gravity(const Vec3& gravity) {
+  if (!gravity.allFinite()) throw InvalidInput("gravity is not finite");
+  model_.gravity = gravity;
+}
+
+int ModelBuilder::begin_member(std::string name, bool robot, std::string source, bool self_collision) {
+  for (const Member& known : model_.members)
+    if (known.name == name) throw InvalidInput("two robots or objects are called '" + name + "'");
+  Member member;
+  member.name = std::move(name);
+  member.robot = robot;
+  member.source = std::move(source);
+  member.first_body = static_cast<int>(model_.bodies.size());
+  member.iq = model_.nq;
+  member.iv = model_.nv;
+  model_.members.push_back(std::move(member));
+  member_self_collision_.push_back(self_collision);
+  return static_cast<int>(model_.members.size()) - 1;
+}
+
+int ModelBuilder::add_body(Body body) {
+  check(body);
+  const int index = static_cast<int>(model_.bodies.size());
+  if (body.parent >= index) throw InvalidInput("body '" + body.name + "': its parent must be added before it");
+  if (model_.members.empty()) throw InvalidInput("body '" + body.name + "': begin a member first");
+  const int nq = nq_of(body.joint), nv = nv_of(body.joint);
+  body.iq = model_.nq;
+  body.iv = model_.nv;
+  model_.nq += nq;
+  model_.nv += nv;
+  Member& member = model_.members.back();
+  ++member.bodies;
+  member.nq += nq;
+  member.nv += nv;
+  JointProperties& p = model_.joints;
+  auto grow = [&](VecX& x, double value) {
+    x.conservativeResize(model_.nv);
+    x.tail(nv).setConstant(value);
+  };
+  for (VecX* x : {&p.damping, &p.armature, &p.friction}) grow(*x, 0);
+  grow(p.effort_limit, body.joint == JointKind::Free ? 0 : inf);
+  grow(p.velocity_limit, inf);
+  grow(p.lower, -inf);
+  grow(p.upper, inf);
+  model_.bodies.push_back(std::move(body));
+  return index;
+}
+
+int ModelBuilder::add_geometry(Geometry geometry) {
+  const std::string owner = "geometry '" + geometry.name + "'";
+  auto positive = [&](double x, const char* what) { require(x > 0, owner, what, x, "finite and > 0 m"); };
+  switch (geometry.kind) {
+    case ShapeKind::HalfSpace: geometry.radius = inf; break;
+    case ShapeKind::Point: geometry.radius = 0; break;
+    case ShapeKind::Sphere:
+      positive(geometry.size.x(), "radius");
+      geometry.radius = geometry.size.x();
+      break;
+    case ShapeKind::Box:
+      for (int k = 0; k < 3; ++k) positive(geometry.size[k], "half extent");
+      geometry.radius = geometry.size.norm();
+      break;
+    case ShapeKind::Capsule:
+      positive(geometry.size.x(), "radius");
+      positive(geometry.size.z(), "half length");
+      geometry.radius = geometry.size.x() + geometry.size.z();
+      break;
+    case ShapeKind::Convex: geometry.radius = geometry.hull->radius; break;
+  }
+  if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite()) throw InvalidInput(owner + ": placement is not finite");
+  model_.geometries.push_back(std::move(geometry));
+  return static_cast<int>(model_.geometries.size()) - 1;
+}
+
+int ModelBuilder::add_frame(Frame frame) {
+  model_.frames.push_back(std::move(frame));
+  return static_cast<int>(model_.frames.size()) - 1;
+}
+
+void ModelBuilder::exclude(int a, int b) { model_.excluded_.push_back(std::minmax(a, b)); }
+
+int ModelBuilder::add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material) {
+  require(mass > 0, "object '" + name + "'", "mass", mass, "finite and > 0 kg");
+  const int member = begin_member(name, false, "object");
+  Body body;
+  body.name = name;
+  body.joint = JointKind::Free;
+  body.inertia = solid_inertia(kind, size, mass);
+  Geometry geometry;
+  geometry.name = name;
+  geometry.kind = kind;
+  geometry.size = size;
+  geometry.material = material;
+  geometry.body = add_body(std::move(body));
+  add_geometry(std::move(geometry));
+  return member;
+}
+
+int ModelBuilder::add_ground(const Placement& X_WG, int material) {
+  Geometry ground;
+  ground.name = "ground";
+  ground.kind = ShapeKind::HalfSpace;
+  ground.X_BG = X_WG;
+  ground.material = material;
+  return add_geometry(std::move(ground));
+}
+
+namespace {
+
+void make_trees(Model& model) {
+  for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
+    Body& body = model.bodies[at(i)];
+    const int nv = nv_of(body.joint);
+    if (body.parent < 0) {
+      Tree tree;
+      tree.name = body.name;
+      tree.first_body = i;
+      tree.iq = body.iq;
+      tree.iv = body.iv;
+      model.trees.push_back(tree);
+    } else {
+      body.chain = model.bodies[at(body.parent)].chain;
+      if (model.bodies[at(body.parent)].tree != static_cast<int>(model.trees.size()) - 1)
+        throw InvalidInput("body '" + body.name + "': the bodies of a tree must be added one after another");
+    }
+    for (int k = 0; k < nv; ++k) body.chain.push_back(body.iv + k);
+    body.tree = static_cast<int>(model.trees.size()) - 1;
+    Tree& tree = model.trees.back();
+    ++tree.bodies;
+    tree.nq += nq_of(body.joint);
+    tree.nv += nv;
+    tree.mass += body.inertia.mass;
+    const Mat3& I = body.inertia.about_com;
+    tree.single = tree.bodies == 1 && body.joint == JointKind::Free && body.inertia.com.isZero(0) &&
+                  (I - Mat3(I.diagonal().asDiagonal())).isZero(0) && body.X_PJ.p.isZero(0) && body.X_PJ.R.isIdentity(0);
+  }
+}
+
+std::uint64_t hash_of(const Model& model) {
+  Hash hash;
+  for (const Body& b : model.bodies) {
+    hash.add(b.name).add(b.parent).add(static_cast<int>(b.joint)).add(b.X_PJ.p).add(b.X_PJ.R).add(b.axis);
+    hash.add(b.inertia.mass).add(b.inertia.com).add(b.inertia.about_com);
+  }
+  for (const Geometry& g : model.geometries) {
+    hash.add(g.name).add(g.body).add(static_cast<int>(g.kind)).add(g.X_BG.p).add(g.X_BG.R).add(g.size).add(g.material);
+    hash.add(static_cast<int>(g.group)).add(static_cast<int>(g.collides_with));
+    if (g.hull)
+      for (const Vec3& x : g.hull->vertices) hash.add(x);
+  }
+  const JointProperties& p = model.joints;
+  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper})
+    hash.add(*x);
+  return hash.add(model.gravity).value();
+}
+
+}  // namespace
+
+Model ModelBuilder::build() {
+  if (model_.materials.empty()) add_material(Material{});
+  Model& model = model_;
+  make_trees(model);
+  for (const Tree& tree : model.trees)
+    if (!(tree.mass > 0)) throw InvalidInput("'" + tree.name + "' moves but has no mass");
+  model.self_collision_.assign(model.trees.size(), 0);
+  for (std::size_t m = 0; m < model.members.size(); ++m)
+    for (int b = 0; b < model.members[m].bodies; ++b)
+      model.self_collision_[at(model.bodies[at(model.members[m].first_body + b)].tree)] = member_self_collision_[m];
+  std::sort(model.excluded_.begin(), model.excluded_.end());
+  const std::size_t n = model.materials.size();
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = 0; b < n; ++b) {
+      const Material &x = model.materials[a], &y = model.materials[b];
+      const auto given = pairs_.find(std::minmax(x.name, y.name));
+      model.surfaces_.push_back(given != pairs_.end() ? given->second
+                                                      : a == b ? x.surface : mixed(mixing_, x.surface, y.surface));
+    }
+  for (const auto& [names, pair] : pairs_)
+    for (const std::string& name : {names.first, names.second}) find(model.materials, name, "material");
+  Hash hash;
+  hash.add(static_cast<double>(hash_of(model) >> 11)).add(static_cast<double>(hash_of(model) & 0x7ff));
+  for (const SurfacePair& s : model.surfaces_)
+    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping})
+      hash.add(x);
+  model.hash_ = hash.value();
+  return std::move(model_);
+}
+
+}  // namespace tribo

@@ -1,0 +1,14 @@
+// Words for error messages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tribo {
+
+/// A number as a person would write it.
+std::string shown(double value);
+/// "unknown WHAT 'NAME'; did you mean 'NEAREST'? Known: a, b, c"
+std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace tribo

@@ -1,0 +1,36 @@
+#include "tribo/state.hpp"
+
+#include "model/hash.hpp"
+
+namespace tribo {
+
+std::uint64_t Random::next() {
+  std::uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+State State::neutral(const Model& model) {
+  State state;
+  state.model = model.hash();
+  state.q = model.neutral();
+  state.v.setZero(model.nv);
+  state.tau.setZero(model.nv);
+  return state;
+}
+
+std::uint64_t hash(const State& state) {
+  Hash hash;
+  hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v).add(state.tau);
+  for (const ContactMemory& c : state.contacts) {
+    hash.add(c.id).add(c.f).add(c.t1).add(c.anchor);
+    hash.add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));
+  }
+  for (double x : state.control) hash.add(x);
+  return hash.add(state.random.state).value();
+}
+
+}  // namespace tribo
