@@ -1,0 +1,128 @@
+#include "tribo/contact_problem.hpp"
+
+#include <cmath>
+
+#include "model/names.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Whitened coordinates that two blocks of one tree share: index lists run from the root, so these are a common prefix.
+int shared_depth(const ContactFactor& factor, const FactorBlock& a, const FactorBlock& b) {
+  if (a.tree != b.tree) return 0;
+  const int* x = factor.index.data() + a.index;
+  const int* y = factor.index.data() + b.index;
+  const int n = std::min(a.depth, b.depth);
+  if (a.body == b.body) return n;
+  int k = 0;
+  while (k < n && x[k] == y[k]) ++k;
+  return k;
+}
+
+template <int Ri, int Rj>
+void add_product(const double* yi, const double* yj, int depth, MatrixBuffer::Map& G, int oi, int oj) {
+  Eigen::Matrix<double, Ri, Rj> sum = Eigen::Matrix<double, Ri, Rj>::Zero();
+  for (int k = 0; k < depth; ++k)
+    sum.noalias() += Eigen::Map<const Eigen::Matrix<double, Ri, 1>>(yi + Ri * k) *
+                     Eigen::Map<const Eigen::Matrix<double, Rj, 1>>(yj + Rj * k).transpose();
+  G.block<Ri, Rj>(oi, oj) += sum;
+}
+
+}  // namespace
+
+void ContactProblem::resize(int contacts, int rows, bool dense) {
+  nc_ = contacts;
+  nr_ = rows;
+  dense_ = dense;
+  const int n = size();
+  if (dense) G_.resize(n, n);
+  g_.resize(n);
+  R_.setZero(n);
+  mu_.resize(contacts);
+  lower_.resize(rows);
+  upper_.resize(rows);
+}
+
+void ContactProblem::velocity(const double* f, double* c) const {
+  const int n = size();
+  if (dense_) {
+    Eigen::Map<VecX> out(c, n);
+    out.noalias() = G_.map() * Eigen::Map<const VecX>(f, n);
+  } else {
+    w_.setZero(factor.nw);
+    for (int i = 0; i < blocks(); ++i) {
+      const int rows = block_size(i);
+      const double* fi = f + offset(i);
+      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+        const FactorBlock& b = factor.blocks[at(s)];
+        const double* y = factor.y.data() + b.first;
+        const int* index = factor.index.data() + b.index;
+        for (int k = 0; k < b.depth; ++k)
+          for (int r = 0; r < rows; ++r) w_[index[k]] += y[rows * k + r] * fi[r];
+      }
+    }
+    for (int i = 0; i < blocks(); ++i) {
+      const int rows = block_size(i);
+      double* ci = c + offset(i);
+      for (int r = 0; r < rows; ++r) ci[r] = 0;
+      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+        const FactorBlock& b = factor.blocks[at(s)];
+        const double* y = factor.y.data() + b.first;
+        const int* index = factor.index.data() + b.index;
+        for (int k = 0; k < b.depth; ++k)
+          for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w_[index[k]];
+      }
+    }
+  }
+  for (int i = 0; i < n; ++i) c[i] += R_[i] * f[i] + g_[i];  // (problem.1)
+}
+
+void ContactProblem::densify() {
+  auto G = G_.map();
+  G.setZero();
+  for (int j = 0; j < blocks(); ++j) {
+    for (int i = 0; i <= j; ++i) {
+      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+        for (int t = factor.start[at(j)]; t < factor.start[at(j + 1)]; ++t) {
+          const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
+          const int depth = shared_depth(factor, a, b);
+          if (depth == 0) continue;
+          const double *yi = factor.y.data() + a.first, *yj = factor.y.data() + b.first;
+          if (j < nc_)
+            add_product<3, 3>(yi, yj, depth, G, offset(i), offset(j));
+          else if (i < nc_)
+            add_product<3, 1>(yi, yj, depth, G, offset(i), offset(j));
+          else
+            add_product<1, 1>(yi, yj, depth, G, offset(i), offset(j));
+        }
+      }
+    }
+  }
+  const int n = size();
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < j; ++i) G(j, i) = G(i, j);
+  // Within a contact's own block both triangles were summed; the copy above leaves the upper one standing in both.
+}
+
+std::string ContactProblem::defect() const {
+  const int n = size();
+  auto finite = [](auto x) { return x.array().isFinite().all(); };
+  if (!finite(g())) return "g is not finite";
+  if (!finite(R()) || (n && R().minCoeff() < 0)) return "R must be finite and >= 0";
+  if (!finite(mu()) || (nc_ && mu().minCoeff() < 0)) return "mu must be finite and >= 0";
+  for (int j = 0; j < nr_; ++j)
+    if (!(lower_[j] <= upper_[j])) return "row " + std::to_string(j) + ": lower = " + shown(lower_[j]) + " is not <= upper = " + shown(upper_[j]);
+  if (dense_) {
+    if (!finite(G())) return "G is not finite";
+    for (int i = 0; i < n; ++i)
+      if (G()(i, i) < 0) return "G has a negative diagonal entry at " + std::to_string(i);
+  } else {
+    for (double y : factor.y)
+      if (!std::isfinite(y)) return "G is not finite";
+  }
+  return "";
+}
+
+}  // namespace tribo

@@ -1,0 +1,60 @@
+// Every contact solver: one line each.
+#include "contact/solvers/solvers.hpp"
+#include "model/names.hpp"
+
+namespace tribo {
+
+const std::vector<SolverEntry>& contact_solvers() {
+  using enum ContactModel;
+  static const std::vector<SolverEntry> table = {
+      {"newton", {Ncp}, true, "semismooth Newton, escalating to an interior-point method: exact, the default", make_newton},
+      {"pgs", {Ncp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
+  };
+  return table;
+}
+
+std::string to_string(ContactModel model) {
+  switch (model) {
+    case ContactModel::Ncp: return "ncp";
+    case ContactModel::Ccp: return "ccp";
+    case ContactModel::Lcp: return "lcp";
+    case ContactModel::Raisim: return "raisim";
+  }
+  return "";
+}
+
+ContactModel contact_model_from(const std::string& name) {
+  for (ContactModel m : {ContactModel::Ncp, ContactModel::Ccp, ContactModel::Lcp, ContactModel::Raisim})
+    if (to_string(m) == name) return m;
+  throw InvalidInput(unknown_name("contact model", name, {"ncp", "ccp", "lcp", "raisim"}));
+}
+
+std::string to_string(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::Converged: return "converged";
+    case SolveStatus::Stalled: return "stalled";
+    case SolveStatus::IterationLimit: return "iteration limit";
+    case SolveStatus::Infeasible: return "infeasible";
+    case SolveStatus::Invalid: return "invalid";
+  }
+  return "";
+}
+
+std::unique_ptr<ContactSolver> make_contact_solver(const std::string& name, const SolverOptions& options) {
+  std::vector<std::string> known, fitting;
+  const SolverEntry* found = nullptr;
+  for (const SolverEntry& entry : contact_solvers()) {
+    known.push_back(entry.name);
+    const bool fits = std::find(entry.models.begin(), entry.models.end(), options.model) != entry.models.end();
+    if (fits) fitting.push_back(entry.name);
+    if (entry.name == name && fits) return entry.make(options);
+    if (entry.name == name) found = &entry;
+  }
+  if (!found) throw InvalidInput(unknown_name("solver", name, known));
+  std::string list;
+  for (const std::string& s : fitting) list += (list.empty() ? "" : ", ") + s;
+  throw InvalidInput("solver '" + name + "' does not solve the contact model '" + to_string(options.model) +
+                     "'; those that do: " + (list.empty() ? "none yet" : list));
+}
+
+}  // namespace tribo
