@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "contact/dense.hpp"
 #include "model/names.hpp"
 
 namespace tribo {
@@ -48,8 +49,7 @@ void ContactProblem::resize(int contacts, int rows, bool dense) {
 void ContactProblem::velocity(const double* f, double* c) const {
   const int n = size();
   if (dense_) {
-    Eigen::Map<VecX> out(c, n);
-    out.noalias() = G_.map() * Eigen::Map<const VecX>(f, n);
+    dense::multiply(G_.data(), n, f, c);
   } else {
     w_.setZero(factor.nw);
     for (int i = 0; i < blocks(); ++i) {
@@ -103,7 +103,6 @@ void ContactProblem::densify() {
   const int n = size();
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < j; ++i) G(j, i) = G(i, j);
-  // Within a contact's own block both triangles were summed; the copy above leaves the upper one standing in both.
 }
 
 std::string ContactProblem::defect() const {

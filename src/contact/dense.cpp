@@ -1,0 +1,97 @@
+#include "contact/dense.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+// Sanitizers are not ready when the loader resolves clones.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && defined(__GNUC__) && !defined(__clang__)
+#define TRIBO_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define TRIBO_CLONES
+#endif
+
+namespace tribo::dense {
+
+TRIBO_CLONES bool cholesky(double* A, int n) {
+  for (int k = 0; k < n; ++k) {
+    double* col = A + static_cast<std::ptrdiff_t>(k) * n;
+    const double d = col[k];
+    if (!(d > 0)) return false;
+    const double inverse = 1.0 / std::sqrt(d);
+    for (int i = k; i < n; ++i) col[i] *= inverse;
+    for (int j = k + 1; j < n; ++j) {
+      double* __restrict target = A + static_cast<std::ptrdiff_t>(j) * n;
+      const double* __restrict source = col;
+      const double x = source[j];
+      for (int i = j; i < n; ++i) target[i] -= x * source[i];
+    }
+  }
+  return true;
+}
+
+TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
+  for (int k = 0; k < n; ++k) {
+    const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
+    const double x = b[k] /= col[k];
+    for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
+    double sum = b[k];
+    for (int i = k + 1; i < n; ++i) sum -= col[i] * b[i];
+    b[k] = sum / col[k];
+  }
+}
+
+TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
+  for (int k = 0; k < n; ++k) {
+    double* col = A + static_cast<std::ptrdiff_t>(k) * n;
+    int p = k;
+    double largest = std::abs(col[k]);
+    for (int i = k + 1; i < n; ++i)
+      if (std::abs(col[i]) > largest) {
+        largest = std::abs(col[i]);
+        p = i;
+      }
+    pivot[k] = p;
+    if (!(largest > 1e-300)) return false;
+    if (p != k)
+      for (int j = 0; j < n; ++j) std::swap(A[static_cast<std::ptrdiff_t>(j) * n + k], A[static_cast<std::ptrdiff_t>(j) * n + p]);
+    const double inverse = 1.0 / col[k];
+    for (int i = k + 1; i < n; ++i) col[i] *= inverse;
+    for (int j = k + 1; j < n; ++j) {
+      double* __restrict target = A + static_cast<std::ptrdiff_t>(j) * n;
+      const double* __restrict source = col;
+      const double x = target[k];
+      for (int i = k + 1; i < n; ++i) target[i] -= x * source[i];
+    }
+  }
+  return true;
+}
+
+TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
+  for (int k = 0; k < n; ++k) std::swap(b[k], b[pivot[k]]);
+  for (int k = 0; k < n; ++k) {
+    const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
+    const double x = b[k];
+    for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
+    const double x = b[k] /= col[k];
+    for (int i = 0; i < k; ++i) b[i] -= x * col[i];
+  }
+}
+
+TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
+  for (int i = 0; i < n; ++i) y[i] = 0;
+  for (int j = 0; j < n; ++j) {
+    const double* __restrict col = A + static_cast<std::ptrdiff_t>(j) * n;
+    double* __restrict out = y;
+    const double s = x[j];
+    for (int i = 0; i < n; ++i) out[i] += s * col[i];
+  }
+}
+
+}  // namespace tribo::dense

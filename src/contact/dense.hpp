@@ -1,0 +1,19 @@
+// Small dense factorisations in place, without allocation. Column-major, leading dimension n.
+// Compiled for the base machine and for AVX2; the loader picks. Plain pointers only, so that no Eigen type meets another
+// instruction set's alignment.
+#pragma once
+
+namespace tribo::dense {
+
+/// A -> L (lower triangle) with A = L L^T; false where it is not positive definite. Reads the lower triangle.
+bool cholesky(double* A, int n);
+void cholesky_solve(const double* L, int n, double* b);
+
+/// A -> L U with row exchanges in pivot (n); false where it is singular to working precision.
+bool lu(double* A, int n, int* pivot);
+void lu_solve(const double* LU, int n, const int* pivot, double* b);
+
+/// y = A x for a square A.
+void multiply(const double* A, int n, const double* x, double* y);
+
+}  // namespace tribo::dense

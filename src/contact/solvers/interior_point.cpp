@@ -1,0 +1,336 @@
+// Primal-dual interior-point method for the nonlinear complementarity problem, cold-started.
+//
+// Coulomb's law as two pairs of cones a contact (as in Howell et al., "Dojo", 2022), c a variable of its own:
+//   (G + R) f + g - c = 0                                                               (ip.1)
+//   f_N c_N = kappa                                                                     (ip.2)
+//   (mu f_N, f_T) o (psi, c_T) = (kappa, 0, 0),   o the product of the second-order cone (ip.3)
+//   rows:  c = z_l - z_u,  z_l (f - lower) = kappa,  z_u (upper - f) = kappa            (ip.4)
+// At kappa = 0 psi is the slip speed and (ip.3) is maximal dissipation. Newton's direction with psi and c eliminated:
+//   (G + R + W) df = rhs,   W block-diagonal                                            (ip.5)
+// Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
+// The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
+// mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
+#include "contact/solvers/interior_point.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "contact/dense.hpp"
+#include "contact/solvers/solvers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_iterations = 100;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// Largest alpha in [0, 1] with u + alpha du >= 0.
+double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
+
+// Largest alpha in [0, 1] with |a + alpha da| <= a0 + alpha da0, from a strictly inside.
+double step_cone(double a0, double ax, double ay, double d0, double dx, double dy) {
+  const double A = d0 * d0 - dx * dx - dy * dy;
+  const double B = a0 * d0 - ax * dx - ay * dy;
+  const double C = std::max(a0 * a0 - ax * ax - ay * ay, 0.0);
+  double alpha = step_line(a0, d0);
+  // Smallest positive root of A s^2 + 2 B s + C.
+  const double disc = B * B - A * C;
+  if (disc >= 0) {
+    const double root = std::sqrt(disc);
+    const double q = -(B + (B >= 0 ? root : -root));
+    for (double s : {A != 0 ? q / A : inf, q != 0 ? C / q : inf})
+      if (s > 0 && s < alpha) alpha = s;
+  }
+  return alpha;
+}
+
+}  // namespace
+
+void InteriorPoint::scale(const ContactProblem& problem) {
+  const int n = problem.size(), nc = problem.nc();
+  d_scale_.resize(n);
+  for (int i = 0; i < nc; ++i) {
+    double trace = 0;
+    for (int k = 0; k < 3; ++k) trace += problem.G()(3 * i + k, 3 * i + k) + problem.R()[3 * i + k];
+    for (int k = 0; k < 3; ++k) d_scale_[3 * i + k] = trace > 0 ? 1.0 / std::sqrt(trace / 3) : 1.0;
+  }
+  for (int i = 3 * nc; i < n; ++i) {
+    const double d = problem.G()(i, i) + problem.R()[i];
+    d_scale_[i] = d > 0 ? 1.0 / std::sqrt(d) : 1.0;
+  }
+  const auto D = d_scale_.map();
+  beta_ = 1e-300;
+  for (int i = 0; i < n; ++i) beta_ = std::max(beta_, std::abs(D[i] * problem.g()[i]));
+  G_.resize(n, n);
+  g_.resize(n);
+  R_.resize(n);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) G_.data()[static_cast<std::ptrdiff_t>(j) * n + i] = D[i] * D[j] * problem.G()(i, j);
+    g_[j] = D[j] * problem.g()[j] / beta_;
+    R_[j] = D[j] * D[j] * problem.R()[j];
+  }
+  lower_.resize(problem.nr());
+  upper_.resize(problem.nr());
+  for (int j = 0; j < problem.nr(); ++j) {
+    lower_[j] = problem.lower()[j] / (D[3 * nc + j] * beta_);
+    upper_[j] = problem.upper()[j] / (D[3 * nc + j] * beta_);
+  }
+}
+
+void InteriorPoint::start(const ContactProblem& problem) {
+  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
+  for (Point* p : {&x_, &d_, &affine_}) {
+    p->f.setZero(n);
+    p->c.setZero(n);
+    p->psi.setZero(nc);
+    p->z_lower.setZero(nr);
+    p->z_upper.setZero(nr);
+  }
+  r_.resize(n);
+  rho_.resize(n);
+  work_.resize(n);
+  for (int i = 0; i < nc; ++i) {
+    x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
+    x_.psi[i] = std::max(1.0, problem.mu()[i]);
+  }
+  for (int j = 0; j < nr; ++j) {
+    double& f = x_.f[3 * nc + j];
+    const double l = lower_[j], u = upper_[j];
+    if (std::isfinite(l) && std::isfinite(u))
+      f = 0.5 * (l + u);
+    else if (std::isfinite(l))
+      f = l + 1;
+    else if (std::isfinite(u))
+      f = u - 1;
+    if (std::isfinite(l)) x_.z_lower[j] = 1;
+    if (std::isfinite(u)) x_.z_upper[j] = 1;
+  }
+}
+
+// Mean of all products that shall become kappa.
+double InteriorPoint::complementarity(const ContactProblem& problem) const {
+  double sum = 0;
+  int count = 0;
+  const int nc = problem.nc();
+  for (int i = 0; i < nc; ++i) {
+    const double* f = x_.f.data() + 3 * i;
+    const double* c = x_.c.data() + 3 * i;
+    const double mu = problem.mu()[i];
+    sum += f[2] * c[2];
+    ++count;
+    if (mu > 0) {
+      sum += mu * f[2] * x_.psi[i] + f[0] * c[0] + f[1] * c[1];
+      ++count;
+    }
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const double f = x_.f[3 * nc + j];
+    if (std::isfinite(lower_[j])) sum += x_.z_lower[j] * (f - lower_[j]), ++count;
+    if (std::isfinite(upper_[j])) sum += x_.z_upper[j] * (upper_[j] - f), ++count;
+  }
+  return count ? sum / count : 0;
+}
+
+void InteriorPoint::residual(const ContactProblem& problem) {
+  const int n = problem.size();
+  dense::multiply(G_.data(), n, x_.f.data(), r_.data());
+  for (int i = 0; i < n; ++i) r_[i] += R_[i] * x_.f[i] + g_[i];
+  for (int i = 0; i < 3 * problem.nc(); ++i) r_[i] -= x_.c[i];
+  for (int j = 0; j < problem.nr(); ++j) r_[3 * problem.nc() + j] -= x_.z_lower[j] - x_.z_upper[j];
+}
+
+// G + R + W, (ip.5), and its factor.
+bool InteriorPoint::factor(const ContactProblem& problem) {
+  const int n = problem.size(), nc = problem.nc();
+  matrix_.resize(n, n);
+  auto A = matrix_.map();
+  A = G_.map();
+  for (int i = 0; i < n; ++i) A(i, i) += R_[i] + 1e-14;
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const double mu = problem.mu()[i];
+    const double* f = x_.f.data() + o;
+    const double* c = x_.c.data() + o;
+    A(o + 2, o + 2) += c[2] / f[2];
+    if (mu == 0) {
+      for (int k = 0; k < 2; ++k) {
+        A.row(o + k).setZero();
+        A(o + k, o + k) = 1;
+      }
+      continue;
+    }
+    // P dc_T + Q df_T + q df_N = rho with P = a0 - a a^T/a0, Q = psi - a c^T/a0, q = mu (c - a psi/a0); W_T = P^-1 (Q, q).
+    const double a0 = mu * f[2], psi = x_.psi[i];
+    const double det = a0 * a0 - f[0] * f[0] - f[1] * f[1];
+    const double Pi[2][2] = {{(a0 * a0 - f[1] * f[1]) / (a0 * det), f[0] * f[1] / (a0 * det)},
+                             {f[0] * f[1] / (a0 * det), (a0 * a0 - f[0] * f[0]) / (a0 * det)}};
+    for (int r = 0; r < 2; ++r) {
+      for (int s = 0; s < 2; ++s) {
+        const double q0 = (s == 0 ? psi : 0) - f[0] * c[s] / a0, q1 = (s == 1 ? psi : 0) - f[1] * c[s] / a0;
+        A(o + r, o + s) += Pi[r][0] * q0 + Pi[r][1] * q1;
+      }
+      A(o + r, o + 2) += mu * (Pi[r][0] * (c[0] - f[0] * psi / a0) + Pi[r][1] * (c[1] - f[1] * psi / a0));
+    }
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j;
+    if (std::isfinite(lower_[j])) A(o, o) += x_.z_lower[j] / (x_.f[o] - lower_[j]);
+    if (std::isfinite(upper_[j])) A(o, o) += x_.z_upper[j] / (upper_[j] - x_.f[o]);
+  }
+  pivot_.resize(static_cast<std::size_t>(n));
+  return dense::lu(matrix_.data(), n, pivot_.data());
+}
+
+// Newton's direction towards products = target; the corrector takes the second order of the affine direction along.
+void InteriorPoint::direction(const ContactProblem& problem, double target, bool corrector) {
+  const int n = problem.size(), nc = problem.nc();
+  const double on = corrector ? 1.0 : 0.0;
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const double mu = problem.mu()[i];
+    const double *f = x_.f.data() + o, *c = x_.c.data() + o;
+    const double *df = affine_.f.data() + o, *dc = affine_.c.data() + o;
+    rho_[o + 2] = (target - f[2] * c[2] - on * df[2] * dc[2]) / f[2];
+    rho_[o] = rho_[o + 1] = 0;
+    if (mu == 0) continue;
+    const double a0 = mu * f[2], psi = x_.psi[i], da0 = mu * df[2], dpsi = affine_.psi[i];
+    const double p0 = target - (a0 * psi + f[0] * c[0] + f[1] * c[1]) - on * (da0 * dpsi + df[0] * dc[0] + df[1] * dc[1]);
+    double p[2];
+    for (int k = 0; k < 2; ++k)
+      p[k] = -(a0 * c[k] + psi * f[k]) - on * (da0 * dc[k] + dpsi * df[k]) - f[k] * p0 / a0;
+    const double det = a0 * a0 - f[0] * f[0] - f[1] * f[1];
+    rho_[o] = ((a0 * a0 - f[1] * f[1]) * p[0] + f[0] * f[1] * p[1]) / (a0 * det);
+    rho_[o + 1] = (f[0] * f[1] * p[0] + (a0 * a0 - f[0] * f[0]) * p[1]) / (a0 * det);
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j;
+    rho_[o] = 0;
+    const double df = affine_.f[o];
+    if (std::isfinite(lower_[j])) {
+      const double s = x_.f[o] - lower_[j];
+      rho_[o] += (target - x_.z_lower[j] * s - on * df * affine_.z_lower[j]) / s;
+    }
+    if (std::isfinite(upper_[j])) {
+      const double s = upper_[j] - x_.f[o];
+      rho_[o] -= (target - x_.z_upper[j] * s + on * df * affine_.z_upper[j]) / s;
+    }
+  }
+  for (int i = 0; i < n; ++i) d_.f[i] = rho_[i] - r_[i];
+  for (int i = 0; i < nc; ++i)
+    if (problem.mu()[i] == 0) d_.f[3 * i] = d_.f[3 * i + 1] = 0;
+  dense::lu_solve(matrix_.data(), n, pivot_.data(), d_.f.data());
+  dense::multiply(G_.data(), n, d_.f.data(), d_.c.data());
+  for (int i = 0; i < n; ++i) d_.c[i] += R_[i] * d_.f[i] + r_[i];
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const double mu = problem.mu()[i];
+    if (mu == 0) continue;
+    const double *f = x_.f.data() + o, *c = x_.c.data() + o;
+    const double *df = affine_.f.data() + o, *dc = affine_.c.data() + o;
+    const double a0 = mu * f[2];
+    const double p0 = target - (a0 * x_.psi[i] + f[0] * c[0] + f[1] * c[1]) -
+                      on * (mu * df[2] * affine_.psi[i] + df[0] * dc[0] + df[1] * dc[1]);
+    d_.psi[i] = (p0 - f[0] * d_.c[o] - f[1] * d_.c[o + 1] - x_.psi[i] * mu * d_.f[o + 2] - c[0] * d_.f[o] -
+                 c[1] * d_.f[o + 1]) / a0;
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j;
+    const double df = affine_.f[o];
+    if (std::isfinite(lower_[j])) {
+      const double s = x_.f[o] - lower_[j];
+      d_.z_lower[j] = (target - x_.z_lower[j] * s - on * df * affine_.z_lower[j] - x_.z_lower[j] * d_.f[o]) / s;
+    }
+    if (std::isfinite(upper_[j])) {
+      const double s = upper_[j] - x_.f[o];
+      d_.z_upper[j] = (target - x_.z_upper[j] * s + on * df * affine_.z_upper[j] + x_.z_upper[j] * d_.f[o]) / s;
+    }
+  }
+}
+
+double InteriorPoint::longest_step(const ContactProblem& problem) const {
+  double alpha = 1;
+  const int nc = problem.nc();
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const double mu = problem.mu()[i];
+    const double *f = x_.f.data() + o, *c = x_.c.data() + o, *df = d_.f.data() + o, *dc = d_.c.data() + o;
+    alpha = std::min({alpha, step_line(f[2], df[2]), step_line(c[2], dc[2])});
+    if (mu == 0) continue;
+    alpha = std::min(alpha, step_cone(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]));
+    alpha = std::min(alpha, step_cone(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]));
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j;
+    if (std::isfinite(lower_[j]))
+      alpha = std::min({alpha, step_line(x_.f[o] - lower_[j], d_.f[o]), step_line(x_.z_lower[j], d_.z_lower[j])});
+    if (std::isfinite(upper_[j]))
+      alpha = std::min({alpha, step_line(upper_[j] - x_.f[o], -d_.f[o]), step_line(x_.z_upper[j], d_.z_upper[j])});
+  }
+  return alpha;
+}
+
+void InteriorPoint::move(double alpha) {
+  x_.f.map() += alpha * d_.f.map();
+  x_.c.map() += alpha * d_.c.map();
+  x_.psi.map() += alpha * d_.psi.map();
+  x_.z_lower.map() += alpha * d_.z_lower.map();
+  x_.z_upper.map() += alpha * d_.z_upper.map();
+}
+
+SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
+  SolveReport report;
+  report.status = SolveStatus::IterationLimit;
+  scale(problem);
+  start(problem);
+  best_.resize(problem.size());
+  best_.map() = f;
+  report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
+  double least = report.residual.relative();
+  int without_gain = 0;
+  for (int k = 0; k < most_iterations; ++k) {
+    residual(problem);
+    if (!factor(problem)) {
+      report.status = SolveStatus::Stalled;
+      break;
+    }
+    const double kappa = complementarity(problem);
+    direction(problem, 0, false);
+    const double reach = longest_step(problem);
+    // Mehrotra's choice: the more the affine step achieves, the less centring.
+    const double centring = std::max(std::pow(1 - reach, 3), 1e-3);
+    affine_.f.map() = d_.f.map();
+    affine_.c.map() = d_.c.map();
+    affine_.psi.map() = d_.psi.map();
+    affine_.z_lower.map() = d_.z_lower.map();
+    affine_.z_upper.map() = d_.z_upper.map();
+    direction(problem, centring * kappa, true);
+    move(std::min(1.0, 0.995 * longest_step(problem)));
+    report.iterations = k + 1;
+
+    for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
+    const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
+    ++without_gain;
+    if (now.relative() < least) {
+      if (now.relative() < 0.9 * least) without_gain = 0;
+      least = now.relative();
+      report.residual = now;
+      best_.map() = f;
+    }
+    if (tolerance.met(now)) {
+      report.status = SolveStatus::Converged;
+      break;
+    }
+    if (x_.f.map().cwiseAbs().maxCoeff() > 1e10) {
+      report.status = SolveStatus::Infeasible;
+      break;
+    }
+    if (without_gain > 25) {
+      report.status = SolveStatus::Stalled;
+      break;
+    }
+  }
+  f = best_.map();
+  return report;
+}
+
+}  // namespace tribo

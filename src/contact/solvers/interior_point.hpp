@@ -1,0 +1,38 @@
+// Primal-dual interior-point method for the nonlinear complementarity problem. See interior_point.cpp.
+#pragma once
+
+#include <vector>
+
+#include "tribo/contact_solver.hpp"
+
+namespace tribo {
+
+class InteriorPoint {
+ public:
+  /// f: solution out; the guess is not used. Dense problems only.
+  SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
+
+ private:
+  struct Point {  // scaled iterate, or a direction
+    VectorBuffer f, c, psi;          // (n), (n), (nc)
+    VectorBuffer z_lower, z_upper;   // multipliers of the bounds of the rows (nr)
+  };
+
+  void scale(const ContactProblem& problem);
+  void start(const ContactProblem& problem);
+  double complementarity(const ContactProblem& problem) const;
+  bool factor(const ContactProblem& problem);
+  void direction(const ContactProblem& problem, double target, bool corrector);
+  double longest_step(const ContactProblem& problem) const;
+  void move(double alpha);
+  void residual(const ContactProblem& problem);
+
+  Point x_, d_, affine_;
+  VectorBuffer d_scale_, g_, R_, mu_, lower_, upper_;  // the scaled problem
+  VectorBuffer r_, rho_, work_, c_true_, best_;
+  MatrixBuffer G_, matrix_;
+  std::vector<int> pivot_;
+  double beta_ = 1;  // forces and velocities are divided by this beside the scaling by blocks
+};
+
+}  // namespace tribo

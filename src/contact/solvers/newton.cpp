@@ -1,0 +1,244 @@
+// Semismooth Newton on the nonlinear complementarity problem: the default solver.
+//
+// Each contact is open, stuck or slipping by the trial point y = f - r c, r the inverse scale of its block of G:
+//   open   y_N <= 0:                 f+ = 0                                                     (newton.1)
+//   stick  |y_T| <= mu y_N:          c+ = 0                                                     (newton.2)
+//   slip   otherwise:                c+_N = 0,                                                  (newton.3)
+//          (I - N) f+_T + r N c+_T - mu y^ f+_N = f'_T - mu y_N y^,   N = e I - f'_T y^T / |y_T|^2
+//          with y^ = y_T/|y_T|, e = mu y_N/|y_T|, f'_T = f_T shortened to mu y_N
+// (Alart and Curnier's map with the derivative of Hueeber, Stadler and Wohlmuth 2008, eq. 4.12 ff., which keeps the slip
+// block from turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
+//
+// G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
+// has 0 for f_k: it picks the forces of least norm, and the later ones remove what sigma left.
+// Where nothing slips the matrix is symmetric and Cholesky's factor serves.
+// If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
+// is called and its answer polished here.
+#include <cmath>
+
+#include "contact/dense.hpp"
+#include "contact/solvers/interior_point.hpp"
+#include "contact/solvers/solvers.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+enum class Mode : char { Open, Stick, Slip };
+
+class Newton final : public ContactSolver {
+ public:
+  explicit Newton(const SolverOptions& options) : options_(options) {}
+
+  SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
+    SolveReport report;
+    if (problem.size() == 0) return report;
+    prepare(problem);
+    report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
+    if (report.status == SolveStatus::Converged) return report;
+
+    const int first = report.iterations;
+    SolveReport interior = interior_point_.solve(problem, tolerance, f);
+    const Residual reached = interior.residual;
+    saved_.resize(problem.size());
+    saved_.map() = f;
+    report = iterate(problem, tolerance, f, 8);
+    if (report.status != SolveStatus::Converged && !(report.residual.relative() < reached.relative())) {
+      f = saved_.map();
+      report = interior;
+    }
+    report.iterations += first + (report.status == interior.status ? 0 : interior.iterations);
+    report.escalated = true;
+    return report;
+  }
+
+ private:
+  void prepare(const ContactProblem& problem) {
+    const int n = problem.size();
+    modes_.resize(at(problem.blocks()));
+    active_.resize(at(n));
+    c_.resize(n);
+    rhs_.resize(n);
+    best_.resize(n);
+    scale_.resize(problem.blocks());
+    for (int i = 0; i < problem.nc(); ++i) {
+      const int o = 3 * i;
+      double d = 0;
+      for (int k = 0; k < 3; ++k) d = std::max(d, diagonal(problem, o + k));
+      scale_[i] = std::max(d, 1e-300);
+    }
+    for (int j = 0; j < problem.nr(); ++j) scale_[problem.nc() + j] = std::max(diagonal(problem, 3 * problem.nc() + j), 1e-300);
+  }
+
+  static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
+
+  // Newton steps until the judge is content; f holds the best point seen.
+  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most) {
+    SolveReport report;
+    report.residual = judge_afresh(problem, options_.model, f.data(), c_);
+    double least = report.residual.relative();
+    best_.map() = f;
+    if (tolerance.met(report.residual)) return report;
+    report.status = SolveStatus::IterationLimit;
+    for (int k = 0; k < most; ++k) {
+      if (!newton_step(problem, f, k == 0)) {
+        report.status = SolveStatus::Stalled;
+        break;
+      }
+      const Residual residual = judge_afresh(problem, options_.model, f.data(), c_);
+      report.iterations = k + 1;
+      if (options_.trace) options_.trace->push_back(residual.absolute());
+      if (residual.relative() < least) {
+        least = residual.relative();
+        best_.map() = f;
+        report.residual = residual;
+      }
+      if (tolerance.met(residual)) {
+        report.residual = residual;
+        report.status = SolveStatus::Converged;
+        return report;
+      }
+    }
+    f = best_.map();
+    return report;
+  }
+
+  // Classifies, assembles and solves for f+ in place; false where the matrix is singular.
+  bool newton_step(const ContactProblem& problem, VecRef f, bool first) {
+    const bool slips = classify(problem, f);
+    // f becomes the fixed part: zero where open, the bound where a row is at one.
+    const int m = count_active(problem, f);
+    if (m == 0) return true;
+    matrix_.resize(m, m);
+    assemble(problem, f, first);
+    if (slips) {
+      for (int i = 0; i < problem.nc(); ++i)
+        if (modes_[at(i)] == Mode::Slip) slip_rows(problem, f, i, m);
+      pivot_.resize(at(m));
+      if (!dense::lu(matrix_.data(), m, pivot_.data())) return false;
+      dense::lu_solve(matrix_.data(), m, pivot_.data(), rhs_.data());
+    } else {
+      if (!dense::cholesky(matrix_.data(), m)) return false;
+      dense::cholesky_solve(matrix_.data(), m, rhs_.data());
+    }
+    for (int a = 0; a < m; ++a) f[active_[at(a)]] = rhs_[a];
+    return true;
+  }
+
+  bool classify(const ContactProblem& problem, const VecRef& f) {
+    bool slips = false;
+    for (int i = 0; i < problem.nc(); ++i) {
+      const int o = 3 * i;
+      const double r = 1.0 / scale_[i], mu = problem.mu()[i];
+      const double n = f[o + 2] - r * c_[o + 2];
+      const double t = std::hypot(f[o] - r * c_[o], f[o + 1] - r * c_[o + 1]);
+      modes_[at(i)] = n <= 0 ? Mode::Open : (mu > 0 && t <= mu * n ? Mode::Stick : Mode::Slip);
+      slips |= modes_[at(i)] == Mode::Slip;
+    }
+    return slips;
+  }
+
+  // Lists the unknowns and, into f, the values of the others. The trial points of slipping contacts are kept in slip_.
+  int count_active(const ContactProblem& problem, VecRef f) {
+    int m = 0;
+    slip_.resize(5 * problem.nc());
+    for (int i = 0; i < problem.nc(); ++i) {
+      const int o = 3 * i;
+      if (modes_[at(i)] == Mode::Open) {
+        f.segment<3>(o).setZero();
+        continue;
+      }
+      if (modes_[at(i)] == Mode::Slip) {
+        const double r = 1.0 / scale_[i];
+        double* s = slip_.data() + 5 * i;
+        s[0] = f[o] - r * c_[o];
+        s[1] = f[o + 1] - r * c_[o + 1];
+        s[2] = f[o + 2] - r * c_[o + 2];
+        s[3] = m;
+      }
+      for (int k = 0; k < 3; ++k) active_[at(m++)] = o + k;
+    }
+    for (int j = 0; j < problem.nr(); ++j) {
+      const int o = 3 * problem.nc() + j;
+      const double y = f[o] - c_[o] / scale_[problem.nc() + j];
+      if (y <= problem.lower()[j])
+        f[o] = problem.lower()[j];
+      else if (y >= problem.upper()[j])
+        f[o] = problem.upper()[j];
+      else
+        active_[at(m++)] = o;
+    }
+    return m;
+  }
+
+  // c+ = 0 for every active unknown: (G + R + sigma) f+ = sigma f_k - b, b what the fixed ones and g give.
+  void assemble(const ContactProblem& problem, const VecRef& f, bool first) {
+    const auto G = problem.G();
+    auto A = matrix_.map();
+    const int m = static_cast<int>(A.rows());
+    const bool fixed = problem.nr() > 0;
+    for (int a = 0; a < m; ++a) {
+      const int i = active_[at(a)];
+      const double* column = G.data() + static_cast<std::ptrdiff_t>(i) * problem.size();
+      double* out = A.data() + static_cast<std::ptrdiff_t>(a) * m;
+      for (int b = 0; b < m; ++b) out[b] = column[active_[at(b)]];
+      const double sigma = 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
+      out[a] += problem.R()[i] + sigma;
+      rhs_[a] = -problem.g()[i] + (first ? 0.0 : sigma * f[i]);
+    }
+    if (!fixed) return;
+    for (int j = 0, a = 0; j < problem.nr(); ++j) {
+      const int o = 3 * problem.nc() + j;
+      while (a < m && active_[at(a)] < o) ++a;
+      if ((a < m && active_[at(a)] == o) || f[o] == 0) continue;
+      for (int b = 0; b < m; ++b) rhs_[b] -= G(active_[at(b)], o) * f[o];
+    }
+  }
+
+  // Replaces the two tangential rows of a slipping contact by (newton.3).
+  void slip_rows(const ContactProblem& problem, const VecRef& f, int i, int m) {
+    const double* s = slip_.data() + 5 * i;
+    const int row = static_cast<int>(s[3]);
+    const double mu = problem.mu()[i], r = 1.0 / scale_[i];
+    const double length = std::hypot(s[0], s[1]), bound = mu * s[2];
+    const double yx = length > 0 ? s[0] / length : 0, yy = length > 0 ? s[1] / length : 0;
+    const double e = length > 0 ? bound / length : 0;
+    double fx = f[3 * i], fy = f[3 * i + 1];
+    const double t = std::hypot(fx, fy);
+    if (t > bound) {
+      fx *= bound / t;
+      fy *= bound / t;
+    }
+    const double inverse = length > 0 ? 1.0 / length : 0;
+    const double N[2][2] = {{e - fx * yx * inverse, -fx * yy * inverse}, {-fy * yx * inverse, e - fy * yy * inverse}};
+    auto A = matrix_.map();
+    for (int b = 0; b < m; ++b) {
+      const double x = A(row, b), y = A(row + 1, b);
+      A(row, b) = r * (N[0][0] * x + N[0][1] * y);
+      A(row + 1, b) = r * (N[1][0] * x + N[1][1] * y);
+    }
+    A(row, row) += 1 - N[0][0];
+    A(row, row + 1) -= N[0][1];
+    A(row + 1, row) -= N[1][0];
+    A(row + 1, row + 1) += 1 - N[1][1];
+    A(row, row + 2) -= mu * yx;
+    A(row + 1, row + 2) -= mu * yy;
+    const double bx = rhs_[row], by = rhs_[row + 1];  // minus the free acceleration, sigma included
+    rhs_[row] = fx - bound * yx + r * (N[0][0] * bx + N[0][1] * by);
+    rhs_[row + 1] = fy - bound * yy + r * (N[1][0] * bx + N[1][1] * by);
+  }
+
+  SolverOptions options_;
+  InteriorPoint interior_point_;
+  std::vector<Mode> modes_;
+  std::vector<int> active_, pivot_;
+  VectorBuffer c_, rhs_, best_, scale_, slip_, saved_;
+  MatrixBuffer matrix_;
+};
+
+}  // namespace
+
+std::unique_ptr<ContactSolver> make_newton(const SolverOptions& options) { return std::make_unique<Newton>(options); }
+
+}  // namespace tribo
