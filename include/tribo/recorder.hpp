@@ -1,11 +1,18 @@
 // Recording to .npz that NumPy reads, with bounded memory, readable after an interruption.
 //
 // While a run goes on, OUT/recording.partial/ holds one .npy file an array, each valid after every flush. finish()
-// packs them into OUT/recording.npz (written to a temporary name and renamed) and removes the folder.
+// packs them into OUT/recording.npz (written to a temporary name and renamed) and removes the folder. After a kill, the
+// first len(time.npy) rows of every array are whole.
+//
+// Arrays of n records and m contacts in all: time, q, v, tau, status, solver_iterations, residual, penetration, the
+// laws (signorini, coulomb, dissipation), the energy lines, contact_start (n + 1), contact_* (m), and meta (JSON as
+// bytes). With a period longer than the step, work and iterations are summed and residuals are the worst since the last
+// record.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tribo/scene.hpp"
 
@@ -13,13 +20,17 @@ namespace tribo {
 
 class Recorder {
  public:
-  /// InvalidInput where the folder cannot be made.
-  Recorder(const std::string& folder, const Model& model, const RecordOptions& options, double dt);
+  /// InvalidInput where the folder cannot be made. A recording.partial that a killed run left is moved aside.
+  Recorder(const std::string& folder, const Scene& scene);
   ~Recorder();
   Recorder(Recorder&&) noexcept;
 
   /// Records the step where its time has come.
-  void push(const Simulation& simulation, const StepReport& report);
+  void push(const Simulation& simulation, const StepReport& report) {
+    push(simulation.state(), simulation.torque(), simulation.contacts(), report);
+  }
+  void push(const State& state, const VecX& torque, const std::vector<ContactReport>& contacts,
+            const StepReport& report);
   /// Returns the path of the .npz.
   std::string finish();
 
