@@ -1,0 +1,161 @@
+#include "contact/assembly.hpp"
+
+#include <numeric>
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+Assembly::Assembly(const Model& model) : model_(&model) {
+  parent_.resize(model.trees.size());
+  base_.resize(model.trees.size());
+  island_of_.resize(model.trees.size());
+  dof_body_.resize(at(model.nv));
+  for (std::size_t b = 0; b < model.bodies.size(); ++b)
+    for (int k = 0; k < nv_of(model.bodies[b].joint); ++k) dof_body_[at(model.bodies[b].iv + k)] = static_cast<int>(b);
+}
+
+int Assembly::root(int tree) {
+  while (parent_[at(tree)] != tree) {
+    parent_[at(tree)] = parent_[at(parent_[at(tree)])];
+    tree = parent_[at(tree)];
+  }
+  return tree;
+}
+
+void Assembly::join(int a, int b) {
+  a = root(a);
+  b = root(b);
+  parent_[at(std::max(a, b))] = std::min(a, b);
+}
+
+void Assembly::group(std::span<const Contact> contacts, std::span<const Row> rows) {
+  std::iota(parent_.begin(), parent_.end(), 0);
+  std::fill(island_of_.begin(), island_of_.end(), -1);
+  auto tree_of = [&](int body) { return model_->bodies[at(body)].tree; };
+  for (const Contact& c : contacts)
+    if (c.body_a >= 0 && c.body_b >= 0) join(tree_of(c.body_a), tree_of(c.body_b));
+  islands_ = 0;
+  auto island_for = [&](int tree) -> Island& {
+    const int r = root(tree);
+    if (island_of_[at(r)] < 0) {
+      island_of_[at(r)] = islands_++;
+      if (groups_.size() < at(islands_)) groups_.emplace_back();
+      Island& fresh = groups_[at(islands_ - 1)];
+      fresh.contacts.clear();
+      fresh.rows.clear();
+      fresh.trees.clear();
+    }
+    return groups_[at(island_of_[at(r)])];
+  };
+  for (std::size_t i = 0; i < contacts.size(); ++i)
+    island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a)).contacts.push_back(static_cast<int>(i));
+  for (std::size_t j = 0; j < rows.size(); ++j) island_for(tree_of(dof_body_[at(rows[j].dof)])).rows.push_back(static_cast<int>(j));
+  for (int t = 0; t < static_cast<int>(parent_.size()); ++t)
+    if (const int i = island_of_[at(root(t))]; i >= 0) groups_[at(i)].trees.push_back(t);
+}
+
+// Jacobian of one side, its velocities, then whitened in place in the factor.
+template <int Rows>
+void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
+                        const VecX& v_free, ContactFactor& factor, double* before, double* free) {
+  const Body& b = model_->bodies[at(body)];
+  FactorBlock block;
+  block.depth = static_cast<int>(b.chain.size());
+  block.first = static_cast<int>(factor.y.size());
+  block.index = static_cast<int>(factor.index.size());
+  block.tree = b.tree;
+  block.body = body;
+  factor.y.resize(factor.y.size() + at(Rows * block.depth));
+  double* y = factor.y.data() + block.first;
+  dynamics.point_jacobian(body, p_W, R_WC, y);
+  const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
+  for (int k = 0; k < block.depth; ++k) {
+    const int dof = b.chain[at(k)];
+    factor.index.push_back(dof + shift);
+    for (int r = 0; r < Rows; ++r) {
+      double& J = y[Rows * k + r];
+      J *= sign;
+      before[r] += J * v[dof];
+      free[r] += J * v_free[dof];
+    }
+  }
+  dynamics.whiten<Rows>(body, y);
+  factor.blocks.push_back(block);
+}
+
+void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,
+                     const Dynamics& dynamics, const VecX& v, const VecX& v_free, ContactProblem& problem,
+                     VectorBuffer& before, VectorBuffer& free) {
+  const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
+  problem.resize(nc, nr, 3 * nc + nr <= dense_limit);
+  ContactFactor& factor = problem.factor;
+  factor.y.clear();
+  factor.index.clear();
+  factor.blocks.clear();
+  factor.start.clear();
+  factor.nw = 0;
+  double mass = 0;
+  for (int t : island.trees) {
+    base_[at(t)] = factor.nw;
+    factor.nw += model_->trees[at(t)].nv;
+    mass += model_->trees[at(t)].mass;
+  }
+  problem.weight = mass * model_->gravity.norm();
+  before.setZero(problem.size());
+  free.setZero(problem.size());
+  for (int i = 0; i < nc; ++i) {
+    const Contact& c = contacts[at(island.contacts[at(i)])];
+    factor.start.push_back(static_cast<int>(factor.blocks.size()));
+    double *b = before.data() + 3 * i, *f = free.data() + 3 * i;
+    if (c.body_b >= 0) add_side<3>(c.body_b, c.p_WC, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
+    if (c.body_a >= 0) add_side<3>(c.body_a, c.p_WC, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
+  }
+  for (int j = 0; j < nr; ++j) {
+    const Row& row = rows[at(island.rows[at(j)])];
+    factor.start.push_back(static_cast<int>(factor.blocks.size()));
+    const Body& body = model_->bodies[at(dof_body_[at(row.dof)])];
+    FactorBlock block;
+    block.depth = static_cast<int>(body.chain.size());
+    block.first = static_cast<int>(factor.y.size());
+    block.index = static_cast<int>(factor.index.size());
+    block.tree = body.tree;
+    block.body = dof_body_[at(row.dof)];
+    for (int dof : body.chain) {
+      factor.y.push_back(dof == row.dof ? row.sign : 0.0);
+      factor.index.push_back(dof + base_[at(body.tree)] - model_->trees[at(body.tree)].iv);
+    }
+    dynamics.whiten<1>(block.body, factor.y.data() + block.first);
+    factor.blocks.push_back(block);
+    before[3 * nc + j] = row.sign * v[row.dof];
+    free[3 * nc + j] = row.sign * v_free[row.dof];
+  }
+  factor.start.push_back(static_cast<int>(factor.blocks.size()));
+  if (problem.dense()) problem.densify();
+}
+
+void Assembly::apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f,
+                     double dt, VecX& work, VecX& v) const {
+  const ContactFactor& factor = problem.factor;
+  for (int i = 0; i < problem.blocks(); ++i) {
+    const int rows = problem.block_size(i);
+    const double* fi = f + problem.offset(i);
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+      const FactorBlock& b = factor.blocks[at(s)];
+      const int* chain = model_->bodies[at(b.body)].chain.data();
+      const double* y = factor.y.data() + b.first;
+      for (int k = 0; k < b.depth; ++k)
+        for (int r = 0; r < rows; ++r) work[chain[k]] += dt * y[rows * k + r] * fi[r];
+    }
+  }
+  for (int t : island.trees) {
+    dynamics.unwhiten_add(t, work.data(), v.data());
+    const Tree& tree = model_->trees[at(t)];
+    work.segment(tree.iv, tree.nv).setZero();
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,63 @@
+// From contacts and rows to contact problems: islands, whitened Jacobians, free velocities.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dynamics/dynamics.hpp"
+#include "tribo/contact.hpp"
+#include "tribo/contact_problem.hpp"
+
+namespace tribo {
+
+/// A scalar constraint on one velocity coordinate: joint limit, dry friction, saturated drive.
+/// c = sign v_dof / dt + bias + compliance f,  f in [lower, upper]; the generalised force is sign f.
+struct Row {
+  int dof = 0;
+  double sign = 1;
+  double bias = 0;        ///< [m/s^2] or [rad/s^2]
+  double compliance = 0;  ///< R [1/kg]
+  double lower = 0, upper = 0;
+  enum class Kind : char { Limit, Friction, Drive } kind = Kind::Limit;
+};
+
+/// Contacts and rows that touch common trees; independent of every other island.
+struct Island {
+  std::vector<int> contacts, rows, trees;
+};
+
+class Assembly {
+ public:
+  explicit Assembly(const Model& model);
+
+  /// Groups contacts and rows into islands, in the order of their first contact.
+  void group(std::span<const Contact> contacts, std::span<const Row> rows);
+  int islands() const { return islands_; }
+  const Island& island(int i) const { return groups_[static_cast<std::size_t>(i)]; }
+
+  /// Fills the problem's factor (and G where dense), and velocities of the contacts and rows at v and at v_free, over dt.
+  /// before and free: (problem.size()), in velocity [m/s].
+  void build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows, const Dynamics& dynamics,
+             const VecX& v, const VecX& v_free, ContactProblem& problem, VectorBuffer& before, VectorBuffer& free);
+
+  /// Adds M^-1 J^T f dt of one island's solution to v; work is (nv) of zeros and is left so.
+  void apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f, double dt,
+             VecX& work, VecX& v) const;
+
+ private:
+  int root(int tree);
+  void join(int a, int b);
+  template <int Rows>
+  void add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
+                const VecX& v_free, ContactFactor& factor, double* before, double* free);
+
+  const Model* model_;
+  std::vector<int> parent_, base_, island_of_, dof_body_;
+  std::vector<Island> groups_;
+  int islands_ = 0;
+};
+
+/// Largest island that is solved with a dense G: (unknowns).
+inline constexpr int dense_limit = 240;
+
+}  // namespace tribo

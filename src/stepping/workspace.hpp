@@ -1,0 +1,49 @@
+// Buffers and intermediate results of a step, shared by every stepper. They grow between steps and never shrink.
+#pragma once
+
+#include <vector>
+
+#include "collision/collision.hpp"
+#include "contact/assembly.hpp"
+#include "dynamics/dynamics.hpp"
+#include "tribo/actuation.hpp"
+#include "tribo/contact.hpp"
+#include "tribo/stepper.hpp"
+
+namespace tribo {
+
+struct Workspace {
+  explicit Workspace(const Model& model)
+      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size()) {
+    actuation.resize(model.nv);
+    torque.setZero(model.nv);
+  }
+
+  /// Poses, M and h at the state; nothing where they stand already.
+  void update(const State& state) {
+    if (current) return;
+    dynamics.compute(state.q, state.v);
+    current = true;
+  }
+
+  Dynamics dynamics;
+  Collision collision;
+  Assembly assembly;
+  Actuation actuation;
+  std::vector<BodyMotion> motions;
+  std::vector<ContactReport> contacts;  ///< of the last step
+  VecX torque;                          ///< of the actuators in the last step (nv) [N m] or [N]
+  bool current = false;                 ///< dynamics stands for the present state
+};
+
+/// What collision needs to know of the motion of each body.
+void fill_motions(const Model& model, const Dynamics& dynamics, std::vector<BodyMotion>& motions);
+
+/// q <- q moved along v over dt: translations as they are, rotations by the exponential.
+/// The free joint's linear velocity stands in the axes frozen at the start of the step.
+void integrate(const Model& model, const VecX& v, double dt, VecX& q);
+
+/// The free joints' linear velocity turned from the axes at the start of the step to those at its end.
+void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& v);
+
+}  // namespace tribo
