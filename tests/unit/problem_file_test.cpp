@@ -1,0 +1,222 @@
+#include "simulation/problem_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "scratch_folder.hpp"
+#include "simulation/npy.hpp"
+
+#ifdef TRIBO_HDF5
+#include <hdf5.h>
+#endif
+
+using namespace tribo;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+const std::string sliding =
+    R"({"G": [[2, 0.5, 0.25], [0.5, 3, 0.125], [0.25, 0.125, 4]], "g": [1, -2, -9.81], "mu": [0.5], "dt": 1e-3})";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// Two contacts and two rows, with unlike numbers everywhere.
+ProblemFile busy_problem() {
+  ProblemFile file;
+  file.name = "busy";
+  file.dt = 0.002;
+  file.facets = 8;
+  ContactProblem& p = file.problem;
+  p.resize(2, 2, true);
+  const MatX A =
+      MatX::NullaryExpr(8, 8, [](Eigen::Index i, Eigen::Index j) { return std::sin(3.0 * i + 7.0 * j + 1); });
+  p.G() = A * A.transpose();
+  p.G() = (0.5 * (p.G() + p.G().transpose())).eval();
+  for (int i = 0; i < 8; ++i) p.g()[i] = i - 4.5;
+  for (int i = 0; i < 8; ++i) p.R()[i] = 0.001 * i;
+  p.mu() << 0, 0.8;
+  p.lower() << -inf, -3;
+  p.upper() << 2, inf;
+  p.weight = 24.5;
+  file.lambda0 = VecX::LinSpaced(8, 1, 2);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("problem file: JSON as documented") {
+  ScratchFolder folder;
+  const ProblemFile file = read_problem(folder.write("sliding.json", sliding));
+  CHECK(file.name == "sliding");
+  CHECK(file.problem.nc() == 1);
+  CHECK(file.problem.nr() == 0);
+  CHECK(file.problem.G()(0, 1) == 0.5);
+  CHECK(file.problem.G()(2, 2) == 4);
+  CHECK(file.problem.g()[2] == -9.81);
+  CHECK(file.problem.R().norm() == 0);
+  CHECK(file.dt == 1e-3);
+  CHECK(file.lambda0.size() == 0);
+}
+
+TEST_CASE("problem file: written and read, in both formats, every number is the same") {
+  ScratchFolder folder;
+  const ProblemFile file = busy_problem();
+  for (const char* name : {"busy.json", "busy.npz"}) {
+    CAPTURE(name);
+    write_problem(file, folder.file(name));
+    const ProblemFile back = read_problem(folder.file(name));
+    CHECK(back.problem.G() == file.problem.G());
+    CHECK(back.problem.g() == file.problem.g());
+    CHECK(back.problem.R() == file.problem.R());
+    CHECK(back.problem.mu() == file.problem.mu());
+    CHECK(back.problem.lower() == file.problem.lower());
+    CHECK(back.problem.upper() == file.problem.upper());
+    CHECK(back.problem.weight == 24.5);
+    CHECK(back.lambda0 == file.lambda0);
+    CHECK(back.dt == file.dt);
+    CHECK(back.facets == 8);
+  }
+}
+
+TEST_CASE("problem file: every defect is refused by file and key") {
+  ScratchFolder folder;
+  const auto check = [&](const std::string& text, const std::string& part) {
+    const std::string path = folder.write("bad.json", text);
+    const std::string message = refusal([&] { read_problem(path); });
+    CAPTURE(message);
+    CHECK(message.find("bad.json") != std::string::npos);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  check("", "not JSON");
+  check("[1, 2]", "must be an object");
+  check("{\"G\": 3", "not JSON");
+  check(std::string(100000, '['), "deep");
+  check(replaced(sliding, "\"mu\"", "\"Mu\""), "did you mean 'mu'");
+  check(replaced(sliding, "\"mu\": [0.5], ", ""), "'mu' is missing");
+  check(replaced(sliding, "[0.5, 3, 0.125]", "[0.5, 3]"), "'G[1]' has 2");
+  check(replaced(sliding, "[2, 0.5, 0.25]", "[2, 0.6, 0.25]"), "symmetric");
+  check(replaced(sliding, "[2, 0.5, 0.25]", "[-2, 0.5, 0.25]"), "diagonal");
+  check(replaced(sliding, "-9.81", "1e999"), "not JSON");
+  check(replaced(sliding, "-9.81", "NaN"), "not JSON");
+  check(replaced(sliding, "-9.81", "null"), "'g' holds null");
+  check(replaced(sliding, "-9.81", "\"9\""), "'g' holds string");
+  check(replaced(sliding, ", -9.81]", "]"), "'mu' has 1 contacts");
+  check(replaced(sliding, "-9.81]", "-9.81, 4]"), "'G' has 9 numbers");
+  check(replaced(sliding, "\"mu\": [0.5]", "\"mu\": []"), "'rows' is missing");
+  check(replaced(sliding, "\"mu\": [0.5]", "\"mu\": [-0.5]"), "'mu[0]' is -0.5; must be >= 0");
+  check(replaced(sliding, "1e-3", "-1"), "'dt[0]'");
+  check(replaced(sliding, "1e-3", "1, \"R\": [0, 0, -1]"), "'R[2]'");
+  check(replaced(sliding, "1e-3", "1, \"R\": [0, 0]"), "'R' has 2");
+  check(replaced(sliding, "1e-3", "1, \"facets\": 2.5"), "facets");
+  check(replaced(sliding, "1e-3", "1, \"rows\": {\"lower\": [1], \"upper\": [2]}"), "'rows.lower' has 1");
+  check(R"({"G": [[1]], "g": [1], "mu": [], "rows": {"lower": [2], "upper": [1]}})", "must be <= rows.upper");
+  check(R"({"G": [[1]], "g": [1], "mu": [], "rows": {"lower": [2]}})", "'rows.upper' is missing");
+  check(R"({"G": [[1]], "g": [1], "mu": [], "rows": {"lower": [2], "uper": [3]}})", "did you mean 'upper'");
+  CHECK(refusal([&] { read_problem(folder.file("none.json")); }).find("cannot be read") != std::string::npos);
+  CHECK(refusal([&] { read_problem(folder.write("x.txt", "")); }).find("extension") != std::string::npos);
+}
+
+TEST_CASE("problem file: npz shapes are checked") {
+  ScratchFolder folder;
+  const double x[6] = {1, 0, 0, 0, 1, 0};
+  const std::uint64_t flat[] = {2, 3}, three[] = {3}, one[] = {1};
+  const auto write = [&](std::span<const std::uint64_t> G, double mu, const char* extra) {
+    NpzWriter npz(folder.file("p.npz"));
+    npz.add("G", NpyType::F64, G, x);
+    npz.add("g", NpyType::F64, three, x);
+    npz.add("mu", NpyType::F64, one, &mu);
+    if (extra) npz.add(extra, NpyType::F64, one, x);
+    npz.finish();
+    return refusal([&] { read_problem(folder.file("p.npz")); });
+  };
+  CHECK(write(flat, 1, nullptr).find("'G' has shape (2, 3); must be square") != std::string::npos);
+  CHECK(write(three, 1, nullptr).find("'G' has shape (3)") != std::string::npos);
+  CHECK(write(flat, 1, "lamda0").find("did you mean 'lambda0'") != std::string::npos);
+}
+
+#ifdef TRIBO_HDF5
+namespace {
+
+/// A file of the FCLIB, made with HDF5 itself.
+struct FclibFile {
+  hid_t file;
+  explicit FclibFile(const std::string& path) : file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {
+    for (const char* group : {"/fclib_local", "/fclib_local/W", "/fclib_local/vectors"}) {
+      H5Gclose(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
+  }
+  ~FclibFile() { H5Fclose(file); }
+  template <class T>
+  void add(const std::string& name, const std::vector<T>& x) {
+    const hid_t type = std::is_same_v<T, int> ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE;
+    const hsize_t n = x.size();
+    const hid_t space = H5Screate_simple(1, &n, nullptr);
+    const hid_t set =
+        H5Dcreate2(file, ("/fclib_local/" + name).c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data());
+    H5Dclose(set);
+    H5Sclose(space);
+  }
+};
+
+/// W in (n, t1, t2): one contact, coupling of n and t1 only.
+///   [4 1 0]
+///   [1 3 0]
+///   [0 0 2]
+void write_fclib(const std::string& path, int nz, std::vector<int> p, std::vector<int> i, std::vector<double> x) {
+  FclibFile out(path);
+  out.add<int>("spacedim", {3});
+  out.add<int>("W/m", {3});
+  out.add<int>("W/n", {3});
+  out.add<int>("W/nz", {nz});
+  out.add<int>("W/nzmax", {static_cast<int>(x.size())});
+  out.add<int>("W/p", p);
+  out.add<int>("W/i", i);
+  out.add<double>("W/x", x);
+  out.add<double>("vectors/q", {-9.81, 1, 2});
+  out.add<double>("vectors/mu", {0.7});
+}
+
+}  // namespace
+
+TEST_CASE("problem file: FCLIB in its three sparse forms, normal moved from first to last") {
+  ScratchFolder folder;
+  const std::string path = folder.file("local.hdf5");
+  Mat3 expected;  // in (t1, t2, n)
+  expected << 3, 0, 1, 0, 2, 0, 1, 0, 4;
+  const auto check = [&] {
+    const ProblemFile file = read_problem(path);
+    CHECK(file.problem.G() == expected);
+    CHECK(file.problem.g() == Vec3(1, 2, -9.81));
+    CHECK(file.problem.mu()[0] == 0.7);
+  };
+  write_fclib(path, -1, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  check();
+  write_fclib(path, -2, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  check();
+  write_fclib(path, 5, {2, 0, 1, 0, 1}, {2, 0, 0, 1, 1}, {2, 4, 1, 1, 3});
+  check();
+}
+
+TEST_CASE("problem file: FCLIB indices that point outside are refused") {
+  ScratchFolder folder;
+  const std::string path = folder.file("bad.hdf5");
+  const auto message = [&] { return refusal([&] { read_problem(path); }); };
+  write_fclib(path, -1, {0, 2, 4, 500}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  CHECK(message().find("W/p' points outside") != std::string::npos);
+  write_fclib(path, -1, {0, 2, 4, 5}, {0, 1, 0, 1, 3}, {4, 1, 1, 3, 2});
+  CHECK(message().find("index outside") != std::string::npos);
+  write_fclib(path, 9, {2, 0, 1, 0, 1}, {2, 0, 0, 1, 1}, {2, 4, 1, 1, 3});
+  CHECK(message().find("fewer triplets") != std::string::npos);
+  write_fclib(path, -3, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  CHECK(message().find("W/nz' is -3") != std::string::npos);
+  folder.write("bad.hdf5", "not HDF5");
+  CHECK(message().find("not an HDF5 file") != std::string::npos);
+}
+#endif
