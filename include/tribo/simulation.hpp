@@ -52,8 +52,7 @@ class Simulation {
   const std::vector<ContactReport>& contacts() const;
   /// Torque of the actuators in the last step (nv).
   const VecX& torque() const;
-  /// Settles the energy ledger up to now.
-  const Audit& audit();
+  const Audit& audit() const;
 
   const Model& model() const;
   const State& state() const;

@@ -59,7 +59,6 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
 }
 
 // Jacobian of one side, its velocities, then whitened in place in the factor.
-template <int Rows>
 void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
                         const VecX& v_free, ContactFactor& factor, double* before, double* free) {
   const Body& b = model_->bodies[at(body)];
@@ -69,21 +68,21 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   block.index = static_cast<int>(factor.index.size());
   block.tree = b.tree;
   block.body = body;
-  factor.y.resize(factor.y.size() + at(Rows * block.depth));
+  factor.y.resize(factor.y.size() + at(3 * block.depth));
   double* y = factor.y.data() + block.first;
   dynamics.point_jacobian(body, p_W, R_WC, y);
   const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
   for (int k = 0; k < block.depth; ++k) {
     const int dof = b.chain[at(k)];
     factor.index.push_back(dof + shift);
-    for (int r = 0; r < Rows; ++r) {
-      double& J = y[Rows * k + r];
+    for (int r = 0; r < 3; ++r) {
+      double& J = y[3 * k + r];
       J *= sign;
       before[r] += J * v[dof];
       free[r] += J * v_free[dof];
     }
   }
-  dynamics.whiten<Rows>(body, y);
+  dynamics.whiten<3>(body, y);
   factor.blocks.push_back(block);
 }
 
@@ -111,8 +110,8 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
     const Contact& c = contacts[at(island.contacts[at(i)])];
     factor.start.push_back(static_cast<int>(factor.blocks.size()));
     double *b = before.data() + 3 * i, *f = free.data() + 3 * i;
-    if (c.body_b >= 0) add_side<3>(c.body_b, c.p_WC, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
-    if (c.body_a >= 0) add_side<3>(c.body_a, c.p_WC, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
+    if (c.body_b >= 0) add_side(c.body_b, c.p_WC, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
+    if (c.body_a >= 0) add_side(c.body_a, c.p_WC, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
   }
   for (int j = 0; j < nr; ++j) {
     const Row& row = rows[at(island.rows[at(j)])];

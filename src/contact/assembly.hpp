@@ -47,7 +47,6 @@ class Assembly {
  private:
   int root(int tree);
   void join(int a, int b);
-  template <int Rows>
   void add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
                 const VecX& v_free, ContactFactor& factor, double* before, double* free);
 

@@ -69,7 +69,11 @@ void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& 
     if (root.joint != JointKind::Free) continue;
     const Vec3 w = v_rotation.segment<3>(root.iv + 3);
     if (w.isZero(0)) continue;
-    v.segment<3>(root.iv) = exponential(-dt * w) * Vec3(v.segment<3>(root.iv));
+    const Quat back = exponential(-dt * w);
+    v.segment<3>(root.iv) = back * Vec3(v.segment<3>(root.iv));
+    // A turn about the angular velocity itself leaves it; recovery may have turned the body otherwise.
+    const Vec3 angular = v.segment<3>(root.iv + 3);
+    if (angular != w) v.segment<3>(root.iv + 3) = back * angular;
   }
 }
 

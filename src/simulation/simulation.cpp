@@ -1,0 +1,148 @@
+#include "tribo/simulation.hpp"
+
+#include <cmath>
+
+#include "stepping/workspace.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+struct Simulation::Impl {
+  Impl(std::shared_ptr<const Model> m, const std::string& stepper_name, const StepperOptions& options, double step)
+      : model(std::move(m)), work(*model), state(State::neutral(*model)), dt(step) {
+    if (!(dt > 0) || !std::isfinite(dt)) throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
+    stepper = make_stepper(stepper_name, *model, options);
+  }
+
+  std::shared_ptr<const Model> model;
+  Workspace work;
+  State state;
+  double dt;
+  std::unique_ptr<Stepper> stepper;
+  std::vector<std::unique_ptr<Controller>> controllers;
+  std::vector<Push> pushes;
+  Audit audit;
+  bool started = false;
+
+  // Actuation and external forces for this step.
+  void control() {
+    work.actuation.resize(model->nv);
+    if (controllers.empty() && pushes.empty()) return;
+    work.update(state);
+    std::size_t offset = 0;
+    for (const auto& controller : controllers) {
+      const auto n = at(controller->memory());
+      controller->control(*model, state, work.dynamics, std::span(state.control).subspan(offset, n), work.actuation);
+      offset += n;
+    }
+    for (const Push& push : pushes) {
+      // The mean force over the step, so that a ramp gives the same impulse at every dt.
+      const double begin = std::max(state.t, push.start), end = std::min(state.t + dt, push.start + push.duration);
+      if (end - begin <= 1e-12 * dt) continue;
+      const double middle = (0.5 * (begin + end) - push.start) / push.duration;
+      const Vec3 force = (push.force + middle * (push.force_end - push.force)) * ((end - begin) / dt);
+      const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
+      work.dynamics.add_force(push.body, p_W, force, work.actuation.external);
+    }
+  }
+
+  void diagnose(const StepReport& report) {
+    Audit& a = audit;
+    ++a.steps;
+    a.time = state.t;
+    a.laws.signorini = std::max(a.laws.signorini, report.laws.signorini);
+    a.laws.coulomb = std::max(a.laws.coulomb, report.laws.coulomb);
+    a.laws.dissipation = std::max(a.laws.dissipation, report.laws.dissipation);
+    a.penetration = std::max(a.penetration, report.penetration);
+    a.iterations += static_cast<std::uint64_t>(report.solve.iterations);
+    a.worst_residual = std::max(a.worst_residual, report.solve.residual.relative());
+    a.unconverged += report.status == StepStatus::Unconverged;
+    a.infeasible += report.status == StepStatus::Infeasible;
+    a.wedged += report.status == StepStatus::Wedged;
+    a.escalated += report.solve.escalated;
+    if (report.status == StepStatus::NotFinite) {
+      a.status = StepStatus::NotFinite;
+      return;
+    }
+    EnergyLines& sum = a.energy;
+    const EnergyLines& e = report.energy;
+    sum.kinetic = e.kinetic;
+    sum.potential = e.potential;
+    sum.actuators += e.actuators;
+    sum.damping += e.damping;
+    sum.contacts += e.contacts;
+    sum.constraints += e.constraints;
+    sum.external += e.external;
+    sum.recovery += e.recovery;
+    sum.integrator += e.integrator;
+    for (double x : {e.kinetic, e.potential - potential_start, sum.actuators, sum.damping, sum.contacts, sum.constraints,
+                     sum.external, sum.recovery, sum.integrator})
+      a.energy_scale = std::max(a.energy_scale, std::abs(x));
+    const double open = sum.kinetic + sum.potential - a.energy_start - sum.work();
+    a.ledger_error = a.energy_scale > 0 ? std::abs(open) / a.energy_scale : 0;
+  }
+
+  // The ledger counts from the state in which stepping begins.
+  void start() {
+    work.update(state);
+    audit = {};
+    potential_start = work.dynamics.potential();
+    audit.energy_start = work.dynamics.kinetic() + potential_start;
+    audit.energy_scale = work.dynamics.kinetic();
+    audit.energy.kinetic = work.dynamics.kinetic();
+    audit.energy.potential = potential_start;
+    started = true;
+  }
+
+  double potential_start = 0;
+};
+
+Simulation::Simulation(std::shared_ptr<const Model> model, const std::string& stepper, const StepperOptions& options, double dt)
+    : impl_(std::make_unique<Impl>(std::move(model), stepper, options, dt)) {}
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+
+void Simulation::add_controller(std::unique_ptr<Controller> controller) {
+  impl_->state.control.resize(impl_->state.control.size() + at(controller->memory()), 0.0);
+  impl_->controllers.push_back(std::move(controller));
+}
+
+void Simulation::add_push(const Push& push) { impl_->pushes.push_back(push); }
+
+StepReport Simulation::step() {
+  Impl& s = *impl_;
+  if (!s.started) s.start();
+  s.control();
+  const StepReport report = s.stepper->advance(*s.model, s.state, s.work, s.dt);
+  s.diagnose(report);
+  return report;
+}
+
+const std::vector<ContactReport>& Simulation::contacts() const { return impl_->work.contacts; }
+const VecX& Simulation::torque() const { return impl_->work.torque; }
+const Audit& Simulation::audit() const { return impl_->audit; }
+const Model& Simulation::model() const { return *impl_->model; }
+const State& Simulation::state() const { return impl_->state; }
+double Simulation::dt() const { return impl_->dt; }
+
+void Simulation::set_state(State state) {
+  const Model& m = *impl_->model;
+  if (state.model != m.hash()) throw InvalidInput("the state belongs to another model");
+  if (state.q.size() != m.nq || state.v.size() != m.nv || state.control.size() != impl_->state.control.size())
+    throw InvalidInput("the state has the wrong sizes for this simulation (controllers with other memory?)");
+  if (!state.q.allFinite() || !state.v.allFinite()) throw InvalidInput("the state is not finite");
+  impl_->state = std::move(state);
+  impl_->work.current = false;
+  impl_->started = false;
+}
+
+Placement Simulation::body_pose(int body) {
+  impl_->work.update(impl_->state);
+  return impl_->work.dynamics.X_WB(body);
+}
+
+}  // namespace tribo

@@ -1,0 +1,355 @@
+// The rigid stepper: semi-implicit Euler on velocities and contact impulses.
+//
+//   (M + dt (D + kd) + dt^2 kp) (v_f - v) = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h)   (rigid.1)
+//   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
+//       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
+//       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
+//       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
+//   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
+// d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
+// share 1 - exp(-dt / recovery_time) of its overlap, a frictionless problem of the same form, with a little compliance
+// so that it has a solution between opposed walls                                                          (rigid.6)
+// Joint limits and dry friction are rows of the problem; a drive at its effort limit becomes one, and the step is
+// solved again: its torque is then exactly within the limits                                               (rigid.7)
+#include <cmath>
+
+#include "stepping/workspace.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double overlap_slop = 1e-7;       // overlap that is left alone [m]
+constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class Rigid final : public Stepper {
+ public:
+  Rigid(const Model& model, const StepperOptions& options) : options_(options) {
+    SolverOptions solver;
+    solver.model = contact_model_from(options.contact_model);
+    solver.max_iterations = options.max_iterations;
+    solver_ = make_contact_solver(options.solver, solver);
+    solver.model = ContactModel::Ncp;
+    recovery_ = make_contact_solver("newton", solver);
+    large_ = make_contact_solver("pgs", solver);
+    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_}) x->setZero(model.nv);
+    saturated_.assign(at(model.nv), 0);
+    for (const Body& b : model.bodies)
+      if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic)
+        limited_.push_back({b.iv, b.iq});
+  }
+
+  StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
+    StepReport report;
+    work.update(state);
+    fill_motions(model, work.dynamics, work.motions);
+    work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
+    std::fill(saturated_.begin(), saturated_.end(), 0);
+    for (int pass = 0;; ++pass) {
+      list_rows(model, state, work, dt);
+      free_motion(model, state, work, dt);
+      solve_contacts(model, state, work, dt, report);
+      if (!drives(model, work, dt) || pass == 4) break;
+    }
+    recover(model, work, dt, report);
+    commit(model, state, work, dt, report);
+    return report;
+  }
+
+ private:
+  // Joint limits that are near, dry friction, and drives at their effort limit.
+  void list_rows(const Model& model, const State& state, const Workspace& work, double dt) {
+    rows_.clear();
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const JointProperties& p = model.joints;
+    for (const auto& [iv, iq] : limited_) {
+      const double q = state.q[iq], reach = options_.margin + 2 * dt * std::abs(state.v[iv]);
+      for (double sign : {1.0, -1.0}) {
+        const double gap = sign > 0 ? q - p.lower[iv] : p.upper[iv] - q;
+        if (gap < reach) rows_.push_back({iv, sign, std::max(gap, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+      }
+    }
+    for (int k = 0; k < model.nv; ++k) {
+      if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+      if (!saturated_[at(k)]) continue;
+      const Actuation& a = work.actuation;
+      const double gain = dt * a.kp[k] + a.kd[k];
+      const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
+      rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
+    }
+  }
+
+  void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
+    const Actuation& a = work.actuation;
+    const VecX &h = work.dynamics.h(), &D = model.joints.damping;
+    for (int k = 0; k < model.nv; ++k) {
+      double gain = 0, tau = 0;
+      if (!saturated_[at(k)]) {
+        gain = a.kd[k] + dt * a.kp[k];
+        tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
+        if (gain == 0) tau = std::clamp(tau, a.lower[k], a.upper[k]);
+      }
+      extra_[k] = dt * (D[k] + gain);
+      v_free_[k] = dt * (tau + a.external[k] - h[k]) - extra_[k] * state.v[k];
+    }
+    work.dynamics.factor(extra_);
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.solve_in_place(t, v_free_.data());
+    v_free_ += state.v;  // (rigid.1)
+  }
+
+  void solve_contacts(const Model& model, const State& state, Workspace& work, double dt, StepReport& report) {
+    const auto contacts = work.collision.contacts();
+    work.assembly.group(contacts, rows_);
+    work.contacts.resize(contacts.size());
+    report.islands = work.assembly.islands();
+    report.contacts = static_cast<int>(contacts.size());
+    report.solve = {};
+    report.laws = {};
+    report.status = StepStatus::Ok;
+    report.closed = 0;
+    contact_work_ = 0;
+    v_new_ = v_free_;
+    row_force_.setZero(static_cast<Eigen::Index>(rows_.size()));
+    for (int i = 0; i < work.assembly.islands(); ++i) solve_island(model, state, work, work.assembly.island(i), dt, report);
+  }
+
+  void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
+                    StepReport& report) {
+    const auto contacts = work.collision.contacts();
+    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, problem_, before_, free_);
+    f_.resize(problem_.size());
+    for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
+    for (int j = 0; j < problem_.nr(); ++j) {
+      const Row& row = rows_[at(island.rows[at(j)])];
+      const int o = 3 * problem_.nc() + j;
+      problem_.g()[o] = free_[o] / dt + row.bias;
+      problem_.R()[o] = row.compliance;
+      problem_.lower()[j] = row.lower;
+      problem_.upper()[j] = row.upper;
+      f_[o] = std::clamp(0.0, row.lower, row.upper);
+    }
+    ContactSolver& solver = problem_.dense() ? *solver_ : *large_;
+    const SolveReport solve = solver.solve(problem_, options_.tolerance, f_.map());
+    const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
+    const int iterations = report.solve.iterations + solve.iterations;
+    const bool escalated = report.solve.escalated || solve.escalated;
+    if (worse) report.solve = solve;
+    report.solve.iterations = iterations;
+    report.solve.escalated = escalated;
+    if (solve.status == SolveStatus::Infeasible)
+      report.status = StepStatus::Infeasible;
+    else if (solve.status != SolveStatus::Converged && report.status == StepStatus::Ok)
+      report.status = StepStatus::Unconverged;
+    c_.resize(problem_.size());
+    problem_.velocity(f_.data(), c_.data());
+    report_island(model, work, island, dt, solve.residual, report);
+    work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, v_new_);
+  }
+
+  const ContactMemory* recall(const State& state, std::uint64_t id) const {
+    const auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), id,
+                                     [](const ContactMemory& m, std::uint64_t x) { return m.id < x; });
+    return it != state.contacts.end() && it->id == id ? &*it : nullptr;
+  }
+
+  void set_contact(const Model& model, const State& state, const Contact& contact, int i, double dt) {
+    const SurfacePair& surface = model.surface(contact.material_a, contact.material_b);
+    const ContactMemory* memory = recall(state, contact.id);
+    const int o = 3 * i;
+    auto g = problem_.g();
+    for (int k = 0; k < 3; ++k) g[o + k] = free_[o + k] / dt;
+    const double gap = contact.gap, speed = before_[o + 2];
+    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed && !(memory && memory->touched) &&
+                         gap + dt * free_[o + 2] < 0;
+    impact_.resize(problem_.nc());
+    impact_[i] = bounces;
+    if (bounces) {
+      g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
+    } else if (surface.compliance > 0) {
+      g[o + 2] += gap / (dt * dt);  // (rigid.4)
+      problem_.R()[o + 2] = surface.compliance / (dt * dt);
+    } else {
+      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+    }
+    problem_.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
+    f_.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+  }
+
+  // Reports, laws and work of one island's contacts and rows.
+  void report_island(const Model&, Workspace& work, const Island& island, double dt, const Residual& scales,
+                     StepReport& report) {
+    const auto contacts = work.collision.contacts();
+    const double F = scales.force_scale, a = scales.motion_scale;
+    for (int i = 0; i < problem_.nc(); ++i) {
+      const Contact& contact = contacts[at(island.contacts[at(i)])];
+      ContactReport& r = work.contacts[at(island.contacts[at(i)])];
+      const int o = 3 * i;
+      const Vec3 f = f_.map().segment<3>(o), c = c_.map().segment<3>(o);
+      const double mu = problem_.mu()[i], ft = std::hypot(f.x(), f.y()), ct = std::hypot(c.x(), c.y());
+      r.id = contact.id;
+      r.geometry_a = contact.geometry_a;
+      r.geometry_b = contact.geometry_b;
+      r.p_WC = contact.p_WC;
+      r.R_WC = contact.R_WC;
+      r.gap = contact.gap;
+      r.f = f;
+      // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
+      r.c = dt * (c - problem_.g().segment<3>(o) - problem_.R().segment<3>(o).cwiseProduct(f)) + free_.map().segment<3>(o);
+      r.cone_margin = mu * f.z() - ft;
+      const bool force = f.z() > 0;
+      r.mode = !force ? ContactMode::Open
+               : impact_[i] != 0 ? ContactMode::Impact
+               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * a ? ContactMode::Slip
+                                                               : ContactMode::Stick;
+      contact_work_ += 0.5 * dt * f.dot(r.c + Vec3(before_.map().segment<3>(o)));
+      report.closed += force;
+      report.penetration = std::max(report.penetration, -contact.gap);
+      if (options_.audit == AuditLevel::Off) continue;
+      LawResiduals& laws = report.laws;
+      laws.signorini = std::max(laws.signorini, std::abs(std::min(f.z() / F, c.z() / a)));
+      laws.coulomb = std::max(laws.coulomb, (ft - mu * std::max(f.z(), 0.0)) / F);
+      laws.dissipation =
+          std::max(laws.dissipation, std::abs(f.x() * c.x() + f.y() * c.y() + mu * f.z() * ct) / (F * a));
+    }
+    for (int j = 0; j < problem_.nr(); ++j) row_force_[island.rows[at(j)]] = f_[3 * problem_.nc() + j];
+  }
+
+  // Torque of the actuators; true where one went beyond its limits and the step must be solved again.
+  bool drives(const Model& model, Workspace& work, double dt) {
+    const Actuation& a = work.actuation;
+    bool again = false;
+    for (int k = 0; k < model.nv; ++k) {
+      if (saturated_[at(k)]) continue;
+      const double gain = a.kd[k] + dt * a.kp[k];
+      double tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k] - gain * v_new_[k];
+      if (gain == 0) {
+        tau = std::clamp(tau, a.lower[k], a.upper[k]);
+      } else if (tau < a.lower[k] || tau > a.upper[k]) {
+        saturated_[at(k)] = 1;
+        again = true;
+      }
+      torque_[k] = tau;
+    }
+    for (std::size_t j = 0; j < rows_.size(); ++j)
+      if (rows_[j].kind == Row::Kind::Drive) torque_[rows_[j].dof] = row_force_[static_cast<Eigen::Index>(j)];
+    return again;
+  }
+
+  // (rigid.6)
+  void recover(const Model& model, Workspace& work, double dt, StepReport& report) {
+    recovery_v_.setZero();
+    if (options_.recovery_time <= 0) return;
+    const double share = 1 - std::exp(-dt / options_.recovery_time);
+    const auto contacts = work.collision.contacts();
+    for (int i = 0; i < work.assembly.islands(); ++i) {
+      const Island& island = work.assembly.island(i);
+      bool deep = false;
+      for (int k : island.contacts) deep |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
+      if (!deep) continue;
+      work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, problem_, before_, free_);
+      f_.setZero(problem_.size());
+      problem_.mu().setZero();
+      problem_.g().setZero();
+      for (int k = 0; k < problem_.nc(); ++k) {
+        const int n = 3 * k + 2;
+        const double gap = wanted_gap(model, contacts[at(island.contacts[at(k)])], work.contacts[at(island.contacts[at(k)])], dt);
+        problem_.g()[n] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+        problem_.R()[n] = recovery_compliance * (problem_.dense() ? problem_.G()(n, n) : 1.0 / model.mass());
+      }
+      for (int j = 0; j < problem_.nr(); ++j) problem_.lower()[j] = problem_.upper()[j] = 0;
+      ContactSolver& solver = problem_.dense() ? *recovery_ : *large_;
+      solver.solve(problem_, Tolerance{0, 1e-6}, f_.map());
+      c_.resize(problem_.size());
+      problem_.velocity(f_.data(), c_.data());
+      for (int k = 0; k < problem_.nc(); ++k) {
+        const int n = 3 * k + 2;
+        const double moved = c_[n] - problem_.g()[n] - problem_.R()[n] * f_[n];
+        if (problem_.g()[n] < 0 && moved < -0.5 * problem_.g()[n] && report.status == StepStatus::Ok)
+          report.status = StepStatus::Wedged;
+      }
+      work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, recovery_v_);
+    }
+  }
+
+  // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
+  static double wanted_gap(const Model& model, const Contact& contact, const ContactReport& r, double dt) {
+    if (model.surface(contact.material_a, contact.material_b).compliance > 0) return 0;
+    return contact.gap + dt * r.c.z();
+  }
+
+  // Writes the state, or leaves it and says so.
+  void commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
+    motion_ = v_new_ + recovery_v_;
+    q_new_ = state.q;
+    integrate(model, motion_, dt, q_new_);
+    if (!q_new_.allFinite() || !v_new_.allFinite()) {
+      report.status = StepStatus::NotFinite;
+      report.t = state.t;
+      return;
+    }
+    const bool ledger = options_.audit == AuditLevel::Full;
+    if (ledger) charge(model, state, work, dt, report.energy);
+    work.torque = torque_;
+    turn_velocity(model, motion_, dt, v_new_);
+    state.q.swap(q_new_);
+    state.v.swap(v_new_);
+    state.t += dt;
+    ++state.step;
+    state.contacts.resize(work.contacts.size());
+    for (std::size_t i = 0; i < work.contacts.size(); ++i) {
+      const ContactReport& r = work.contacts[i];
+      ContactMemory& m = state.contacts[i];
+      m.id = r.id;
+      m.f = r.f;
+      m.t1 = r.R_WC.col(0);
+      m.mode = r.mode;
+      m.touched = r.mode != ContactMode::Open;
+    }
+    work.current = false;
+    report.t = state.t;
+    if (!ledger) return;
+    work.update(state);  // the next step needs it anyway
+    report.energy.kinetic = work.dynamics.kinetic();
+    report.energy.potential = work.dynamics.potential();
+    report.energy.integrator += report.energy.kinetic + report.energy.potential;
+  }
+
+  // The step's work, line by line. With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v),
+  // so each force's work is v_m . force dt. What the scheme itself adds is what moving q and turning v left over:
+  //   W_int = T(q+, v+) - T(q, v') + V(q+) - V(q) - dt v_m . h - W_recovery                             (rigid.8)
+  // The part at q+ is added by commit.
+  void charge(const Model& model, const State& state, const Workspace& work, double dt, EnergyLines& lines) {
+    lines = {};
+    mid_ = 0.5 * (state.v + v_new_);
+    lines.actuators = dt * mid_.dot(torque_);
+    lines.damping = -dt * mid_.dot(model.joints.damping.cwiseProduct(v_new_));
+    lines.external = dt * mid_.dot(work.actuation.external);
+    lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force());
+    lines.contacts = contact_work_;
+    for (std::size_t j = 0; j < rows_.size(); ++j)
+      if (rows_[j].kind != Row::Kind::Drive)
+        lines.constraints += dt * rows_[j].sign * row_force_[static_cast<Eigen::Index>(j)] * mid_[rows_[j].dof];
+    momentum_.resize(model.nv);
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.multiply(t, v_new_.data(), momentum_.data());
+    lines.integrator = -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
+  }
+
+  StepperOptions options_;
+  std::unique_ptr<ContactSolver> solver_, recovery_, large_;
+  ContactProblem problem_;
+  VectorBuffer before_, free_, f_, c_, impact_, row_force_;
+  VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_;
+  std::vector<char> saturated_;
+  std::vector<std::pair<int, int>> limited_;
+  std::vector<Row> rows_;
+  double contact_work_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_rigid(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Rigid>(model, options);
+}
+
+}  // namespace tribo

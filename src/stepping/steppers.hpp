@@ -1,0 +1,10 @@
+// Factories of the steppers, for the table.
+#pragma once
+
+#include "tribo/stepper.hpp"
+
+namespace tribo {
+
+std::unique_ptr<Stepper> make_rigid(const Model& model, const StepperOptions& options);
+
+}  // namespace tribo

@@ -1,0 +1,34 @@
+// Every stepper: one line each.
+#include "model/names.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+
+const std::vector<StepperEntry>& steppers() {
+  static const std::vector<StepperEntry> table = {
+      {"rigid", "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice", make_rigid},
+  };
+  return table;
+}
+
+std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options) {
+  std::vector<std::string> known;
+  for (const StepperEntry& entry : steppers()) {
+    if (entry.name == name) return entry.make(model, options);
+    known.push_back(entry.name);
+  }
+  throw InvalidInput(unknown_name("stepper", name, known));
+}
+
+std::string to_string(StepStatus status) {
+  switch (status) {
+    case StepStatus::Ok: return "ok";
+    case StepStatus::Unconverged: return "unconverged";
+    case StepStatus::Infeasible: return "infeasible";
+    case StepStatus::Wedged: return "wedged";
+    case StepStatus::NotFinite: return "not finite";
+  }
+  return "";
+}
+
+}  // namespace tribo
