@@ -109,7 +109,7 @@ class Model {
   friend class ModelBuilder;
   std::vector<SurfacePair> surfaces_;               ///< (materials x materials)
   std::vector<std::pair<int, int>> excluded_;       ///< sorted pairs of bodies
-  std::vector<char> self_collision_;                ///< per tree
+  std::vector<char> self_collision_;                ///< per member
   std::uint64_t hash_ = 0;
 };
 

@@ -61,7 +61,7 @@ struct RobotOptions {
   std::vector<std::string> feet;    ///< frames that carry point feet, where the robot is not known by name
   int material = 0;
   bool self_collision = false;
-  bool armature_default = true;
+  bool rotor_inertia = false;       ///< add the reflected rotor inertias that the robot's package knows
 };
 int add_robot(ModelBuilder& builder, const RobotOptions& options);
 

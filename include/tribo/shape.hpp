@@ -36,6 +36,7 @@ struct Inertia {
 struct Geometry {
   std::string name;
   int body = -1;                      ///< index in Model::bodies; -1: fixed to the world
+  int member = -1;                    ///< robot or object that it belongs to; -1: the surroundings
   ShapeKind kind = ShapeKind::Sphere;
   Placement X_BG;                     ///< frame of the shape in the frame of the body
   Vec3 size = Vec3::Zero();           ///< see ShapeKind [m]

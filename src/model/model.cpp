@@ -101,13 +101,11 @@ bool Model::may_collide(int ga, int gb) const {
   const Geometry& b = geometries[at(gb)];
   if (a.body == b.body) return false;
   if (!(a.group & b.collides_with) || !(b.group & a.collides_with)) return false;
-  if (a.body >= 0 && b.body >= 0) {
-    const Body& x = bodies[at(a.body)];
-    const Body& y = bodies[at(b.body)];
-    if (x.tree == y.tree) {
-      if (!self_collision_[at(x.tree)]) return false;
-      if (x.parent == b.body || y.parent == a.body) return false;
-    }
+  if (a.member >= 0 && a.member == b.member) {
+    if (!self_collision_[at(a.member)]) return false;
+    const int parent_a = a.body < 0 ? -2 : bodies[at(a.body)].parent;
+    const int parent_b = b.body < 0 ? -2 : bodies[at(b.body)].parent;
+    if (parent_a == b.body || parent_b == a.body) return false;
   }
   return !std::binary_search(excluded_.begin(), excluded_.end(),
                              std::pair(std::min(a.body, b.body), std::max(a.body, b.body)));
@@ -216,6 +214,8 @@ int ModelBuilder::add_geometry(Geometry geometry) {
     case ShapeKind::Convex: geometry.radius = geometry.hull->radius; break;
   }
   if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite()) throw InvalidInput(owner + ": placement is not finite");
+  for (std::size_t m = 0; m < model_.members.size() && geometry.body >= 0; ++m)
+    if (geometry.body >= model_.members[m].first_body) geometry.member = static_cast<int>(m);
   model_.geometries.push_back(std::move(geometry));
   return static_cast<int>(model_.geometries.size()) - 1;
 }
@@ -310,10 +310,7 @@ Model ModelBuilder::build() {
   make_trees(model);
   for (const Tree& tree : model.trees)
     if (!(tree.mass > 0)) throw InvalidInput("'" + tree.name + "' moves but has no mass");
-  model.self_collision_.assign(model.trees.size(), 0);
-  for (std::size_t m = 0; m < model.members.size(); ++m)
-    for (int b = 0; b < model.members[m].bodies; ++b)
-      model.self_collision_[at(model.bodies[at(model.members[m].first_body + b)].tree)] = member_self_collision_[m];
+  model.self_collision_ = member_self_collision_;
   std::sort(model.excluded_.begin(), model.excluded_.end());
   const std::size_t n = model.materials.size();
   for (std::size_t a = 0; a < n; ++a)

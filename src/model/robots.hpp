@@ -1,0 +1,40 @@
+// What the registry knows of a robot beside its URDF: feet, poses, and where the files lie.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tribo/scene.hpp"
+
+namespace tribo {
+
+/// Contact points at a frame: points without size, or balls.
+struct Foot {
+  std::string frame;
+  std::vector<Vec3> points{Vec3::Zero()};  ///< in the frame [m]
+  double radius = 0;                       ///< 0: points without size [m]
+};
+
+struct RobotRecord {
+  RobotEntry entry;
+  std::string srdf;                                      ///< under the robots folder; empty: none
+  std::string pose = "neutral";                          ///< the one to begin with
+  std::string contact = "collision";                     ///< what "default" means
+  std::vector<Foot> feet;                                ///< empty: the balls among its collision shapes
+  std::vector<std::pair<std::string, double>> angles{};  ///< of `pose` where the SRDF has none [rad] or [m]
+  bool free_mimic = false;                               ///< joints that mimic another move on their own
+};
+
+const std::vector<RobotRecord>& robot_records();
+
+/// The file of a robot and the folders in which `package://` is looked for.
+struct RobotFiles {
+  std::string urdf, srdf;
+  std::vector<std::string> packages;
+  const RobotRecord* record = nullptr;  ///< null where the robot was given by its path
+};
+/// InvalidInput names the robots that are known, or the paths that were tried.
+RobotFiles find_robot(const std::string& model);
+
+}  // namespace tribo
