@@ -1,0 +1,253 @@
+#include "collision/collision.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "collision/broadphase.hpp"
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
+constexpr int most_geometries = 1 << 24;
+
+/// 16 bits of a feature. Wide ones (hulls) are hashed into the upper half; two of a pair that fall together are parted
+/// in the order in which they were found.
+std::uint64_t short_feature(const Touches& touches, int i, const std::uint64_t* before) {
+  std::uint64_t x = touches.items[at(i)].feature;
+  if (x >= 0x8000) {
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+    x = 0x8000 | (x >> 49);
+  }
+  while (std::find(before, before + i, x) != before + i) x = (x + 1) & 0xffff;
+  return x;
+}
+
+/// The first tangent of a contact that has none yet: world x, or y where the normal is close to x.
+Vec3 fresh_tangent(const Vec3& n) {
+  const Vec3 axis = std::abs(n.x()) < 0.9 ? Vec3::UnitX() : Vec3::UnitY();
+  return (axis - n * n.x() * axis.x() - n * n.y() * axis.y()).normalized();
+}
+
+/// The last tangent, turned as far as the normal turned; to the bit the same where the normal did not turn.
+Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
+  const double along = n.dot(last);
+  if (std::abs(along) < 1e-15) return last;
+  const Vec3 t = last - along * n;
+  const double length = t.norm();
+  return length > 0.1 ? Vec3(t / length) : fresh_tangent(n);
+}
+
+/// No point of the two shapes closes faster than this [m/s].
+double fastest(const PlacedSolid& a, const PlacedSolid& b) {
+  if (b.solid->kind == ShapeKind::HalfSpace) return fastest(b, a);
+  if (a.solid->kind == ShapeKind::HalfSpace)
+    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
+  return (b.v - a.v).norm() + a.w.norm() * a.solid->radius + b.w.norm() * b.solid->radius;
+}
+
+void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
+  contact.R_WC.col(0) = t1;
+  contact.R_WC.col(1) = n.cross(t1);
+  contact.R_WC.col(2) = n;
+}
+
+}  // namespace
+
+struct Collision::Impl {
+  explicit Impl(const Model& m);
+
+  bool may_collide(int a, int b) const {
+    return table.empty() ? model->may_collide(a, b) : table[at(a) * model->geometries.size() + at(b)];
+  }
+  /// Fixed geometry is side a, else the smaller index.
+  std::pair<int, int> sides(int i, int j) const {
+    const bool i_fixed = model->geometries[at(i)].body < 0, j_fixed = model->geometries[at(j)].body < 0;
+    if (i_fixed != j_fixed) return i_fixed ? std::pair(i, j) : std::pair(j, i);
+    return std::minmax(i, j);
+  }
+  void place(std::span<const BodyMotion> bodies);
+  void find_half_spaces(const DetectionRange& range);
+  void find_pairs(const DetectionRange& range);
+  void sort_pairs();
+  void add(int a, int b, const DetectionRange& range);
+  void carry_tangents(std::span<const ContactMemory> memory);
+
+  const Model* model;
+  std::vector<Solid> solids;
+  std::vector<char> table;                       // (geometries x geometries), empty for large models
+  std::vector<std::pair<int, int>> half_spaces;  // half-space, other
+  std::vector<int> swept;                        // geometries that may meet something else than a half-space
+  std::vector<char> turned;                      // geometry is rotated in its body
+
+  std::vector<PlacedSolid> placed;
+  std::vector<std::pair<int, int>> found, pairs;  // pairs: as sides
+  std::vector<int> first;                         // counting sort of pairs by side a
+  Broadphase broadphase;
+  Scratch scratch;
+  Touches touches;
+  std::vector<Contact> contacts;
+};
+
+Collision::Impl::Impl(const Model& m) : model(&m) {
+  const int n = static_cast<int>(m.geometries.size());
+  if (n >= most_geometries)
+    throw InvalidInput("the model has " + std::to_string(n) + " geometries; contact ids have room for " +
+                       std::to_string(most_geometries - 1));
+  const bool small = n <= largest_table;
+  if (small) table.assign(at(n) * at(n), 0);
+  std::vector<char> meets(at(n), !small);
+  for (int i = 0; i < n; ++i) {
+    const Geometry& g = m.geometries[at(i)];
+    solids.emplace_back(g);
+    turned.push_back(!g.X_BG.R.isIdentity(0));
+    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero()});
+    const bool half_space = g.kind == ShapeKind::HalfSpace;
+    if (!small && !half_space) continue;
+    for (int j = 0; j < n; ++j) {
+      if (i == j || !m.may_collide(i, j)) continue;
+      if (small) table[at(i) * at(n) + at(j)] = 1;
+      const bool other = m.geometries[at(j)].kind == ShapeKind::HalfSpace;
+      if (half_space && !other) half_spaces.emplace_back(i, j);
+      if (!half_space && !other) meets[at(i)] = 1;
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    placed[at(i)].solid = &solids[at(i)];
+    if (meets[at(i)] && m.geometries[at(i)].kind != ShapeKind::HalfSpace) swept.push_back(i);
+  }
+  first.resize(at(n) + 1);
+}
+
+void Collision::Impl::place(std::span<const BodyMotion> bodies) {
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const Geometry& g = model->geometries[i];
+    if (g.body < 0) continue;
+    const BodyMotion& body = bodies[at(g.body)];
+    PlacedSolid& x = placed[i];
+    const Vec3 r = body.X_WB.R * g.X_BG.p;
+    x.X.p = body.X_WB.p + r;
+    if (turned[i])
+      x.X.R.noalias() = body.X_WB.R * g.X_BG.R;
+    else
+      x.X.R = body.X_WB.R;
+    x.v = body.v + body.w.cross(r);
+    x.w = body.w;
+  }
+}
+
+void Collision::Impl::find_half_spaces(const DetectionRange& range) {
+  for (const auto& [h, g] : half_spaces) {
+    const PlacedSolid &plane = placed[at(h)], &other = placed[at(g)];
+    const Vec3 n = plane.X.R.col(2), r = other.X.p - plane.X.p;
+    const double radius = other.solid->radius;
+    const double gap = n.dot(r) - radius;  // of the bounding sphere: no point of the shape is lower
+    if (gap >= range.margin) {
+      const Vec3 c = other.v - plane.v - plane.w.cross(r);
+      if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= 0) continue;
+    }
+    pairs.push_back(sides(h, g));
+  }
+}
+
+void Collision::Impl::find_pairs(const DetectionRange& range) {
+  if (swept.empty()) return;
+  broadphase.boxes.clear();
+  for (int g : swept) {
+    const PlacedSolid& x = placed[at(g)];
+    Vec3 half, center = x.X.p;
+    switch (x.solid->kind) {
+      case ShapeKind::Point:
+      case ShapeKind::Sphere:
+        half = x.solid->box_half;
+        break;
+      case ShapeKind::Capsule:
+        half = (x.solid->size.z() * x.X.R.col(2)).cwiseAbs() + Vec3::Constant(x.solid->round);
+        break;
+      default:
+        half = x.X.R.cwiseAbs() * x.solid->box_half;
+        center += x.X.R * x.solid->box_center;
+    }
+    // Half of the margin, or all that it moves: two boxes so grown overlap if the shapes can be listed.
+    half.array() += std::max(0.5 * range.margin, range.dt * (x.v.norm() + x.w.norm() * x.solid->radius));
+    broadphase.boxes.push_back({center - half, center + half, g, model->geometries[at(g)].body < 0});
+  }
+  found.clear();
+  broadphase.sweep(found);
+  for (const auto& [i, j] : found)
+    if (may_collide(i, j)) pairs.push_back(sides(i, j));
+}
+
+/// By side a, then b: the order of the ids.
+void Collision::Impl::sort_pairs() {
+  found.resize(std::max(found.size(), pairs.size()));
+  std::fill(first.begin(), first.end(), 0);
+  for (const auto& p : pairs) ++first[at(p.first) + 1];
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  for (const auto& p : pairs) found[at(first[at(p.first)]++)] = p;  // first[a] is now the end of a
+  std::copy(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(pairs.size()), pairs.begin());
+  int begin = 0;
+  for (std::size_t a = 0; a + 1 < first.size(); ++a) {
+    if (first[a] - begin > 1) std::sort(pairs.begin() + begin, pairs.begin() + first[a]);
+    begin = first[a];
+  }
+}
+
+void Collision::Impl::add(int a, int b, const DetectionRange& range) {
+  Query query{placed[at(a)], placed[at(b)], range.margin, range.dt, range.margin, &scratch};
+  if (range.dt > 0) query.reach = std::max(range.margin, range.dt * fastest(query.a, query.b));
+  touches.count = 0;
+  touch(query, touches);
+
+  const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
+  std::uint64_t features[Touches::most];
+  const std::size_t begin = contacts.size();
+  for (int i = 0; i < touches.count; ++i) {
+    features[i] = short_feature(touches, i, features);
+    const Touch& t = touches.items[at(i)];
+    Contact& c = contacts.emplace_back();
+    c.id = static_cast<std::uint64_t>(a) << 40 | static_cast<std::uint64_t>(b) << 16 | features[i];
+    c.geometry_a = a, c.geometry_b = b;
+    c.body_a = ga.body, c.body_b = gb.body;
+    c.material_a = ga.material, c.material_b = gb.material;
+    c.p_WC = t.p;
+    c.R_WC.col(2) = t.n;
+    c.gap = t.gap;
+  }
+  std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(),
+            [](const Contact& x, const Contact& y) { return x.id < y.id; });
+}
+
+void Collision::Impl::carry_tangents(std::span<const ContactMemory> memory) {
+  auto m = memory.begin();
+  for (Contact& c : contacts) {
+    const Vec3 n = c.R_WC.col(2);
+    while (m != memory.end() && m->id < c.id) ++m;
+    set_axes(c, n, m != memory.end() && m->id == c.id ? carried_tangent(n, m->t1) : fresh_tangent(n));
+  }
+}
+
+Collision::Collision(const Model& model) : impl_(std::make_unique<Impl>(model)) {}
+Collision::~Collision() = default;
+Collision::Collision(Collision&&) noexcept = default;
+
+void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange& range,
+                       std::span<const ContactMemory> memory) {
+  Impl& x = *impl_;
+  x.contacts.clear();
+  x.pairs.clear();
+  x.place(bodies);
+  x.find_half_spaces(range);
+  x.find_pairs(range);
+  if (x.pairs.empty()) return;
+  x.sort_pairs();
+  for (const auto& [a, b] : x.pairs) x.add(a, b, range);
+  x.carry_tangents(memory);
+}
+
+std::span<const Contact> Collision::contacts() const { return impl_->contacts; }
+
+}  // namespace tribo

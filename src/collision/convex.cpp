@@ -1,0 +1,354 @@
+// Hulls, and capsules against flat faces: GJK and EPA (Coal) say which features meet, and the faces themselves say
+// where.
+//
+// The normal and the gap of a face come from the face, not from the iteration, so they are exact and steady; only what
+// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 m). Faces win as in box_box.cpp.
+#include <coal/narrowphase/narrowphase.h>
+#include <coal/shape/convex.h>
+#include <coal/shape/geometric_shapes.h>
+
+#include <algorithm>
+
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+
+struct ConvexShape {
+  std::unique_ptr<coal::ShapeBase> shape;
+};
+
+struct GjkSolver {
+  coal::DistanceRequest request;
+  coal::GJKSolver solver;
+};
+
+Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) {
+  // A given first guess, the same in every query: otherwise the solver would keep the last one, and results would
+  // depend on the queries before.
+  gjk->request.gjk_initial_guess = coal::GJKInitialGuess::CachedGuess;
+}
+Scratch::~Scratch() = default;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Polytope box_polytope(const Vec3& h) {
+  Polytope box;
+  for (int k = 0; k < 8; ++k)
+    box.vertices.push_back(h.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
+  for (int k = 0; k < 3; ++k)
+    for (int positive = 0; positive < 2; ++positive) {
+      const int u = 1 << (k + 1) % 3, v = 1 << (k + 2) % 3, base = positive << k;
+      PolytopeFace face;
+      face.n = (positive ? 1.0 : -1.0) * Vec3::Unit(k);
+      face.offset = h[k];
+      face.loop = {base, base + u, base + u + v, base + v};
+      if (!positive) std::reverse(face.loop.begin(), face.loop.end());
+      box.faces.push_back(std::move(face));
+    }
+  return box;
+}
+
+Polytope hull_polytope(const Hull& hull) {
+  Polytope p;
+  p.vertices = hull.vertices;
+  for (const std::vector<int>& loop : hull.faces) {
+    PolytopeFace face;
+    face.loop = loop;
+    // Newell's normal: right for any planar loop, whichever corner is the sharpest.
+    for (std::size_t k = 0; k < loop.size(); ++k)
+      face.n += hull.vertices[at(loop[k])].cross(hull.vertices[at(loop[(k + 1) % loop.size()])]);
+    face.n.normalize();
+    face.offset = -HUGE_VAL;
+    for (int i : loop) face.offset = std::max(face.offset, face.n.dot(hull.vertices[at(i)]));
+    p.faces.push_back(std::move(face));
+  }
+  return p;
+}
+
+std::unique_ptr<coal::ShapeBase> coal_hull(const Hull& hull) {
+  auto points = std::make_shared<std::vector<coal::Vec3s>>(hull.vertices.begin(), hull.vertices.end());
+  auto triangles = std::make_shared<std::vector<coal::Triangle>>();
+  for (const std::vector<int>& loop : hull.faces)
+    for (std::size_t k = 2; k < loop.size(); ++k) triangles->emplace_back(at(loop[0]), at(loop[k - 1]), at(loop[k]));
+  const auto np = static_cast<unsigned>(points->size()), nt = static_cast<unsigned>(triangles->size());
+  return std::make_unique<coal::Convex<coal::Triangle>>(points, np, triangles, nt);
+}
+
+}  // namespace
+
+Solid::Solid(const Geometry& g)
+    : kind(g.kind), size(g.size), radius(g.radius), box_center(Vec3::Zero()), box_half(g.size), round(0) {
+  convex = std::make_unique<ConvexShape>();
+  switch (kind) {
+    case ShapeKind::HalfSpace:
+      convex.reset();
+      break;
+    case ShapeKind::Point:
+      box_half.setZero();
+      convex->shape = std::make_unique<coal::Sphere>(0);
+      break;
+    case ShapeKind::Sphere:
+      round = size.x();
+      box_half.setConstant(round);
+      convex->shape = std::make_unique<coal::Sphere>(round);
+      break;
+    case ShapeKind::Capsule:
+      round = size.x();
+      box_half = Vec3(round, round, size.z() + round);
+      convex->shape = std::make_unique<coal::Capsule>(round, 2 * size.z());
+      break;
+    case ShapeKind::Box:
+      polytope = std::make_unique<Polytope>(box_polytope(size));
+      convex->shape = std::make_unique<coal::Box>(2 * size);
+      break;
+    case ShapeKind::Convex: {
+      polytope = std::make_unique<Polytope>(hull_polytope(*g.hull));
+      convex->shape = coal_hull(*g.hull);
+      Vec3 lo = Vec3::Constant(HUGE_VAL), hi = -lo;
+      for (const Vec3& x : polytope->vertices) lo = lo.cwiseMin(x), hi = hi.cwiseMax(x);
+      box_center = 0.5 * (lo + hi);
+      box_half = 0.5 * (hi - lo);
+      break;
+    }
+  }
+}
+Solid::~Solid() = default;
+Solid::Solid(Solid&&) noexcept = default;
+
+Separation separation(const Query& query) {
+  GjkSolver& gjk = *query.scratch->gjk;
+  gjk.solver.set(gjk.request);
+  gjk.solver.distance_upper_bound = std::max(0.0, query.reach);
+  const coal::ShapeBase &a = *query.a.solid->convex->shape, &b = *query.b.solid->convex->shape;
+  // Relative to a, so that digits do not depend on the distance from the world's origin.
+  const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
+  const coal::Transform3s Xb(query.b.X.R, query.b.X.p - query.a.X.p);
+  coal::Vec3s p1, p2, n;
+  const double gap = gjk.solver.shapeDistance(a, Xa, b, Xb, true, p1, p2, n);
+  return {gap, query.a.X.p + 0.5 * (p1 + p2), n};
+}
+
+namespace {
+
+constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
+constexpr double side_tolerance = 1e-4;
+
+bool better(double candidate, double best, double tolerance) {
+  return candidate > best + relative_preference * std::abs(best) + tolerance;
+}
+
+double smallest(const Solid& solid) { return solid.polytope ? solid.box_half.minCoeff() : solid.round; }
+
+/// Lowest height of the other shape over a face; n and offset in the frame of the other shape.
+double lowest(const Solid& solid, const Vec3& n, double offset) {
+  if (!solid.polytope) return -std::abs(n.z()) * solid.size.z() - solid.round - offset;
+  double least = HUGE_VAL;
+  for (const Vec3& x : solid.polytope->vertices) least = std::min(least, n.dot(x));
+  return least - offset;
+}
+
+struct FaceChoice {
+  int face = -1;
+  double s = -HUGE_VAL;  // separation along its normal
+};
+
+/// The face of f that separates best from the other shape, among those that GJK points at: the one most along n, and
+/// those through the witness point. n from f outward, p the witness, both in W.
+FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec3& p, const Vec3& n, double gap) {
+  const std::vector<PolytopeFace>& faces = f.solid->polytope->faces;
+  const Vec3 n_F = f.X.R.transpose() * n, p_F = f.X.R.transpose() * (p - f.X.p);
+  const double near = 1e-4 * f.solid->radius;
+  const double cosine = std::abs(gap) < near ? -2.0 : 0.8;  // close to zero gap the normal of GJK says little
+  std::size_t aligned = 0;
+  for (std::size_t k = 1; k < faces.size(); ++k)
+    if (faces[k].n.dot(n_F) > faces[aligned].n.dot(n_F)) aligned = k;
+  const Mat3 R_OF = other.X.R.transpose() * f.X.R;
+  const Vec3 p_FO = f.X.R.transpose() * (other.X.p - f.X.p);
+  FaceChoice best;
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    const PolytopeFace& face = faces[k];
+    const bool touches = face.n.dot(n_F) > cosine && std::abs(face.n.dot(p_F) - face.offset) < near;
+    if (k != aligned && !touches) continue;
+    const double s = lowest(*other.solid, R_OF * face.n, face.offset - face.n.dot(p_FO));
+    if (s > best.s) best = {static_cast<int>(k), s};
+  }
+  return best;
+}
+
+/// The plane of a face with two axes in it; the first along the first edge.
+struct FacePlane {
+  Vec3 origin, u, v, n;  // in W
+};
+
+FacePlane face_plane(const PlacedSolid& f, const PolytopeFace& face) {
+  const std::vector<Vec3>& x = f.solid->polytope->vertices;
+  const Vec3 n = f.X.R * face.n;
+  const Vec3 edge = f.X.R * (x[at(face.loop[1])] - x[at(face.loop[0])]);
+  const Vec3 u = (edge - n * n.dot(edge)).normalized();
+  return {f.X * x[at(face.loop[0])], u, n.cross(u), n};
+}
+
+ClipVertex in_plane(const FacePlane& plane, const Vec3& p, std::uint32_t code, int edge) {
+  const Vec3 d = p - plane.origin;
+  return {plane.u.dot(d), plane.v.dot(d), plane.n.dot(d), code, edge};
+}
+
+/// Cuts scratch.polygon (closed, or an open segment of two) by the side of the loop from corner s on.
+void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, int s, bool closed,
+               Scratch& work) {
+  const std::vector<Vec3>& x = f.solid->polytope->vertices;
+  const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
+  const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
+  const double length = std::hypot(d.x - c.x, d.y - c.y);
+  const double tolerance = side_tolerance * f.solid->radius;
+  auto outside = [&](const ClipVertex& p) {
+    return length > 0 ? ((p.x - c.x) * (d.y - c.y) - (p.y - c.y) * (d.x - c.x)) / length : -1.0;
+  };
+  const std::vector<ClipVertex>& in = work.polygon;
+  std::vector<ClipVertex>& out = work.clipped;
+  out.clear();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const ClipVertex& p = in[i];
+    const double dp = outside(p);
+    if (dp <= tolerance) out.push_back(p);
+    if (!closed && i + 1 == in.size()) break;
+    const ClipVertex& q = in[(i + 1) % in.size()];
+    const double dq = outside(q);
+    if ((dp <= tolerance) == (dq <= tolerance)) continue;
+    const double t = dp / (dp - dq);
+    // A segment keeps the codes of its ends; a polygon names the two edges that cross.
+    const int other = p.edge;
+    const std::uint32_t lo = static_cast<std::uint32_t>(other >= 0 ? other : s);
+    const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
+    std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
+    if (!closed) code = (dp <= tolerance ? q : p).code;
+    out.push_back(
+        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, dp <= tolerance ? -1 - s : p.edge});
+  }
+  work.polygon.swap(work.clipped);
+}
+
+void clip_by_face(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, bool closed, Scratch& work) {
+  for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
+    clip_side(f, plane, face, s, closed, work);
+}
+
+double least_height(const Scratch& work) {
+  double least = HUGE_VAL;
+  for (const ClipVertex& p : work.polygon) least = std::min(least, p.z);
+  return least;
+}
+
+/// scratch.polygon as contacts; flip: the reference face is on b.
+void add_polygon(const Query& query, const FacePlane& plane, double round, bool flip, std::uint64_t faces,
+                 Touches& out) {
+  const Vec3 n = flip ? Vec3(-plane.n) : plane.n;
+  auto& found = query.scratch->candidates;
+  found.clear();
+  for (const ClipVertex& p : query.scratch->polygon) {
+    const double gap = p.z - round;
+    const Vec3 mid = plane.origin + p.x * plane.u + p.y * plane.v + 0.5 * gap * plane.n;
+    if (query.listed(mid, n, gap)) found.push_back({mid, n, gap, faces << 32 | p.code});
+  }
+  add_spread(query, out);
+}
+
+Separation repaired(const Query& query, Separation x) {
+  // EPA failed: overlap for sure, so the best face between the centres decides.
+  if (!x.n.allFinite() || !x.p.allFinite())
+    x = {-HUGE_VAL, 0.5 * (query.a.X.p + query.b.X.p), direction(query.b.X.p - query.a.X.p, Vec3::UnitZ())};
+  return x;
+}
+
+}  // namespace
+
+void touch_sphere_polytope(const Query& query, Touches& out) {
+  const PlacedSolid& f = query.b;
+  const Vec3 x = f.X.R.transpose() * (query.a.X.p - f.X.p);
+  const double r = query.a.solid->round;
+  const PolytopeFace* best = nullptr;
+  double s = -HUGE_VAL;
+  for (const PolytopeFace& face : f.solid->polytope->faces) {
+    const double height = face.n.dot(x) - face.offset;
+    if (height > s) s = height, best = &face;
+  }
+  if (!best || s - r > query.reach) return;
+  // Inside, or over the face that separates best: that face is the nearest.
+  bool over = true;
+  const std::vector<Vec3>& vertices = f.solid->polytope->vertices;
+  for (std::size_t k = 0; s > 0 && over && k < best->loop.size(); ++k) {
+    const Vec3 &p = vertices[at(best->loop[k])], &q = vertices[at(best->loop[(k + 1) % best->loop.size()])];
+    over = best->n.dot((q - p).cross(x - p)) >= 0;
+  }
+  if (over) {
+    const Vec3 n = -(f.X.R * best->n);
+    out.add(query, query.a.X.p + (r + 0.5 * (s - r)) * n, n, s - r, 0);
+    return;
+  }
+  const Separation found = separation(query);
+  if (found.gap < query.reach && found.n.allFinite()) out.add(query, found.p, found.n, found.gap, 0);
+}
+
+// Over a face, the ends of the part of the axis that lies over it; else one point.
+void touch_capsule_polytope(const Query& query, Touches& out) {
+  const PlacedSolid &f = query.b, &capsule = query.a;
+  Separation x = separation(query);
+  if (!(x.gap < query.reach)) return;
+  x = repaired(query, x);
+  const double tolerance = absolute_preference * std::min(smallest(*f.solid), smallest(*capsule.solid));
+  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
+  const FaceChoice choice = choose_face(f, capsule, x.p + half * x.n, -x.n, x.gap);
+  if (!better(x.gap, choice.s, tolerance)) {
+    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
+    const FacePlane plane = face_plane(f, face);
+    const Vec3 axis = capsule.solid->size.z() * capsule.X.R.col(2);
+    auto& polygon = query.scratch->polygon;
+    polygon.assign({in_plane(plane, capsule.X.p - axis, 0, 0), in_plane(plane, capsule.X.p + axis, 1, 0)});
+    clip_by_face(f, plane, face, false, *query.scratch);
+    const double r = capsule.solid->round;
+    if (!polygon.empty() && !better(least_height(*query.scratch) - r, std::max(x.gap, choice.s), tolerance)) {
+      add_polygon(query, plane, r, true, 0, out);
+      return;
+    }
+  }
+  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 2);
+}
+
+void touch_polytope_polytope(const Query& query, Touches& out) {
+  Separation x = separation(query);
+  if (!(x.gap < query.reach)) return;
+  x = repaired(query, x);
+  const double tolerance = absolute_preference * std::min(smallest(*query.a.solid), smallest(*query.b.solid));
+  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
+  const FaceChoice on_a = choose_face(query.a, query.b, x.p - half * x.n, x.n, x.gap);
+  const FaceChoice on_b = choose_face(query.b, query.a, x.p + half * x.n, -x.n, x.gap);
+  const bool b_first = better(on_b.s, on_a.s, tolerance);
+  const FaceChoice& choice = b_first ? on_b : on_a;
+  if (!better(x.gap, choice.s, tolerance)) {
+    const PlacedSolid &f = b_first ? query.b : query.a, &other = b_first ? query.a : query.b;
+    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
+    const FacePlane plane = face_plane(f, face);
+    const Vec3 n_O = other.X.R.transpose() * plane.n;
+    const Polytope& o = *other.solid->polytope;
+    std::size_t incident = 0;
+    for (std::size_t k = 1; k < o.faces.size(); ++k)
+      if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
+    auto& polygon = query.scratch->polygon;
+    polygon.clear();
+    const std::vector<int>& loop = o.faces[incident].loop;
+    for (std::size_t k = 0; k < loop.size(); ++k)
+      polygon.push_back(
+          in_plane(plane, other.X * o.vertices[at(loop[k])], static_cast<std::uint32_t>(loop[k]), static_cast<int>(k)));
+    clip_by_face(f, plane, face, true, *query.scratch);
+    if (!polygon.empty() && !better(least_height(*query.scratch), std::max(x.gap, choice.s), tolerance)) {
+      const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15 | incident;
+      add_polygon(query, plane, 0, b_first, faces + 1, out);
+      return;
+    }
+  }
+  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 1);
+}
+
+}  // namespace tribo

@@ -1,0 +1,93 @@
+// A half-space against everything: the points of the other shape that are deepest along its normal.
+//   gap = n . (x - p) - r                                                        (half_space.1)
+// A box lists its corners, a capsule its two ends, a hull its vertices. Features are their indices.
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+namespace {
+
+struct Plane {
+  Vec3 n, p;
+};
+
+void add_point(const Query& query, const Plane& plane, const Vec3& x, double r, std::uint64_t feature, Touches& out) {
+  const double gap = plane.n.dot(x - plane.p) - r;  // (half_space.1)
+  out.add(query, x - (r + 0.5 * gap) * plane.n, plane.n, gap, feature);
+}
+
+void add_box(const Query& query, const Plane& plane, Touches& out) {
+  const Placement& X = query.b.X;
+  const Mat3 axes = X.R * query.b.solid->size.asDiagonal();
+  for (unsigned k = 0; k < 8; ++k) {
+    const Vec3 corner(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1);
+    add_point(query, plane, X.p + axes * corner, 0, k, out);
+  }
+}
+
+void add_hull(const Query& query, const Plane& plane, Touches& out) {
+  const Placement& X = query.b.X;
+  const Vec3 n_B = X.R.transpose() * plane.n;
+  const double offset = plane.n.dot(X.p - plane.p);
+  const std::vector<Vec3>& vertices = query.b.solid->polytope->vertices;
+  auto& found = query.scratch->candidates;
+  found.clear();
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    const double gap = n_B.dot(vertices[k]) + offset;  // (half_space.1)
+    if (!(gap < query.reach)) continue;
+    const Vec3 p = X * vertices[k] - 0.5 * gap * plane.n;
+    if (query.listed(p, plane.n, gap)) found.push_back({p, plane.n, gap, k});
+  }
+  add_spread(query, out);
+}
+
+}  // namespace
+
+void touch_half_space(const Query& query, Touches& out) {
+  const Plane plane{query.a.X.R.col(2), query.a.X.p};
+  const Placement& X = query.b.X;
+  const Solid& solid = *query.b.solid;
+  switch (solid.kind) {
+    case ShapeKind::HalfSpace:
+      break;
+    case ShapeKind::Point:
+    case ShapeKind::Sphere:
+      add_point(query, plane, X.p, solid.round, 0, out);
+      break;
+    case ShapeKind::Capsule:
+      add_point(query, plane, X.p - solid.size.z() * X.R.col(2), solid.round, 0, out);
+      add_point(query, plane, X.p + solid.size.z() * X.R.col(2), solid.round, 1, out);
+      break;
+    case ShapeKind::Box:
+      add_box(query, plane, out);
+      break;
+    case ShapeKind::Convex:
+      add_hull(query, plane, out);
+      break;
+  }
+}
+
+void add_spread(const Query& query, Touches& out) {
+  constexpr std::size_t most = 8;
+  const auto& found = query.scratch->candidates;
+  if (found.size() <= most) {
+    for (const Touch& t : found) out.add(query, t.p, t.n, t.gap, t.feature);
+    return;
+  }
+  auto& distance = query.scratch->spread;
+  distance.assign(found.size(), HUGE_VAL);
+  std::size_t next = 0;
+  for (std::size_t k = 1; k < found.size(); ++k)
+    if (found[k].gap < found[next].gap) next = k;
+  for (std::size_t chosen = 0; chosen < most; ++chosen) {
+    const Touch& t = found[next];
+    out.add(query, t.p, t.n, t.gap, t.feature);
+    std::size_t farthest = 0;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      distance[k] = std::min(distance[k], (found[k].p - t.p).squaredNorm());
+      if (distance[k] > distance[farthest]) farthest = k;
+    }
+    next = farthest;
+  }
+}
+
+}  // namespace tribo

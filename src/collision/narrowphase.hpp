@@ -1,0 +1,137 @@
+// Two placed shapes in, contact points out. Every result is a function of the poses and velocities alone.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tribo/shape.hpp"
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+struct PolytopeFace {
+  Vec3 n = Vec3::Zero();  ///< outward
+  double offset = 0;      ///< n . x on the face [m]
+  std::vector<int> loop;  ///< counter-clockwise seen from outside
+};
+
+/// A box or a hull by its vertices and faces, in the frame of the geometry.
+struct Polytope {
+  std::vector<Vec3> vertices;
+  std::vector<PolytopeFace> faces;
+};
+
+struct ConvexShape;  // convex.cpp: the shape as GJK sees it
+
+/// What the narrow phase keeps of a geometry; made once.
+struct Solid {
+  explicit Solid(const Geometry& geometry);
+  ~Solid();
+  Solid(Solid&&) noexcept;
+
+  ShapeKind kind;
+  Vec3 size;
+  double radius;                        ///< of the bounding sphere [m]
+  Vec3 box_center, box_half;            ///< bounding box in the geometry's frame [m]
+  double round;                         ///< radius of a point, sphere or capsule, else 0 [m]
+  std::unique_ptr<Polytope> polytope;   ///< of a box or a hull
+  std::unique_ptr<ConvexShape> convex;  ///< of all but half-spaces
+};
+
+/// A point where two shapes touch or nearly do; n points from the first to the second.
+struct Touch {
+  Vec3 p, n;
+  double gap;
+  std::uint64_t feature;  ///< what touches what: stable while the same features meet
+};
+
+/// A vertex of a polygon that is being clipped, in the plane of the reference face.
+struct ClipVertex {
+  double x, y, z;      ///< z: height over the reference face [m]
+  std::uint32_t code;  ///< which features made the vertex
+  int edge;            ///< label of the edge that leaves it: >= 0 incident edge, < 0 reference side -1 - s
+};
+
+struct GjkSolver;  // convex.cpp
+
+/// Buffers that only grow, and the GJK solver. Nothing in it outlives a query.
+struct Scratch {
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::vector<Touch> candidates;
+  std::vector<double> spread;
+  std::vector<ClipVertex> polygon, clipped;
+  std::unique_ptr<GjkSolver> gjk;
+};
+
+struct PlacedSolid {
+  const Solid* solid;
+  Placement X;  ///< in W
+  Vec3 v, w;    ///< velocity of its origin and angular velocity, in W
+};
+
+/// One pair to look at.
+struct Query {
+  PlacedSolid a, b;
+  double margin, dt;
+  double reach;  ///< no contact beyond this gap can be listed [m]
+  Scratch* scratch;
+
+  /// Nearer than the margin, or closing within dt.
+  bool listed(const Vec3& p, const Vec3& n, double gap) const {
+    if (gap < margin) return true;
+    if (!(gap < reach)) return false;
+    const Vec3 c = b.v + b.w.cross(p - b.X.p) - a.v - a.w.cross(p - a.X.p);
+    return gap + dt * n.dot(c) < 0;
+  }
+};
+
+/// The points of one pair.
+struct Touches {
+  static constexpr int most = 16;
+  std::array<Touch, most> items;
+  int count = 0;
+
+  void add(const Query& query, const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) {
+    if (count < most && query.listed(p, n, gap)) items[static_cast<std::size_t>(count++)] = {p, n, gap, feature};
+  }
+};
+
+/// Any pair. Points from a to b.
+void touch(const Query& query, Touches& out);
+
+// By kind; a is the shape that the name says first. A point is a sphere of radius zero.
+void touch_half_space(const Query& query, Touches& out);
+void touch_sphere_sphere(const Query& query, Touches& out);
+void touch_sphere_box(const Query& query, Touches& out);
+void touch_sphere_capsule(const Query& query, Touches& out);
+void touch_capsule_capsule(const Query& query, Touches& out);
+void touch_box_box(const Query& query, Touches& out);
+void touch_sphere_polytope(const Query& query, Touches& out);
+void touch_capsule_polytope(const Query& query, Touches& out);
+void touch_polytope_polytope(const Query& query, Touches& out);
+
+/// At most 8 of scratch.candidates: the deepest, then whichever is farthest from those chosen. All when there are
+/// fewer.
+void add_spread(const Query& query, Touches& out);
+
+/// Signed distance by GJK and EPA, to about 1e-6 m. Beyond reach it is a lower bound and the rest is unset.
+struct Separation {
+  double gap;
+  Vec3 p, n;  ///< midway between the surfaces; from a to b. NaN where EPA failed
+};
+Separation separation(const Query& query);
+
+/// A unit vector along x, or along fallback where x has no direction.
+inline Vec3 direction(const Vec3& x, const Vec3& fallback) {
+  const double length = x.norm();
+  return length > 1e-12 ? Vec3(x / length) : fallback;
+}
+
+}  // namespace tribo

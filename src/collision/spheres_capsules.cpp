@@ -1,0 +1,90 @@
+// Round shapes in closed form: a sphere is a point, a capsule a segment, each with a radius.
+//   gap = |x_b - x_a| - r_a - r_b, n = (x_b - x_a) / |x_b - x_a|                  (round.1)
+// with x_a, x_b the nearest points of the two cores.
+#include <algorithm>
+
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+namespace {
+
+struct Cores {
+  Vec3 a, b;  // nearest points of the cores
+  double r_a, r_b;
+  Vec3 fallback;  // normal where the cores meet
+};
+
+void add_cores(const Query& query, const Cores& c, std::uint64_t feature, Touches& out) {
+  const Vec3 d = c.b - c.a;
+  const Vec3 n = direction(d, c.fallback);
+  const double gap = d.dot(n) - c.r_a - c.r_b;  // (round.1)
+  out.add(query, c.a + (c.r_a + 0.5 * gap) * n, n, gap, feature);
+}
+
+/// A unit vector across the axis.
+Vec3 across(const Vec3& axis) {
+  int least = 0;
+  for (int k = 1; k < 3; ++k)
+    if (std::abs(axis[k]) < std::abs(axis[least])) least = k;
+  return axis.cross(Vec3::Unit(least)).normalized();
+}
+
+}  // namespace
+
+void touch_sphere_sphere(const Query& query, Touches& out) {
+  add_cores(query, {query.a.X.p, query.b.X.p, query.a.solid->round, query.b.solid->round, Vec3::UnitZ()}, 0, out);
+}
+
+void touch_sphere_box(const Query& query, Touches& out) {
+  const Placement& X = query.b.X;
+  const Vec3& h = query.b.solid->size;
+  const double r = query.a.solid->round;
+  const Vec3 x = X.R.transpose() * (query.a.X.p - X.p);
+  const Vec3 nearest = x.cwiseMax(-h).cwiseMin(h);
+  if (nearest != x) {
+    add_cores(query, {query.a.X.p, X * nearest, r, 0, Vec3::UnitZ()}, 0, out);
+    return;
+  }
+  // The centre is inside: out through the nearest face.
+  int k;
+  const double depth = (h - x.cwiseAbs()).minCoeff(&k);
+  const Vec3 n = (x[k] < 0 ? 1.0 : -1.0) * X.R.col(k);
+  out.add(query, query.a.X.p + 0.5 * (r - depth) * n, n, -depth - r, 0);
+}
+
+void touch_sphere_capsule(const Query& query, Touches& out) {
+  const Placement& X = query.b.X;
+  const double h = query.b.solid->size.z();
+  const Vec3 axis = X.R.col(2);
+  const double s = std::clamp(axis.dot(query.a.X.p - X.p), -h, h);
+  add_cores(query, {query.a.X.p, X.p + s * axis, query.a.solid->round, query.b.solid->round, X.R.col(0)}, 0, out);
+}
+
+void touch_capsule_capsule(const Query& query, Touches& out) {
+  const Vec3 u = query.a.X.R.col(2), v = query.b.X.R.col(2);
+  const double ha = query.a.solid->size.z(), hb = query.b.solid->size.z();
+  const double ra = query.a.solid->round, rb = query.b.solid->round;
+  const Vec3 d = query.b.X.p - query.a.X.p;
+  const double c = u.dot(v), du = d.dot(u), dv = d.dot(v);
+  const double det = 1 - c * c;
+
+  // Nearly parallel and side by side: both ends of the common stretch. The angle, about 1e-2, is where one point alone
+  // would begin to jump from end to end.
+  const double lo = std::max(-ha, du - hb), hi = std::min(ha, du + hb);
+  if (det < 1e-4 && hi - lo > 1e-6 * (ha + hb)) {
+    for (int end = 0; end < 2; ++end) {
+      const double s = end ? hi : lo;
+      const double t = std::clamp(s * c - dv, -hb, hb);
+      add_cores(query, {query.a.X.p + s * u, query.b.X.p + t * v, ra, rb, across(u)}, end ? 1 : 0, out);
+    }
+    return;
+  }
+  // Nearest points of two segments: the lines' minimum, clamped on one, then on the other, then on the first again.
+  double s = det > 1e-12 ? std::clamp((du - c * dv) / det, -ha, ha) : std::clamp(du, -ha, ha);
+  const double t = std::clamp(s * c - dv, -hb, hb);
+  s = std::clamp(du + t * c, -ha, ha);
+  const Vec3 normal = direction(u.cross(v), across(u));
+  add_cores(query, {query.a.X.p + s * u, query.b.X.p + t * v, ra, rb, normal}, 2, out);
+}
+
+}  // namespace tribo
