@@ -40,11 +40,10 @@ struct Simulation::Impl {
       offset += n;
     }
     for (const Push& push : pushes) {
-      // The mean force over the step, so that a ramp gives the same impulse at every dt.
-      const double begin = std::max(state.t, push.start), end = std::min(state.t + dt, push.start + push.duration);
-      if (end - begin <= 1e-12 * dt) continue;
-      const double middle = (0.5 * (begin + end) - push.start) / push.duration;
-      const Vec3 force = (push.force + middle * (push.force_end - push.force)) * ((end - begin) / dt);
+      // The force at the start of the step; the tolerance forgives the rounding of t.
+      const double since = state.t - push.start;
+      if (since < -1e-6 * dt || since >= push.duration - 1e-6 * dt) continue;
+      const Vec3 force = push.force + since / push.duration * (push.force_end - push.force);
       const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
       work.dynamics.add_force(push.body, p_W, force, work.actuation.external);
     }

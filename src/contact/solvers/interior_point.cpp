@@ -304,7 +304,12 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
     affine_.z_lower.map() = d_.z_lower.map();
     affine_.z_upper.map() = d_.z_upper.map();
     direction(problem, centring * kappa, true);
-    move(std::min(1.0, 0.995 * longest_step(problem)));
+    double alpha = longest_step(problem);
+    if (alpha < 0.1) {  // the second order misleads here: centre instead
+      direction(problem, 0.8 * kappa, false);
+      alpha = longest_step(problem);
+    }
+    move(std::min(1.0, 0.995 * alpha));
     report.iterations = k + 1;
 
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;

@@ -10,7 +10,8 @@
 // block from turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
-// has 0 for f_k: it picks the forces of least norm, and the later ones remove what sigma left.
+// has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,
+//   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
 // is called and its answer polished here.
@@ -117,13 +118,44 @@ class Newton final : public ContactSolver {
         if (modes_[at(i)] == Mode::Slip) slip_rows(problem, f, i, m);
       pivot_.resize(at(m));
       if (!dense::lu(matrix_.data(), m, pivot_.data())) return false;
-      dense::lu_solve(matrix_.data(), m, pivot_.data(), rhs_.data());
-    } else {
-      if (!dense::cholesky(matrix_.data(), m)) return false;
-      dense::cholesky_solve(matrix_.data(), m, rhs_.data());
+    } else if (!dense::cholesky(matrix_.data(), m)) {
+      return false;
     }
+    back_substitute(slips, m, rhs_.data());
+    refine(problem, f, first, slips, m);
     for (int a = 0; a < m; ++a) f[active_[at(a)]] = rhs_[a];
     return true;
+  }
+
+  void back_substitute(bool slips, int m, double* b) {
+    if (slips)
+      dense::lu_solve(matrix_.data(), m, pivot_.data(), b);
+    else
+      dense::cholesky_solve(matrix_.data(), m, b);
+  }
+
+  // (newton.5); the rows of a slipping contact carry sigma as they carry c: through r N.
+  void refine(const ContactProblem& problem, const VecRef& f, bool first, bool slips, int m) {
+    left_.resize(m);
+    for (int a = 0; a < m; ++a) {
+      const int i = active_[at(a)];
+      left_[a] = sigma(problem, i) * (rhs_[a] - (first ? 0.0 : f[i]));
+    }
+    if (slips)
+      for (int i = 0; i < problem.nc(); ++i) {
+        if (modes_[at(i)] != Mode::Slip) continue;
+        const double* s = slip_.data() + 8 * i;
+        const int row = static_cast<int>(s[3]);
+        const double x = left_[row], y = left_[row + 1];
+        left_[row] = s[4] * x + s[5] * y;
+        left_[row + 1] = s[6] * x + s[7] * y;
+      }
+    back_substitute(slips, m, left_.data());
+    for (int a = 0; a < m; ++a) rhs_[a] += left_[a];
+  }
+
+  double sigma(const ContactProblem& problem, int i) const {
+    return 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
   }
 
   bool classify(const ContactProblem& problem, const VecRef& f) {
@@ -139,10 +171,10 @@ class Newton final : public ContactSolver {
     return slips;
   }
 
-  // Lists the unknowns and, into f, the values of the others. The trial points of slipping contacts are kept in slip_.
+  // Lists the unknowns and, into f, the values of the others. Of slipping contacts slip_ keeps the trial point, the row, and r N.
   int count_active(const ContactProblem& problem, VecRef f) {
     int m = 0;
-    slip_.resize(5 * problem.nc());
+    slip_.resize(8 * problem.nc());
     for (int i = 0; i < problem.nc(); ++i) {
       const int o = 3 * i;
       if (modes_[at(i)] == Mode::Open) {
@@ -151,7 +183,7 @@ class Newton final : public ContactSolver {
       }
       if (modes_[at(i)] == Mode::Slip) {
         const double r = 1.0 / scale_[i];
-        double* s = slip_.data() + 5 * i;
+        double* s = slip_.data() + 8 * i;
         s[0] = f[o] - r * c_[o];
         s[1] = f[o + 1] - r * c_[o + 1];
         s[2] = f[o + 2] - r * c_[o + 2];
@@ -183,9 +215,9 @@ class Newton final : public ContactSolver {
       const double* column = G.data() + static_cast<std::ptrdiff_t>(i) * problem.size();
       double* out = A.data() + static_cast<std::ptrdiff_t>(a) * m;
       for (int b = 0; b < m; ++b) out[b] = column[active_[at(b)]];
-      const double sigma = 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
-      out[a] += problem.R()[i] + sigma;
-      rhs_[a] = -problem.g()[i] + (first ? 0.0 : sigma * f[i]);
+      const double shift = sigma(problem, i);
+      out[a] += problem.R()[i] + shift;
+      rhs_[a] = -problem.g()[i] + (first ? 0.0 : shift * f[i]);
     }
     if (!fixed) return;
     for (int j = 0, a = 0; j < problem.nr(); ++j) {
@@ -198,7 +230,7 @@ class Newton final : public ContactSolver {
 
   // Replaces the two tangential rows of a slipping contact by (newton.3).
   void slip_rows(const ContactProblem& problem, const VecRef& f, int i, int m) {
-    const double* s = slip_.data() + 5 * i;
+    double* s = slip_.data() + 8 * i;
     const int row = static_cast<int>(s[3]);
     const double mu = problem.mu()[i], r = 1.0 / scale_[i];
     const double length = std::hypot(s[0], s[1]), bound = mu * s[2];
@@ -212,6 +244,7 @@ class Newton final : public ContactSolver {
     }
     const double inverse = length > 0 ? 1.0 / length : 0;
     const double N[2][2] = {{e - fx * yx * inverse, -fx * yy * inverse}, {-fy * yx * inverse, e - fy * yy * inverse}};
+    for (int k = 0; k < 4; ++k) s[4 + k] = r * N[k / 2][k % 2];
     auto A = matrix_.map();
     for (int b = 0; b < m; ++b) {
       const double x = A(row, b), y = A(row + 1, b);
@@ -233,7 +266,7 @@ class Newton final : public ContactSolver {
   InteriorPoint interior_point_;
   std::vector<Mode> modes_;
   std::vector<int> active_, pivot_;
-  VectorBuffer c_, rhs_, best_, scale_, slip_, saved_;
+  VectorBuffer c_, rhs_, left_, best_, scale_, slip_, saved_;
   MatrixBuffer matrix_;
 };
 

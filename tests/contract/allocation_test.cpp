@@ -1,0 +1,76 @@
+// No allocation in a step after warm-up: every malloc of the process is counted (operator new alone would miss Eigen).
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "tribo/scene.hpp"
+
+#if !defined(__SANITIZE_ADDRESS__)
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t n) {
+  ++allocations;
+  return __libc_malloc(n);
+}
+void* calloc(std::size_t n, std::size_t m) {
+  ++allocations;
+  return __libc_calloc(n, m);
+}
+void* realloc(void* p, std::size_t n) {
+  ++allocations;
+  return __libc_realloc(p, n);
+}
+void* memalign(std::size_t a, std::size_t n) {
+  ++allocations;
+  return __libc_memalign(a, n);
+}
+void* aligned_alloc(std::size_t a, std::size_t n) { return memalign(a, n); }
+int posix_memalign(void** out, std::size_t a, std::size_t n) {
+  *out = memalign(a, n);
+  return *out ? 0 : 12;
+}
+}
+
+using namespace tribo;
+
+TEST_CASE("the counter counts") {
+  const long before = allocations;
+  delete new double(1);
+  CHECK(allocations - before == 1);
+}
+
+TEST_CASE("every scene x contact solver steps without allocating after warm-up") {
+  for (const auto& file : std::filesystem::directory_iterator(TRIBO_SCENES)) {
+    if (file.path().extension() != ".toml") continue;
+    Scene scene = load_scene(file.path().string());
+    const bool large = scene.model->bodies.size() > 50;
+    for (const SolverEntry& solver : contact_solvers()) {
+      if (large && solver.name != "newton") continue;
+      scene.stepper_options.solver = solver.name;
+      scene.stepper_options.contact_model = to_string(solver.models.front());
+      scene.stepper_options.max_iterations = 200;
+      Simulation simulation = make_simulation(scene);
+      const int warm_up = large ? 60 : 400;
+      for (int k = 0; k < warm_up; ++k) simulation.step();
+      const State state = simulation.state();
+      for (int k = 0; k < 20; ++k) simulation.step();
+      simulation.set_state(state);  // the same steps again: every size has been seen
+      const long before = allocations;
+      for (int k = 0; k < 20; ++k) simulation.step();
+      CAPTURE(file.path().filename().string());
+      CAPTURE(solver.name);
+      CHECK(allocations - before == 0);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,38 @@
+// The same run twice, and save, go on, restore, go on: the same bits. Compared within a run, never stored.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tribo/scene.hpp"
+
+using namespace tribo;
+
+TEST_CASE("every scene: the same run twice, and a restored state, give the same bits") {
+  for (const auto& file : std::filesystem::directory_iterator(TRIBO_SCENES)) {
+    if (file.path().extension() != ".toml") continue;
+    CAPTURE(file.path().filename().string());
+    const Scene scene = load_scene(file.path().string());
+    const int steps = scene.model->bodies.size() > 50 ? 20 : 300;
+    Simulation first = make_simulation(scene), second = make_simulation(scene);
+    for (int k = 0; k < steps; ++k) {
+      first.step();
+      second.step();
+    }
+    CHECK(hash(first.state()) == hash(second.state()));
+    CHECK(first.state().step == static_cast<std::uint64_t>(steps));
+
+    const auto path = (std::filesystem::temp_directory_path() / ("tribo-golden-" + file.path().stem().string())).string();
+    save_state(first.state(), path);
+    for (int k = 0; k < steps; ++k) first.step();
+    const std::uint64_t expected = hash(first.state());
+    first.set_state(load_state(*scene.model, path));
+    for (int k = 0; k < steps; ++k) first.step();
+    CHECK(hash(first.state()) == expected);
+
+    Simulation fresh = make_simulation(scene);  // another process would begin like this
+    fresh.set_state(load_state(*scene.model, path));
+    for (int k = 0; k < steps; ++k) fresh.step();
+    CHECK(hash(fresh.state()) == expected);
+    std::filesystem::remove(path);
+  }
+}

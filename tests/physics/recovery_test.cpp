@@ -1,0 +1,43 @@
+#include <doctest/doctest.h>
+
+#include "worlds.hpp"
+
+using namespace worlds;
+
+TEST_CASE("a cube that starts inside the floor comes out quietly") {
+  for (double depth : {1e-4, 1e-3, 1e-2}) {
+    auto s = World(friction(0.4)).ground().box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1 - depth}).simulate(1e-3);
+    double previous = depth, fastest = 0, highest = -1;
+    for (int k = 0; k < 200; ++k) {
+      s.step();
+      const double now = 0.1 - position(s).z();
+      CHECK(now <= previous + 1e-15);
+      previous = now;
+      fastest = std::max(fastest, s.state().v.norm());
+      highest = std::max(highest, -now);
+    }
+    CAPTURE(depth);
+    CHECK(fastest < 1e-9);
+    CHECK(highest < 1e-9);
+    CHECK(previous < 0.1 * depth);
+    CHECK(position(s).head<2>().norm() < 1e-12);
+    CHECK(s.audit().energy.recovery == doctest::Approx(9.81 * (depth - previous)).epsilon(1e-9));
+    CHECK(s.audit().ledger_error < 1e-9);
+  }
+}
+
+TEST_CASE("a cube wedged between two walls stays where it is and is flagged") {
+  World world(friction(0.4));
+  Placement left, right;  // solid below z = 0 of the frame: normals +x at x = -0.09 and -x at x = 0.09
+  left.R.col(2) = Vec3::UnitX(), left.R.col(0) = Vec3::UnitY(), left.R.col(1) = Vec3::UnitZ();
+  left.p = Vec3(-0.09, 0, 0);
+  right.R.col(2) = -Vec3::UnitX(), right.R.col(0) = Vec3::UnitZ(), right.R.col(1) = Vec3::UnitY();
+  right.p = Vec3(0.09, 0, 0);
+  world.ground().ground(left).ground(right).box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1});
+  auto s = world.simulate(1e-3);
+  run(s, 1);
+  CHECK(position(s).allFinite());
+  CHECK(position(s).head<2>().norm() < 0.02);
+  CHECK(s.state().v.norm() < 0.1);
+  CHECK(s.audit().wedged + s.audit().infeasible > 0);
+}
