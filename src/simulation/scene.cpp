@@ -1,0 +1,114 @@
+// A scene file, from its text to a model, a state and what runs them.
+#include "tribo/scene.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/names.hpp"
+#include "simulation/file.hpp"
+#include "simulation/scene_parts.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr std::uint64_t largest_file = 1'000'000;  // [bytes]
+
+void read_contact(Section& root, SceneDraft& draft, StepperOptions& options) {
+  Section section = root.inner("contact");
+  options.contact_model = section.text("model", options.contact_model);
+  const ContactModel model = section.at("model", [&] { return contact_model_from(options.contact_model); });
+  // Where only the model is named, the first solver that fits it.
+  for (const SolverEntry& entry : contact_solvers()) {
+    if (std::find(entry.models.begin(), entry.models.end(), model) == entry.models.end()) continue;
+    options.solver = entry.name;
+    break;
+  }
+  options.solver = section.text("solver", options.solver);
+  options.tolerance.rel = section.number("tolerance", options.tolerance.rel, Bound::Positive);
+  options.tolerance.abs = section.number("absolute_tolerance", options.tolerance.abs, Bound::NonNegative);
+  options.max_iterations = section.integer("max_iterations", options.max_iterations, 1, 100'000'000);
+  options.warm_start = section.flag("warm_start", options.warm_start);
+  options.margin = section.number("margin", options.margin, Bound::NonNegative);
+  options.recovery_time = section.number("recovery_time", options.recovery_time, Bound::NonNegative);
+  const std::string mixing = section.choice("mixing", "minimum", {"minimum", "average", "geometric_mean", "maximum"});
+  draft.builder.set_mixing(mixing == "minimum"   ? MixingRule::Minimum
+                           : mixing == "average" ? MixingRule::Average
+                           : mixing == "maximum" ? MixingRule::Maximum
+                                                 : MixingRule::GeometricMean);
+  section.finish();
+  SolverOptions solver;
+  solver.model = model;
+  section.at("solver", [&] { make_contact_solver(options.solver, solver); });
+}
+
+void read_stepper(Section& root, Scene& scene) {
+  Section section = root.inner("stepper");
+  std::vector<std::string> known;
+  for (const StepperEntry& entry : steppers()) known.push_back(entry.name);
+  scene.stepper = section.text("name", scene.stepper);
+  if (std::find(known.begin(), known.end(), scene.stepper) == known.end())
+    section.fail("name", unknown_name("stepper", scene.stepper, known));
+  scene.dt = section.number("dt", scene.dt, Bound::Positive);
+  scene.duration = section.number("duration", scene.duration, Bound::Positive);
+  const std::string audit = section.choice("audit", "full", {"off", "laws", "full"});
+  scene.stepper_options.audit = audit == "off"    ? AuditLevel::Off
+                                : audit == "laws" ? AuditLevel::Laws
+                                                  : AuditLevel::Full;
+  section.finish();
+}
+
+void read_record(Section& root, RecordOptions& record) {
+  Section section = root.inner("record");
+  record.period = section.number("period", record.period, Bound::NonNegative);
+  record.contacts = section.flag("contacts", record.contacts);
+  section.finish();
+}
+
+}  // namespace
+
+Scene parse_scene(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
+  if (text.size() > largest_file)
+    throw InvalidInput(name + ": " + std::to_string(text.size()) + " bytes, a scene has at most 1 MB");
+  TomlValue tree = parse_toml(text, name);
+  for (const Override& o : overrides) apply_override(tree, o.path, o.value);
+  Section root(tree, name, "");
+  Scene scene;
+  scene.name = std::filesystem::path(name).stem().string();
+  scene.source = name;
+  root.text("description", "");
+  SceneDraft draft;
+  draft.builder.set_gravity(root.vec3("gravity", Vec3(0, 0, -9.81)));
+  read_contact(root, draft, scene.stepper_options);
+  read_stepper(root, scene);
+  read_record(root, scene.record);
+  read_materials(root, draft);
+  read_ground(root, draft);
+  read_walls(root, draft);
+  read_robots(root, draft);
+  read_objects(root, draft);
+  // Sections that need the model are named before, so that a misspelt one is told with its nearest.
+  root.has("controller");
+  root.has("push");
+  root.finish();
+  if (draft.builder.model().bodies.empty()) root.fail(tree, "the scene has neither a robot nor an object");
+  scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
+  scene.start = State::neutral(*scene.model);
+  for (const Placing& placing : draft.placings) placing(*scene.model, scene.start);
+  read_controllers(root, scene);
+  read_pushes(root, scene);
+  return scene;
+}
+
+Scene load_scene(const std::string& path, const std::vector<Override>& overrides) {
+  return parse_scene(read_text(path, largest_file), path, overrides);
+}
+
+Simulation make_simulation(const Scene& scene) {
+  Simulation simulation(scene.model, scene.stepper, scene.stepper_options, scene.dt);
+  for (const ControllerSpec& spec : scene.controllers) simulation.add_controller(make_pd(*scene.model, spec.pd));
+  for (const Push& push : scene.pushes) simulation.add_push(push);
+  simulation.set_state(scene.start);
+  return simulation;
+}
+
+}  // namespace tribo

@@ -1,0 +1,60 @@
+// The parts of a scene file: each reader takes its sections and adds to the scene under construction.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/toml_reader.hpp"
+#include "tribo/scene.hpp"
+
+namespace tribo {
+
+class Dynamics;
+
+/// What is settled once the model is built: where a member stands and how it moves.
+using Placing = std::function<void(const Model&, State&)>;
+
+struct SceneDraft {
+  ModelBuilder builder;
+  std::map<std::string, int> materials;
+  bool ground = true;
+  Placement X_WG;                 ///< of the ground; its z axis is the normal
+  std::vector<Placing> placings;  ///< run in order on the neutral state
+
+  int material(Section& section);
+};
+
+// scene_world.cpp
+void read_materials(Section& root, SceneDraft& draft);
+void read_ground(Section& root, SceneDraft& draft);
+void read_walls(Section& root, SceneDraft& draft);
+void read_objects(Section& root, SceneDraft& draft);
+Placement read_placement(Section& section);
+/// Keys shape, size, radius, length, vertices. A hull is moved so that its centre of mass is the origin of its frame.
+struct ShapeSpec {
+  ShapeKind kind = ShapeKind::Box;
+  Vec3 size = Vec3::Zero();
+  std::shared_ptr<const Hull> hull;
+
+  Inertia inertia(double mass) const { return hull ? hull_inertia(*hull, mass) : solid_inertia(kind, size, mass); }
+  Geometry geometry(const std::string& name, int material) const;
+};
+ShapeSpec read_shape(Section& section, const std::string& fallback);
+
+// scene_robot.cpp
+void read_robots(Section& root, SceneDraft& draft);
+/// Where a free body stands and how it moves, in W.
+void place_free_body(const Body& body, const Placement& X_WB, const Vec3& v_W, const Vec3& w_W, State& state);
+/// q of a member from the keys `pose` (name, or numbers of all coordinates or of the joints alone) and `joints`.
+VecX read_pose(Section& section, const Model& model, const Member& member, const VecX& fallback);
+/// Calls set(body, number) for each entry of a table by joint name; '*' in a name stands for anything.
+void by_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
+              const std::function<void(const Body&, double)>& set);
+
+// scene_control.cpp
+void read_controllers(Section& root, Scene& scene);
+void read_pushes(Section& root, Scene& scene);
+
+}  // namespace tribo

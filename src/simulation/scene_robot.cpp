@@ -1,0 +1,345 @@
+// Robots of a scene: from a file, or linked together in the scene itself, and how they stand at the start.
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/dynamics.hpp"
+#include "model/names.hpp"
+#include "simulation/scene_parts.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// '*' stands for any run of characters.
+bool matches(const char* pattern, const char* name) {
+  if (*pattern == '*') return matches(pattern + 1, name) || (*name != '\0' && matches(pattern, name + 1));
+  return *pattern == *name && (*pattern == '\0' || matches(pattern + 1, name + 1));
+}
+
+std::string joint_name(const Body& body, const Member& member) {
+  const std::string prefix = member.name + "/";
+  return body.name.compare(0, prefix.size(), prefix) == 0 ? body.name.substr(prefix.size()) : body.name;
+}
+
+bool floats(const Model& model, const Member& member) {
+  return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
+}
+
+// Lowest point of a geometry along -up, as a height along up.
+double lowest(const Geometry& g, const Placement& X_WG, const Vec3& up) {
+  const Vec3 d = X_WG.R.transpose() * up;
+  const double middle = up.dot(X_WG.p);
+  switch (g.kind) {
+    case ShapeKind::Point:
+      return middle;
+    case ShapeKind::Sphere:
+      return middle - g.size.x();
+    case ShapeKind::Box:
+      return middle - d.cwiseAbs().dot(g.size);
+    case ShapeKind::Capsule:
+      return middle - g.size.x() - std::abs(d.z()) * g.size.z();
+    case ShapeKind::Convex: {
+      double low = std::numeric_limits<double>::infinity();
+      for (const Vec3& v : g.hull->vertices) low = std::min(low, d.dot(v));
+      return middle + low;
+    }
+    case ShapeKind::HalfSpace:
+      break;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+// Height of the lowest geometry of a member above the ground.
+double clearance(const Model& model, int member, const State& state, const Placement& X_WG) {
+  Dynamics dynamics(model);
+  dynamics.compute(state.q, VecX::Zero(model.nv));
+  const Vec3 up = X_WG.R.col(2);
+  double low = std::numeric_limits<double>::infinity();
+  for (const Geometry& g : model.geometries)
+    if (g.member == member && g.body >= 0) low = std::min(low, lowest(g, dynamics.X_WB(g.body) * g.X_BG, up));
+  return low - up.dot(X_WG.p);
+}
+
+// How a robot is to stand, as the section says it.
+struct Stand {
+  bool has_position = false, has_rpy = false, has_drop = false;
+  Placement X;
+  double drop = 0;
+  Vec3 v = Vec3::Zero(), w = Vec3::Zero();
+};
+
+Stand read_stand(Section& section, bool floating, bool ground) {
+  Stand stand;
+  stand.has_position = section.has("position");
+  stand.has_rpy = section.has("rpy");
+  stand.has_drop = section.has("drop");
+  stand.X = read_placement(section);
+  stand.drop = section.number("drop", 0);
+  stand.v = section.vec3("velocity", Vec3::Zero());
+  stand.w = section.vec3("angular_velocity", Vec3::Zero());
+  for (const char* key : {"pose", "joints", "joint_velocity"}) section.has(key);
+  if (!floating)
+    for (const char* key : {"drop", "velocity", "angular_velocity"})
+      if (section.has(key)) section.fail(key, std::string(key) + " needs base = \"floating\"");
+  if (stand.has_drop && !ground) section.fail("drop", "drop is a height above the ground, and there is none");
+  return stand;
+}
+
+// The base stands at `position`; with `drop`, or without `position`, its height is such that the lowest contact shape
+// is that far above the ground.
+void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int member_index, const Model& model,
+              State& state) {
+  const Member& member = model.members[at(member_index)];
+  const auto found = member.poses.find("default");
+  const VecX fallback =
+      found != member.poses.end() ? found->second : VecX(model.neutral().segment(member.iq, member.nq));
+  state.q.segment(member.iq, member.nq) = read_pose(section, model, member, fallback);
+  by_joint(section, "joint_velocity", model, member, Bound::Any,
+           [&](const Body& body, double value) { state.v[body.iv] = value; });
+  if (!floats(model, member)) return;
+  const Body& base = model.bodies[at(member.first_body)];
+  Placement X{Quat(Eigen::Vector4d(state.q.segment<4>(base.iq + 3))).toRotationMatrix(), state.q.segment<3>(base.iq)};
+  if (stand.has_rpy) X.R = stand.X.R;
+  if (stand.has_position) X.p = stand.X.p;
+  place_free_body(base, X, stand.v, stand.w, state);
+  if (!draft.ground || (stand.has_position && !stand.has_drop)) return;
+  const double gap = clearance(model, member_index, state, draft.X_WG);
+  if (!std::isfinite(gap)) {
+    if (stand.has_drop) section.fail("drop", "the robot has no contact shapes to put on the ground");
+    return;
+  }
+  state.q[base.iq + 2] += (stand.drop - gap) / draft.X_WG.R(2, 2);
+}
+
+JointKind joint_kind(const std::string& name) {
+  return name == "free"         ? JointKind::Free
+         : name == "spherical"  ? JointKind::Spherical
+         : name == "continuous" ? JointKind::Continuous
+         : name == "prismatic"  ? JointKind::Prismatic
+                                : JointKind::Revolute;
+}
+
+// Links of a robot that is made in the scene. Each hangs on the one before it unless it names its parent.
+class Linker {
+ public:
+  Linker(SceneDraft& draft, const std::string& robot, const Placement& base, int material)
+      : draft_(draft), robot_(robot), base_(base), material_(material) {}
+
+  void add(Section& section, VecX& q, VecX& v) {
+    const std::string name = section.text("name", "link" + std::to_string(++number_));
+    const std::string parent_name = section.text("parent", last_);
+    const std::string joint =
+        section.choice("joint", "revolute", {"revolute", "continuous", "prismatic", "spherical", "free"});
+    Body body;
+    body.joint = joint_kind(joint);
+    body.axis = section.vec3("axis", Vec3::UnitY());
+    if (!(body.axis.norm() > 1e-9)) section.fail("axis", "axis must not be zero");
+    body.axis.normalize();
+    body.X_PJ = read_placement(section);
+    const ShapeSpec shape = read_shape(section, "box");
+    const double mass = section.number("mass", Bound::Positive);
+    const Vec3 com = section.vec3("com", Vec3::Zero());
+    body.inertia = shape.inertia(mass);
+    body.inertia.com += com;
+    const double angle = section.number("angle", 0), speed = section.number("speed", 0);
+    const double damping = section.number("damping", 0, Bound::NonNegative);
+    const double armature = section.number("armature", 0, Bound::NonNegative);
+    const double friction = section.number("friction", 0, Bound::NonNegative);
+    const double effort = section.number("effort_limit", 0, Bound::NonNegative);
+    const std::vector<double> range = section.numbers("range", "two numbers");
+    if (!range.empty() && (range.size() != 2 || range[0] > range[1]))
+      section.fail("range", "range must be [lower, upper]");
+    const bool collide = section.flag("collide", true);
+    const int count = section.integer("count", 1, 1, 100'000);
+    const Vec3 offset = section.vec3("offset", Vec3::Zero());
+    section.finish();
+    int parent = find(section, parent_name);
+    for (int k = 0; k < count; ++k) {
+      Body copy = body;
+      last_ = count > 1 ? name + std::to_string(k + 1) : name;
+      copy.name = robot_ + "/" + last_;
+      copy.parent = parent;
+      if (k > 0) copy.X_PJ = {Mat3::Identity(), offset};
+      if (parent < 0) copy.X_PJ = base_ * copy.X_PJ;
+      parent = section.at("name", [&] { return draft_.builder.add_body(copy); });
+      const Body& added = draft_.builder.model().bodies[at(parent)];
+      JointProperties& joints = draft_.builder.joint_properties();
+      const int nv = nv_of(added.joint);
+      joints.damping.segment(added.iv, nv).setConstant(damping);
+      joints.armature.segment(added.iv, nv).setConstant(armature);
+      joints.friction.segment(added.iv, nv).setConstant(friction);
+      joints.effort_limit.segment(added.iv, nv).setConstant(effort);
+      if (!range.empty()) {
+        joints.lower[added.iv] = range[0];
+        joints.upper[added.iv] = range[1];
+      }
+      draft_.builder.add_frame({copy.name, parent, {}});
+      if (collide) {
+        Geometry geometry = shape.geometry(copy.name, material_);
+        geometry.body = parent;
+        geometry.X_BG.p = com;
+        draft_.builder.add_geometry(std::move(geometry));
+      }
+      start(added.joint, angle, speed, q, v);
+    }
+  }
+
+ private:
+  int find(Section& section, const std::string& name) const {
+    if (name.empty() || name == "world") return -1;
+    std::vector<std::string> known{"world"};
+    const Member& member = draft_.builder.model().members.back();
+    for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+      known.push_back(joint_name(draft_.builder.model().bodies[at(b)], member));
+      if (known.back() == name) return b;
+    }
+    section.fail("parent", unknown_name("link", name, known));
+  }
+
+  static void start(JointKind kind, double angle, double speed, VecX& q, VecX& v) {
+    VecX joint = VecX::Zero(nq_of(kind));
+    if (kind == JointKind::Free || kind == JointKind::Spherical) joint[joint.size() - 1] = 1;
+    if (kind == JointKind::Continuous) joint << std::cos(angle), std::sin(angle);
+    if (kind == JointKind::Revolute || kind == JointKind::Prismatic) joint[0] = angle;
+    VecX rate = VecX::Zero(nv_of(kind));
+    if (rate.size() == 1) rate[0] = speed;
+    q.conservativeResize(q.size() + joint.size());
+    q.tail(joint.size()) = joint;
+    v.conservativeResize(v.size() + rate.size());
+    v.tail(rate.size()) = rate;
+  }
+
+  SceneDraft& draft_;
+  std::string robot_;
+  Placement base_;
+  int material_;
+  std::string last_;
+  int number_ = 0;
+};
+
+void read_linked_robot(Section& section, SceneDraft& draft) {
+  for (const char* key : {"model", "base", "contact", "feet", "drop", "rotor_inertia"})
+    if (section.has(key)) section.fail(key, std::string(key) + " means nothing to a robot that is made of links");
+  const std::string name = section.text("name", "chain");
+  const Placement base = read_placement(section);
+  const int material = draft.material(section);
+  const bool self_collision = section.flag("self_collision", false);
+  std::vector<Section> links = section.tables("link");
+  for (const char* key : {"pose", "joints", "joint_velocity"}) section.has(key);
+  section.finish();
+  const int member =
+      section.at("name", [&] { return draft.builder.begin_member(name, true, "links", self_collision); });
+  VecX q, v;
+  Linker linker(draft, name, base, material);
+  for (Section& link : links) linker.add(link, q, v);
+  draft.placings.push_back([=](const Model& model, State& state) mutable {
+    const Member& robot = model.members[at(member)];
+    state.v.segment(robot.iv, robot.nv) = v;
+    state.q.segment(robot.iq, robot.nq) = read_pose(section, model, robot, q);
+    by_joint(section, "joint_velocity", model, robot, Bound::Any,
+             [&](const Body& body, double value) { state.v[body.iv] = value; });
+  });
+}
+
+bool floats_by_default(const std::string& model) {
+  for (const RobotEntry& entry : robots())
+    if (entry.name == model) return entry.floating;
+  return true;
+}
+
+void read_robot(Section& section, SceneDraft& draft) {
+  if (section.has("link")) return read_linked_robot(section, draft);
+  RobotOptions options;
+  options.model = section.text("model");
+  options.name = section.text("name", "");
+  const bool floating = floats_by_default(options.model);
+  options.floating = section.choice("base", floating ? "floating" : "fixed", {"floating", "fixed"}) == "floating";
+  options.contact = section.choice("contact", "default", {"default", "feet", "collision", "none"});
+  options.feet = section.texts("feet");
+  options.material = draft.material(section);
+  options.self_collision = section.flag("self_collision", false);
+  options.rotor_inertia = section.flag("rotor_inertia", false);
+  const Stand stand = read_stand(section, options.floating, draft.ground);
+  section.finish();
+  if (!options.floating) options.base = stand.X;
+  const int member = section.at("model", [&] { return add_robot(draft.builder, options); });
+  draft.placings.push_back([&draft, section, stand, member](const Model& model, State& state) mutable {
+    stand_up(section, stand, draft, member, model, state);
+  });
+}
+
+}  // namespace
+
+void place_free_body(const Body& body, const Placement& X_WB, const Vec3& v_W, const Vec3& w_W, State& state) {
+  const Quat quaternion(X_WB.R);
+  state.q.segment<3>(body.iq) = X_WB.p;
+  state.q.segment<4>(body.iq + 3) = quaternion.coeffs();
+  state.v.segment<3>(body.iv) = X_WB.R.transpose() * v_W;
+  state.v.segment<3>(body.iv + 3) = X_WB.R.transpose() * w_W;
+}
+
+VecX read_pose(Section& section, const Model& model, const Member& member, const VecX& fallback) {
+  VecX q = fallback;
+  const TomlValue* pose = section.value("pose");
+  if (pose != nullptr && pose->kind == TomlValue::Kind::Text) {
+    const auto found = member.poses.find(pose->text);
+    std::vector<std::string> known;
+    for (const auto& [name, value] : member.poses) known.push_back(name);
+    if (found == member.poses.end()) section.fail("pose", unknown_name("pose", pose->text, known));
+    q = found->second;
+  } else if (pose != nullptr) {
+    const std::vector<double> x = section.numbers("pose", "numbers, or a name");
+    const int base = floats(model, member) ? 7 : 0, n = static_cast<int>(x.size());
+    if (n != member.nq && n != member.nq - base)
+      section.fail("pose", "pose has " + std::to_string(n) + " numbers, '" + member.name + "' has " +
+                               std::to_string(member.nq - base) + " joint coordinates" +
+                               (base ? " (or " + std::to_string(member.nq) + " with the base)" : ""));
+    q.tail(n) = Eigen::Map<const VecX>(x.data(), n);
+  }
+  by_joint(section, "joints", model, member, Bound::Any, [&](const Body& body, double value) {
+    const int i = body.iq - member.iq;
+    if (body.joint == JointKind::Continuous)
+      q.segment<2>(i) << std::cos(value), std::sin(value);
+    else
+      q[i] = value;
+  });
+  for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+    const Body& body = model.bodies[at(b)];
+    const int n = body.joint == JointKind::Continuous ? 2 : nv_of(body.joint) >= 3 ? 4 : 0;
+    if (n == 0) continue;
+    auto unit = q.segment(body.iq - member.iq + nq_of(body.joint) - n, n);
+    if (!(std::abs(unit.norm() - 1) < 1e-3))
+      section.fail("pose", "pose: the " + std::string(n == 4 ? "quaternion" : "(cos, sin)") + " of '" + body.name +
+                               "' has length " + shown(unit.norm()) + ", must be 1");
+    unit.normalize();
+  }
+  return q;
+}
+
+void by_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
+              const std::function<void(const Body&, double)>& set) {
+  const TomlValue* table = section.value(key);
+  if (table == nullptr) return;
+  if (table->kind != TomlValue::Kind::Table) section.fail(key, key + " must be a table {joint = number}");
+  for (std::size_t i = 0; i < table->keys.size(); ++i) {
+    const double value = section.number_of(table->items[i], key + "." + table->keys[i], bound);
+    bool used = false;
+    std::vector<std::string> known;
+    for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+      const Body& body = model.bodies[at(b)];
+      if (nv_of(body.joint) != 1) continue;
+      known.push_back(joint_name(body, member));
+      if (!matches(table->keys[i].c_str(), known.back().c_str())) continue;
+      used = true;
+      set(body, value);
+    }
+    if (!used) section.fail(table->items[i], unknown_name("joint", table->keys[i], known));
+  }
+}
+
+void read_robots(Section& root, SceneDraft& draft) {
+  for (Section section : root.tables("robot")) read_robot(section, draft);
+}
+
+}  // namespace tribo

@@ -1,0 +1,240 @@
+// Materials, ground, walls and objects of a scene.
+#include <cmath>
+
+#include "model/names.hpp"
+#include "simulation/scene_parts.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_objects = 100'000;
+
+SurfacePair read_surface(Section& section, SurfacePair surface) {
+  if (section.has("mu")) {
+    if (section.has("mu_static") || section.has("mu_dynamic"))
+      section.fail("mu", "has both 'mu' and 'mu_static' or 'mu_dynamic': give one or the other");
+    surface.mu_static = surface.mu_dynamic = section.number("mu", Bound::NonNegative);
+  }
+  surface.mu_static = section.number("mu_static", surface.mu_static, Bound::NonNegative);
+  if (section.has("mu_static") && !section.has("mu_dynamic")) surface.mu_dynamic = surface.mu_static;
+  surface.mu_dynamic = section.number("mu_dynamic", surface.mu_dynamic, Bound::NonNegative);
+  surface.restitution = section.number("restitution", surface.restitution, Bound::NonNegative);
+  surface.restitution_speed = section.number("restitution_speed", surface.restitution_speed, Bound::NonNegative);
+  surface.compliance = section.number("compliance", surface.compliance, Bound::NonNegative);
+  surface.stiffness = section.number("stiffness", surface.stiffness, Bound::Positive);
+  surface.damping = section.number("damping", surface.damping, Bound::NonNegative);
+  return surface;
+}
+
+Mat3 rotation_of(const Vec3& rpy) {
+  using Eigen::AngleAxisd;
+  return (AngleAxisd(rpy.z(), Vec3::UnitZ()) * AngleAxisd(rpy.y(), Vec3::UnitY()) * AngleAxisd(rpy.x(), Vec3::UnitX()))
+      .toRotationMatrix();
+}
+
+// A grid of copies: how many along each axis, how far apart, and how much each is moved at random.
+struct Grid {
+  int n[3] = {1, 1, 1};
+  Vec3 spacing = Vec3::Zero();
+  double jitter = 0;
+  Random random;
+};
+
+Grid read_grid(Section& section) {
+  Grid grid;
+  const bool given = section.has("grid");
+  const std::vector<double> counts = section.numbers("grid", "three whole numbers");
+  if (given && counts.size() != 3)
+    section.fail("grid", "grid must have three whole numbers, has " + std::to_string(counts.size()));
+  double all = 1;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] < 1 || counts[k] != std::floor(counts[k]) || (all *= counts[k]) > most_objects)
+      section.fail("grid", "grid must hold whole numbers >= 1, at most 100000 objects in all");
+    grid.n[k] = static_cast<int>(counts[k]);
+  }
+  const TomlValue* spacing = section.value("spacing");
+  if (spacing != nullptr && spacing->is_number())
+    grid.spacing.setConstant(section.number("spacing", Bound::Positive));
+  else
+    grid.spacing = section.vec3("spacing", Vec3::Zero());
+  if (given && spacing == nullptr) section.fail("grid", "grid needs 'spacing', the distance between centres [m]");
+  grid.jitter = section.number("jitter", 0, Bound::NonNegative);
+  grid.random.state += static_cast<std::uint64_t>(section.integer("seed", 0, 0, 1 << 30));
+  if (!given)
+    for (const char* key : {"spacing", "jitter", "seed"})
+      if (section.has(key)) section.fail(key, std::string(key) + " belongs to a grid: give 'grid' too");
+  return grid;
+}
+
+int add_object(SceneDraft& draft, const std::string& name, const ShapeSpec& shape, double mass, int material) {
+  if (!shape.hull) return draft.builder.add_object(name, shape.kind, shape.size, mass, material);
+  const int member = draft.builder.begin_member(name, false, "object");
+  Body body;
+  body.name = name;
+  body.inertia = shape.inertia(mass);
+  Geometry geometry = shape.geometry(name, material);
+  geometry.body = draft.builder.add_body(std::move(body));
+  draft.builder.add_geometry(std::move(geometry));
+  return member;
+}
+
+void read_object(Section& section, SceneDraft& draft, int number) {
+  const std::string name = section.text("name", "object" + std::to_string(number));
+  const ShapeSpec shape = read_shape(section, "box");
+  const double mass = section.number("mass", Bound::Positive);
+  const Placement X = read_placement(section);
+  const Vec3 v = section.vec3("velocity", Vec3::Zero()), w = section.vec3("angular_velocity", Vec3::Zero());
+  const int material = draft.material(section);
+  const bool many = section.has("grid");
+  Grid grid = read_grid(section);
+  section.finish();
+  int count = 0;
+  for (int z = 0; z < grid.n[2]; ++z)
+    for (int y = 0; y < grid.n[1]; ++y)
+      for (int x = 0; x < grid.n[0]; ++x) {
+        Placement pose = X;
+        pose.p += grid.spacing.cwiseProduct(Vec3(x, y, z));
+        if (grid.jitter > 0)
+          for (int k = 0; k < 3; ++k) pose.p[k] += grid.jitter * (2 * grid.random.uniform() - 1);
+        std::string full = name;
+        if (many) full.append("_").append(std::to_string(count++));
+        const int member = section.at("name", [&] { return add_object(draft, full, shape, mass, material); });
+        const int body = draft.builder.member(member).first_body;
+        draft.placings.push_back([=](const Model& model, State& state) {
+          place_free_body(model.bodies[static_cast<std::size_t>(body)], pose, v, w, state);
+        });
+      }
+}
+
+}  // namespace
+
+int SceneDraft::material(Section& section) {
+  const std::string name = section.text("material", "default");
+  const auto found = materials.find(name);
+  if (found != materials.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [key, index] : materials) known.push_back(key);
+  section.fail("material", unknown_name("material", name, known));
+}
+
+Placement read_placement(Section& section) {
+  return {rotation_of(section.vec3("rpy", Vec3::Zero())), section.vec3("position", Vec3::Zero())};
+}
+
+Geometry ShapeSpec::geometry(const std::string& name, int material) const {
+  Geometry geometry;
+  geometry.name = name;
+  geometry.kind = kind;
+  geometry.size = size;
+  geometry.hull = hull;
+  geometry.material = material;
+  return geometry;
+}
+
+ShapeSpec read_shape(Section& section, const std::string& fallback) {
+  ShapeSpec spec;
+  const std::string shape = section.choice("shape", fallback, {"box", "sphere", "capsule", "hull"});
+  auto only = [&](const char* key, const char* owners) {
+    if (section.has(key) && std::string(owners).find(shape) == std::string::npos)
+      section.fail(key, std::string(key) + " means nothing to a " + shape);
+  };
+  only("size", "box");
+  only("radius", "sphere capsule");
+  only("length", "capsule");
+  only("vertices", "hull");
+  if (shape == "box") {
+    spec.kind = ShapeKind::Box;
+    const TomlValue* size = section.value("size");
+    if (size == nullptr) section.fail(section.table(), "needs 'size', the edges of the box [m]");
+    if (size->is_number())
+      spec.size.setConstant(0.5 * section.number("size", Bound::Positive));
+    else
+      spec.size = 0.5 * section.vec3("size", Vec3::Zero());
+    if (!(spec.size.minCoeff() > 0)) section.fail("size", "size must be > 0 m on every axis");
+  } else if (shape == "sphere") {
+    spec.kind = ShapeKind::Sphere;
+    spec.size.x() = section.number("radius", Bound::Positive);
+  } else if (shape == "capsule") {
+    spec.kind = ShapeKind::Capsule;
+    spec.size = Vec3(section.number("radius", Bound::Positive), 0, 0.5 * section.number("length", Bound::Positive));
+  } else {
+    const TomlValue* list = section.value("vertices");
+    if (list == nullptr || list->kind != TomlValue::Kind::Array)
+      section.fail("vertices", "a hull needs 'vertices', an array of points [x, y, z]");
+    std::vector<Vec3> points;
+    for (const TomlValue& item : list->items) {
+      if (item.items.size() != 3) section.fail(item, "vertices must be points of three numbers");
+      Vec3 p;
+      for (int k = 0; k < 3; ++k) p[k] = section.number_of(item.items[static_cast<std::size_t>(k)], "vertices");
+      points.push_back(p);
+    }
+    section.at("vertices", [&] {
+      const Vec3 com = hull_inertia(*make_hull(points, "hull"), 1).com;
+      for (Vec3& p : points) p -= com;
+      spec.hull = make_hull(points, "hull");
+    });
+    spec.kind = ShapeKind::Convex;
+  }
+  return spec;
+}
+
+void read_materials(Section& root, SceneDraft& draft) {
+  Section all = root.inner("material");
+  Material standard;
+  {
+    Section section = all.inner("default");
+    standard.surface = all.has("default") ? read_surface(section, standard.surface) : standard.surface;
+    section.finish();
+    draft.materials["default"] = all.at("default", [&] { return draft.builder.add_material(standard); });
+  }
+  for (const std::string& name : all.table().keys) {
+    if (name == "default") continue;
+    Section section = all.inner(name);
+    Material material{name, read_surface(section, standard.surface)};
+    section.finish();
+    draft.materials[name] = all.at(name, [&] { return draft.builder.add_material(material); });
+  }
+  for (Section section : root.tables("material_pair")) {
+    const std::vector<std::string> names = section.texts("materials");
+    if (names.size() != 2) section.fail("materials", "needs 'materials', two names");
+    std::vector<std::string> known;
+    for (const auto& [key, index] : draft.materials) known.push_back(key);
+    for (const std::string& name : names)
+      if (!draft.materials.count(name)) section.fail("materials", unknown_name("material", name, known));
+    const SurfacePair pair = read_surface(section, standard.surface);
+    section.finish();
+    section.at("", [&] { draft.builder.set_pair(names[0], names[1], pair); });
+  }
+}
+
+void read_ground(Section& root, SceneDraft& draft) {
+  Section section = root.inner("ground");
+  draft.ground = !section.flag("none", false);
+  const double height = section.number("height", 0);
+  const Vec3 normal = section.vec3("normal", Vec3::UnitZ());
+  if (!(normal.norm() > 1e-9)) section.fail("normal", "normal must not be zero");
+  draft.X_WG.p = Vec3(0, 0, height);
+  draft.X_WG.R = Quat::FromTwoVectors(Vec3::UnitZ(), normal).toRotationMatrix();
+  const int material = draft.material(section);
+  section.finish();
+  if (draft.ground) draft.builder.add_ground(draft.X_WG, material);
+}
+
+void read_walls(Section& root, SceneDraft& draft) {
+  int number = 0;
+  for (Section section : root.tables("wall")) {
+    const std::string name = section.text("name", "wall" + std::to_string(++number));
+    const ShapeSpec shape = read_shape(section, "box");
+    Geometry geometry = shape.geometry(name, draft.material(section));
+    geometry.X_BG = read_placement(section);
+    section.finish();
+    section.at("", [&] { draft.builder.add_geometry(geometry); });
+  }
+}
+
+void read_objects(Section& root, SceneDraft& draft) {
+  int number = 0;
+  for (Section section : root.tables("object")) read_object(section, draft, ++number);
+}
+
+}  // namespace tribo
