@@ -1,0 +1,72 @@
+// What the subcommands share: exit codes, where scenes are found, how options become overrides, signals.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tribo/scene.hpp"
+
+namespace tribo::app {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int done = 0, failed = 1, bad_input = 2;
+
+/// A subcommand adds its options to app and, when it is the one called, sets action to what returns the exit code.
+using Action = std::function<int()>;
+struct Command {
+  const char* name;
+  const char* summary;
+  void (*add)(CLI::App& command, Action& action);
+};
+
+void add_run(CLI::App& command, Action& action);
+void add_solve(CLI::App& command, Action& action);
+void add_list(CLI::App& command, Action& action);
+
+/// A scene of the scenes folders.
+struct SceneEntry {
+  std::string name, path, summary;
+};
+/// Folders: TRIBO_SCENES of the environment, those of the source tree, those installed beside the program.
+std::vector<SceneEntry> known_scenes();
+
+/// Options of the command line that change a scene, in the words of the scene file.
+struct SceneOptions {
+  std::string scene, stepper, contact_model, solver, controller, dt, duration;
+  std::vector<std::string> set;  ///< path.key=value
+
+  void add(CLI::App& command);
+  std::vector<Override> overrides() const;
+};
+
+/// A path, the name of a known scene, or a robot (a known name or a .urdf), which then stands on the ground.
+Scene find_scene(const SceneOptions& options);
+
+/// One JSON object on stdout; text that is not UTF-8 is replaced, numbers that are not finite become null.
+void print_json(const Json& json);
+std::string dumped(const Json& json);
+
+std::string hex(std::uint64_t value);
+
+/// The signal that asked the program to stop, or 0. A second one ends it at once.
+void catch_signals();
+int signal_received();
+
+/// A bar on stderr where that is a terminal.
+class Progress {
+ public:
+  explicit Progress(double total);
+  ~Progress();
+  void show(double value);
+
+ private:
+  double total_;
+  bool terminal_;
+  std::int64_t next_ = 0;  ///< steady clock [ms]
+};
+
+}  // namespace tribo::app

@@ -1,0 +1,263 @@
+// tribo run SCENE: simulate, audit, record.
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "common.hpp"
+#include "model/names.hpp"
+#include "simulation/file.hpp"
+#include "tribo/recorder.hpp"
+
+namespace tribo::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  SceneOptions scene;
+  std::string out, save_state, load_state;
+  bool json = false, strict = false, no_record = false;
+};
+
+/// How a run ended.
+struct Outcome {
+  std::string status = "done";
+  int code = done;
+  double wall = 0;  ///< of the stepping [s]
+  StepReport last;
+  std::string recording, summary, state;  ///< files written
+};
+
+bool broke_policy(const StepReport& report) {
+  return report.status == StepStatus::Unconverged || report.status == StepStatus::Infeasible;
+}
+
+/// Steps until the time is up, the numbers break, or somebody asks to stop.
+Outcome step_through(Simulation& simulation, Recorder* recorder, double duration, bool strict) {
+  Outcome outcome;
+  const double start = simulation.state().t;
+  const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
+  Progress progress(duration);
+  const auto began = Clock::now();
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    outcome.last = simulation.step();
+    if (recorder) recorder->push(simulation, outcome.last);
+    if (outcome.last.status == StepStatus::NotFinite || (strict && broke_policy(outcome.last))) {
+      outcome.status = to_string(outcome.last.status);
+      outcome.code = failed;
+      break;
+    }
+    if (const int signal = signal_received()) {
+      outcome.status = "interrupted";
+      outcome.code = 128 + signal;
+      break;
+    }
+    progress.show(simulation.state().t - start);
+  }
+  outcome.wall = std::chrono::duration<double>(Clock::now() - began).count();
+  return outcome;
+}
+
+Json energy_json(const Audit& a) {
+  const EnergyLines& e = a.energy;
+  return {{"kinetic", e.kinetic},         {"potential", e.potential}, {"start", a.energy_start},
+          {"actuators", e.actuators},     {"damping", e.damping},     {"contacts", e.contacts},
+          {"constraints", e.constraints}, {"external", e.external},   {"recovery", e.recovery},
+          {"integrator", e.integrator},   {"scale", a.energy_scale},  {"closure", a.ledger_error}};
+}
+
+Json contacts_json(const Simulation& simulation) {
+  int closed = 0;
+  double normal_force = 0;
+  for (const ContactReport& c : simulation.contacts()) {
+    closed += c.f.z() > 0;
+    normal_force += c.f.z();
+  }
+  return {{"listed", simulation.contacts().size()}, {"closed", closed}, {"normal_force", normal_force}};
+}
+
+Json files_json(const Outcome& outcome) {
+  Json files = Json::object();
+  if (!outcome.recording.empty()) files["recording"] = outcome.recording;
+  if (!outcome.summary.empty()) files["summary"] = outcome.summary;
+  if (!outcome.state.empty()) files["state"] = outcome.state;
+  return files;
+}
+
+Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Outcome& outcome) {
+  const double simulated = simulation.state().t - scene.start.t;
+  Json json;
+  json["status"] = outcome.status;
+  json["scene"] = scene.name;
+  json["source"] = scene.source;
+  json["robots"] = Json::array();
+  for (const Member& member : scene.model->members) {
+    if (member.robot) json["robots"].push_back(member.name);
+  }
+  json["model"] = hex(scene.model->hash());
+  json["stepper"] = scene.stepper;
+  json["contact_model"] = scene.stepper_options.contact_model;
+  json["solver"] = scene.stepper_options.solver;
+  json["dt"] = simulation.dt();
+  json["simulated_time"] = simulated;
+  json["end_time"] = simulation.state().t;
+  json["steps"] = a.steps;
+  json["wall_time"] = outcome.wall;
+  json["real_time_factor"] = outcome.wall > 0 ? simulated / outcome.wall : 0;
+  json["contacts"] = contacts_json(simulation);
+  json["audit"] = {
+      {"signorini", a.laws.signorini},
+      {"coulomb", a.laws.coulomb},
+      {"dissipation", a.laws.dissipation},
+      {"penetration", a.penetration},
+      {"energy", energy_json(a)},
+      {"solver_iterations", a.iterations},
+      {"mean_iterations", a.steps ? static_cast<double>(a.iterations) / static_cast<double>(a.steps) : 0.0},
+      {"worst_residual", a.worst_residual},
+      {"unconverged", a.unconverged},
+      {"infeasible", a.infeasible},
+      {"wedged", a.wedged},
+      {"escalated", a.escalated}};
+  json["state_hash"] = hex(hash(simulation.state()));
+  json["files"] = files_json(outcome);
+  return json;
+}
+
+std::string number(const Json& x) { return x.is_number() ? shown(x.get<double>()) : "not finite"; }
+
+/// "first A, second B" of the named fields.
+std::string fields(const Json& from, std::initializer_list<const char*> names) {
+  std::string text;
+  for (const char* name : names) {
+    const Json& x = from[name];
+    const bool whole = x.is_number_integer();
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + (whole ? x.dump() : number(x));
+  }
+  return text;
+}
+
+void print_summary(const Json& j) {
+  const auto line = [](const char* label, const std::string& text) { std::printf("%-11s %s\n", label, text.c_str()); };
+  const Json &audit = j["audit"], &energy = audit["energy"];
+  std::string robots;
+  for (const Json& r : j["robots"]) robots += (robots.empty() ? "" : ", ") + r.get<std::string>();
+  line("scene", j["scene"].get<std::string>() + (robots.empty() ? "" : ", robots " + robots));
+  line("method", j["stepper"].get<std::string>() + ", " + j["contact_model"].get<std::string>() + ", " +
+                     j["solver"].get<std::string>() + ", dt " + number(j["dt"]) + " s");
+  line("simulated", number(j["simulated_time"]) + " s in " + j["steps"].dump() + " steps");
+  line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");
+  line("contacts", j["contacts"]["closed"].dump() + " closed at the end, normal forces sum to " +
+                       number(j["contacts"]["normal_force"]) + " N");
+  line("laws", fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)");
+  line("overlap", number(audit["penetration"]) + " m at most");
+  line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
+                     number(audit["worst_residual"]) + " (relative)");
+  line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  line("energy", fields(energy, {"kinetic", "potential", "start"}) + " J");
+  line(
+      "work",
+      fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) + " J");
+  line("closure", number(energy["closure"]) + " of the largest line");
+  for (const auto& [what, path] : j["files"].items()) line(what.c_str(), path.get<std::string>());
+  if (j["status"] != "done") line("status", j["status"].get<std::string>() + " at t = " + number(j["end_time"]) + " s");
+}
+
+void check_folder_of(const std::string& path, const char* option) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(path, error).parent_path();
+  if (!fs::is_directory(folder, error)) {
+    throw InvalidInput(std::string(option) + " " + path + ": the folder " + folder.string() + " does not exist");
+  }
+  if (fs::is_directory(path, error)) throw InvalidInput(std::string(option) + " " + path + ": is a folder");
+}
+
+/// Failures from here on are not the fault of the input.
+void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Audit& audit,
+                 std::optional<Recorder>& recorder, Outcome& outcome, Json& json) {
+  if (recorder) outcome.recording = recorder->finish();
+  if (!options.save_state.empty()) {
+    save_state(simulation.state(), options.save_state);
+    outcome.state = options.save_state;
+  }
+  if (!options.out.empty()) outcome.summary = (fs::path(options.out) / "summary.json").string();
+  json = summary_json(scene, simulation, audit, outcome);
+  if (options.out.empty()) return;
+  const std::string text = dumped(json);
+  AtomicFile file(outcome.summary);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+void prepare_out(const std::string& out) {
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (!fs::is_directory(out)) {
+    throw InvalidInput("--out " + out + ": cannot be made (" +
+                       (error ? error.message() : "something else has that name") + ")");
+  }
+}
+
+int run(const Options& options) {
+  Scene scene = find_scene(options.scene);
+  if (!(scene.duration >= 0) || scene.duration / scene.dt > 1e15) {
+    throw InvalidInput("duration is " + shown(scene.duration) + " s; must be >= 0 and at most 1e15 steps of dt");
+  }
+  Simulation simulation = make_simulation(scene);
+  if (!options.save_state.empty()) check_folder_of(options.save_state, "--save-state");
+  if (!options.load_state.empty()) {
+    scene.start = load_state(*scene.model, options.load_state);
+    simulation.set_state(scene.start);
+  }
+  if (!options.out.empty()) prepare_out(options.out);
+  std::optional<Recorder> recorder;
+  if (!options.out.empty() && !options.no_record) recorder.emplace(options.out, scene);
+  catch_signals();
+  Outcome outcome;
+  Json json;
+  try {
+    outcome = step_through(simulation, recorder ? &*recorder : nullptr, scene.duration, options.strict);
+    const Audit audit = simulation.audit();
+    write_files(options, scene, simulation, audit, recorder, outcome, json);
+  } catch (const InvalidInput& error) {
+    throw std::runtime_error(error.what());
+  }
+  if (options.json) {
+    print_json(json);
+  } else {
+    print_summary(json);
+  }
+  std::fflush(stdout);
+  if (outcome.code != done) {
+    std::fprintf(stderr, "tribo: %s at t = %s s\n", outcome.status.c_str(), shown(simulation.state().t).c_str());
+  }
+  return outcome.code;
+}
+
+}  // namespace
+
+void add_run(CLI::App& command, Action& action) {
+  auto o = std::make_shared<Options>();
+  o->scene.add(command);
+  command.add_option("--out", o->out, "folder for recording.npz and summary.json; without it nothing is written");
+  command.add_flag("--no-record", o->no_record, "write no recording.npz");
+  command.add_flag("--strict", o->strict,
+                   "stop, with exit code 1, at the first contact solve that misses its tolerance");
+  command.add_option("--save-state", o->save_state, "file for the state at the end");
+  command.add_option("--load-state", o->load_state, "begin from a saved state, and run for the duration from there");
+  command.add_flag("--json", o->json, "print one JSON object");
+  command.footer(
+      "Examples:\n"
+      "  tribo run solo --duration 2 --out out/solo\n"
+      "  tribo run scenes/solo.toml --stepper rigid --solver pgs --dt 5e-4 --json\n"
+      "  tribo run talos --controller none --set ground.material=ice\n"
+      "  tribo run solo --save-state half.state && tribo run solo --load-state half.state\n\n"
+      "The recording: numpy.load('out/solo/recording.npz')['q']. While the run goes on, and after a kill,\n"
+      "out/solo/recording.partial/ holds the same arrays as .npy files.");
+  command.callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace tribo::app
