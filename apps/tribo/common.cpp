@@ -53,8 +53,33 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+/// Stiff enough to stand; the gains are taken implicitly.
+const std::vector<Override> default_gains = {
+    {"controller.name", "pd"}, {"controller.kp", "200"}, {"controller.kd", "5"}};
+
+/// The robot on the ground, its joints held where they are, with gravity fed forward where its base or feet allow it.
 Scene robot_scene(const std::string& robot, const SceneOptions& options) {
-  return parse_scene("[robot]\nmodel = " + quoted(robot) + "\n\n[ground]\n", robot, options.overrides());
+  const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
+  if (options.controller == "none") return parse_scene(text, robot, options.overrides());
+  const Scene bare = parse_scene(text, robot, options.overrides());
+  std::vector<Override> overrides = default_gains;
+  for (const Member& member : bare.model->members) {
+    const bool floating = bare.model->bodies[static_cast<std::size_t>(member.first_body)].joint == JointKind::Free;
+    if (member.robot && (!floating || member.feet.size() >= 3))
+      overrides.push_back({"controller.feedforward", "gravity"});
+  }
+  for (const Override& o : options.overrides()) overrides.push_back(o);
+  return parse_scene(text, robot, overrides);
+}
+
+/// --controller: none takes away those of the scene; pd stands in where the scene has none.
+Scene file_scene(const std::string& path, const SceneOptions& options) {
+  Scene scene = load_scene(path, options.overrides());
+  if (options.controller == "none") scene.controllers.clear();
+  if (options.controller != "pd" || !scene.controllers.empty()) return scene;
+  std::vector<Override> overrides = default_gains;
+  for (const Override& o : options.overrides()) overrides.push_back(o);
+  return load_scene(path, overrides);
 }
 
 }  // namespace
@@ -112,6 +137,8 @@ std::vector<Override> SceneOptions::overrides() const {
 
 Scene find_scene(const SceneOptions& options) {
   const std::string& name = options.scene;
+  const std::string& c = options.controller;
+  if (!c.empty() && c != "none" && c != "pd") throw InvalidInput(unknown_name("controller", c, {"none", "pd"}));
   std::error_code error;
   if (fs::is_directory(name, error)) throw InvalidInput(name + ": is a folder, not a scene file");
   const std::string extension = fs::path(name).extension().string();
@@ -121,11 +148,11 @@ Scene find_scene(const SceneOptions& options) {
   }
   if (extension == ".toml" || name.find('/') != std::string::npos || fs::exists(name, error)) {
     if (!fs::exists(name, error)) throw InvalidInput(name + ": no such scene file");
-    return load_scene(name, options.overrides());
+    return file_scene(name, options);
   }
   std::vector<std::string> known;
   for (const SceneEntry& scene : known_scenes()) {
-    if (scene.name == name) return load_scene(scene.path, options.overrides());
+    if (scene.name == name) return file_scene(scene.path, options);
     known.push_back(scene.name);
   }
   for (const RobotEntry& robot : robots()) {
