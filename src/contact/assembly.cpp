@@ -13,6 +13,7 @@ Assembly::Assembly(const Model& model) : model_(&model) {
   parent_.resize(model.trees.size());
   base_.resize(model.trees.size());
   island_of_.resize(model.trees.size());
+  touched_.assign(model.trees.size(), 0);
   dof_body_.resize(at(model.nv));
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     for (int k = 0; k < nv_of(model.bodies[b].joint); ++k) dof_body_[at(model.bodies[b].iv + k)] = static_cast<int>(b);
@@ -54,8 +55,11 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   for (std::size_t i = 0; i < contacts.size(); ++i)
     island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a)).contacts.push_back(static_cast<int>(i));
   for (std::size_t j = 0; j < rows.size(); ++j) island_for(tree_of(dof_body_[at(rows[j].dof)])).rows.push_back(static_cast<int>(j));
-  for (int t = 0; t < static_cast<int>(parent_.size()); ++t)
-    if (const int i = island_of_[at(root(t))]; i >= 0) groups_[at(i)].trees.push_back(t);
+  for (int t = 0; t < static_cast<int>(parent_.size()); ++t) {
+    const int i = island_of_[at(root(t))];
+    touched_[at(t)] = i >= 0;
+    if (i >= 0) groups_[at(i)].trees.push_back(t);
+  }
 }
 
 // Jacobian of one side, its velocities, then whitened in place in the factor.

@@ -35,6 +35,9 @@ class Assembly {
   int islands() const { return islands_; }
   const Island& island(int i) const { return groups_[static_cast<std::size_t>(i)]; }
 
+  /// Does any contact or row of the last group() act on this tree?
+  bool touched(int tree) const { return touched_[static_cast<std::size_t>(tree)]; }
+
   /// Fills the problem's factor (and G where dense), and velocities of the contacts and rows at v and at v_free, over dt.
   /// before and free: (problem.size()), in velocity [m/s].
   void build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows, const Dynamics& dynamics,
@@ -52,6 +55,7 @@ class Assembly {
 
   const Model* model_;
   std::vector<int> parent_, base_, island_of_, dof_body_;
+  std::vector<char> touched_;
   std::vector<Island> groups_;
   int islands_ = 0;
 };

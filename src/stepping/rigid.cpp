@@ -9,6 +9,8 @@
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
 // share 1 - exp(-dt / recovery_time) of its overlap, a frictionless problem of the same form, with a little compliance
 // so that it has a solution between opposed walls                                                          (rigid.6)
+// A floating tree that nothing touches keeps its linear momentum: what A(q+) v+ - A(q) v' lost of it (the centroidal
+// matrix moves with q) is given back to the base                                                           (rigid.9)
 // Joint limits and dry friction are rows of the problem; a drive at its effort limit becomes one, and the step is
 // solved again: its torque is then exactly within the limits                                               (rigid.7)
 #include <cmath>
@@ -280,6 +282,7 @@ class Rigid final : public Stepper {
 
   // Writes the state, or leaves it and says so.
   void commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
+    list_flying(model, work);
     motion_ = v_new_ + recovery_v_;
     q_new_ = state.q;
     integrate(model, motion_, dt, q_new_);
@@ -308,11 +311,37 @@ class Rigid final : public Stepper {
     }
     work.current = false;
     report.t = state.t;
+    keep_momentum(model, state, work, dt);
     if (!ledger) return;
     work.update(state);  // the next step needs it anyway
     report.energy.kinetic = work.dynamics.kinetic();
     report.energy.potential = work.dynamics.potential();
     report.energy.integrator += report.energy.kinetic + report.energy.potential;
+  }
+
+  // (rigid.9)
+  void keep_momentum(const Model& model, State& state, Workspace& work, double dt) {
+    for (std::size_t k = 0; k < flying_.size(); ++k) {
+      const Tree& tree = model.trees[at(flying_[k])];
+      work.update(state);
+      const Body& base = model.bodies[at(tree.first_body)];
+      const Vec3 lost = momentum_target_[k] + dt * tree.mass * model.gravity - work.dynamics.linear_momentum(flying_[k]);
+      state.v.segment<3>(base.iv) += work.dynamics.X_WB(tree.first_body).R.transpose() * lost / tree.mass;
+    }
+    if (!flying_.empty()) work.current = false;
+  }
+
+  // Articulated floating trees that neither contacts, rows nor pushes act on, and their momentum before the step.
+  void list_flying(const Model& model, const Workspace& work) {
+    flying_.clear();
+    momentum_target_.clear();
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
+      const Tree& tree = model.trees[at(t)];
+      if (tree.single || model.bodies[at(tree.first_body)].joint != JointKind::Free) continue;
+      if (work.assembly.touched(t) || !work.actuation.external.segment(tree.iv, tree.nv).isZero(0)) continue;
+      flying_.push_back(t);
+      momentum_target_.push_back(work.dynamics.linear_momentum(t));
+    }
   }
 
   // The step's work, line by line. With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v),
@@ -343,6 +372,8 @@ class Rigid final : public Stepper {
   std::vector<char> saturated_;
   std::vector<std::pair<int, int>> limited_;
   std::vector<Row> rows_;
+  std::vector<int> flying_;
+  std::vector<Vec3> momentum_target_;
   double contact_work_ = 0;
 };
 
