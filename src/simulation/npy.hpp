@@ -48,7 +48,9 @@ class NpyWriter {
 /// A .npz (stored entries, zip64 where it is needed), under a temporary name until finish().
 class NpzWriter {
  public:
-  explicit NpzWriter(const std::string& path) : file_(path) {}
+  /// wide_from: sizes and offsets from here on take the 64-bit fields of zip64; smaller only in tests.
+  explicit NpzWriter(const std::string& path, std::uint64_t wide_from = 0xffffffffu)
+      : file_(path), wide_from_(wide_from) {}
 
   void add(const std::string& name, NpyType type, std::span<const std::uint64_t> shape, const void* data);
   /// Copies a .npy file in.
@@ -65,6 +67,7 @@ class NpzWriter {
   void end(const Entry& entry);
 
   AtomicFile file_;
+  std::uint64_t wide_from_;
   std::vector<Entry> entries_;
 };
 

@@ -138,7 +138,7 @@ void NpyWriter::flush() {
 
 void NpzWriter::begin(Entry& entry) {
   entry.offset = file_.position();
-  const bool wide = entry.size >= max32;
+  const bool wide = entry.size >= wide_from_;
   const std::uint32_t size = wide ? max32 : static_cast<std::uint32_t>(entry.size);
   Fields f;
   f.add(std::uint32_t{0x04034b50}).add(std::uint16_t(wide ? 45 : 20)).add(std::uint16_t{0}).add(std::uint16_t{0});
@@ -188,24 +188,24 @@ void NpzWriter::finish() {
   bool wide_archive = entries_.size() >= 0xffff;
   for (const Entry& e : entries_) {
     Fields extra;
-    if (e.size >= max32) extra.add(e.size).add(e.size);
-    if (e.offset >= max32) extra.add(e.offset);
+    if (e.size >= wide_from_) extra.add(e.size).add(e.size);
+    if (e.offset >= wide_from_) extra.add(e.offset);
     const bool wide = !extra.bytes.empty();
-    const std::uint32_t size = e.size >= max32 ? max32 : static_cast<std::uint32_t>(e.size);
+    const std::uint32_t size = e.size >= wide_from_ ? max32 : static_cast<std::uint32_t>(e.size);
     Fields f;
     f.add(std::uint32_t{0x02014b50}).add(std::uint16_t(wide ? 45 : 20)).add(std::uint16_t(wide ? 45 : 20));
     f.add(std::uint16_t{0}).add(std::uint16_t{0}).add(std::uint16_t{0}).add(std::uint16_t{0x21});
     f.add(e.crc).add(size).add(size).add(static_cast<std::uint16_t>(e.name.size()));
     f.add(static_cast<std::uint16_t>(wide ? extra.bytes.size() + 4 : 0)).add(std::uint16_t{0}).add(std::uint16_t{0});
     f.add(std::uint16_t{0}).add(std::uint32_t{0});
-    f.add(e.offset >= max32 ? max32 : static_cast<std::uint32_t>(e.offset));
+    f.add(e.offset >= wide_from_ ? max32 : static_cast<std::uint32_t>(e.offset));
     f.bytes += e.name;
     if (wide) f.add(std::uint16_t{1}).add(static_cast<std::uint16_t>(extra.bytes.size()));
     f.bytes += extra.bytes;
     file_.write(f.bytes.data(), f.bytes.size());
   }
   const std::uint64_t length = file_.position() - start, n = entries_.size();
-  wide_archive = wide_archive || start >= max32 || length >= max32;
+  wide_archive = wide_archive || start >= wide_from_ || length >= max32;
   Fields f;
   if (wide_archive) {
     f.add(std::uint32_t{0x06064b50}).add(std::uint64_t{44}).add(std::uint16_t{45}).add(std::uint16_t{45});

@@ -156,6 +156,23 @@ TEST_CASE("npz: every type and shape comes back as it was written") {
   CHECK(refusal([&] { reader.read("g"); }).find("unknown array 'g'") != std::string::npos);
 }
 
+TEST_CASE("npz: the 64-bit fields of zip64, mixed with short ones") {
+  ScratchFolder folder;
+  const std::vector<double> small{1, 2}, large(100, 3.5);
+  const std::uint64_t two[] = {2}, hundred[] = {100};
+  NpzWriter writer(folder.file("w.npz"), 500);
+  writer.add("small", NpyType::F64, two, small.data());      // short size, short offset
+  writer.add("large", NpyType::F64, hundred, large.data());  // wide size, short offset
+  writer.add("after", NpyType::F64, two, small.data());      // short size, wide offset
+  writer.finish();
+  const std::string bytes = folder.read("w.npz");
+  CHECK(bytes.find("PK\x06\x06") != std::string::npos);
+  const NpzReader reader(folder.file("w.npz"));
+  CHECK(reader.read("small").numbers() == small);
+  CHECK(reader.read("large").numbers() == large);
+  CHECK(reader.read("after").numbers() == small);
+}
+
 TEST_CASE("npz reader: deflated entries, Fortran order, small types") {
   ScratchFolder folder;
   // Fortran order of [[1, 2, 3], [4, 5, 6]] stands by columns in the file.
