@@ -78,7 +78,7 @@ Stand read_stand(Section& section, bool floating, bool ground) {
   stand.drop = section.number("drop", 0);
   stand.v = section.vec3("velocity", Vec3::Zero());
   stand.w = section.vec3("angular_velocity", Vec3::Zero());
-  for (const char* key : {"pose", "joints", "joint_velocity"}) section.has(key);
+  for (const char* key : {"pose", "joints", "joint_velocity", "damping", "friction", "armature"}) section.has(key);
   if (!floating)
     for (const char* key : {"drop", "velocity", "angular_velocity"})
       if (section.has(key)) section.fail(key, std::string(key) + " needs base = \"floating\"");
@@ -248,6 +248,26 @@ bool floats_by_default(const std::string& model) {
   return true;
 }
 
+// What the file says of its joints, where the scene says otherwise: one number, or a table by joint.
+void read_joint_properties(Section& section, SceneDraft& draft, int member_index) {
+  JointProperties& joints = draft.builder.joint_properties();
+  const Model& model = draft.builder.model();
+  const Member& member = model.members[at(member_index)];
+  for (const auto& [key, x] : {std::pair{"damping", &joints.damping}, std::pair{"friction", &joints.friction},
+                               std::pair{"armature", &joints.armature}}) {
+    const TomlValue* given = section.value(key);
+    if (given == nullptr) continue;
+    auto set = [x = x](const Body& body, double value) { (*x)[body.iv] = value; };
+    if (given->is_number()) {
+      const double value = section.number(key, Bound::NonNegative);
+      for (int b = member.first_body; b < member.first_body + member.bodies; ++b)
+        if (nv_of(model.bodies[at(b)].joint) == 1) set(model.bodies[at(b)], value);
+    } else {
+      by_joint(section, key, model, member, Bound::NonNegative, set);
+    }
+  }
+}
+
 void read_robot(Section& section, SceneDraft& draft) {
   if (section.has("link")) return read_linked_robot(section, draft);
   RobotOptions options;
@@ -264,6 +284,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   section.finish();
   if (!options.floating) options.base = stand.X;
   const int member = section.at("model", [&] { return add_robot(draft.builder, options); });
+  read_joint_properties(section, draft, member);
   draft.placings.push_back([&draft, section, stand, member](const Model& model, State& state) mutable {
     stand_up(section, stand, draft, member, model, state);
   });

@@ -36,7 +36,8 @@ Mat3 rotation_of(const Vec3& rpy) {
 struct Grid {
   int n[3] = {1, 1, 1};
   Vec3 spacing = Vec3::Zero();
-  double jitter = 0;
+  double jitter = 0;        // [m]
+  double jitter_angle = 0;  // [rad]
   Random random;
 };
 
@@ -59,9 +60,10 @@ Grid read_grid(Section& section) {
     grid.spacing = section.vec3("spacing", Vec3::Zero());
   if (given && spacing == nullptr) section.fail("grid", "grid needs 'spacing', the distance between centres [m]");
   grid.jitter = section.number("jitter", 0, Bound::NonNegative);
+  grid.jitter_angle = section.number("jitter_angle", 0, Bound::NonNegative);
   grid.random.state += static_cast<std::uint64_t>(section.integer("seed", 0, 0, 1 << 30));
   if (!given)
-    for (const char* key : {"spacing", "jitter", "seed"})
+    for (const char* key : {"spacing", "jitter", "jitter_angle", "seed"})
       if (section.has(key)) section.fail(key, std::string(key) + " belongs to a grid: give 'grid' too");
   return grid;
 }
@@ -94,8 +96,9 @@ void read_object(Section& section, SceneDraft& draft, int number) {
       for (int x = 0; x < grid.n[0]; ++x) {
         Placement pose = X;
         pose.p += grid.spacing.cwiseProduct(Vec3(x, y, z));
-        if (grid.jitter > 0)
-          for (int k = 0; k < 3; ++k) pose.p[k] += grid.jitter * (2 * grid.random.uniform() - 1);
+        auto draw = [&] { return Vec3::NullaryExpr([&](Eigen::Index) { return 2 * grid.random.uniform() - 1; }); };
+        if (grid.jitter > 0) pose.p += grid.jitter * Vec3(draw());
+        if (grid.jitter_angle > 0) pose.R = pose.R * rotation_of(grid.jitter_angle * Vec3(draw()));
         std::string full = name;
         if (many) full.append("_").append(std::to_string(count++));
         const int member = section.at("name", [&] { return add_object(draft, full, shape, mass, material); });
