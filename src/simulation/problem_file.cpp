@@ -27,6 +27,8 @@ const std::vector<std::string> known_keys = {"G",       "g",      "mu",     "dt"
   throw InvalidInput(path + ": '" + key + "' " + why);
 }
 
+std::string element(std::size_t i) { return std::string("[").append(std::to_string(i)).append("]"); }
+
 double number(const Json& x, const std::string& path, const std::string& key) {
   if (!x.is_number()) refuse(path, key, "holds " + std::string(x.type_name()) + "; must be a number");
   return x.get<double>();
@@ -49,10 +51,10 @@ std::vector<double> matrix(const Json& x, const std::string& path, const std::st
   std::vector<double> values;
   values.reserve(x.size() * x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::vector<double> row = list(x[i], path, key + "[" + std::to_string(i) + "]");
+    const std::vector<double> row = list(x[i], path, key + element(i));
     if (row.size() != x.size()) {
       refuse(
-          path, key + "[" + std::to_string(i) + "]",
+          path, key + element(i),
           "has " + std::to_string(row.size()) + " numbers; G has " + std::to_string(x.size()) + " rows and is square");
     }
     values.insert(values.end(), row.begin(), row.end());
@@ -160,7 +162,7 @@ void require_size(const std::string& path, const std::string& key, std::size_t i
 void require_finite(const std::string& path, const std::string& key, const std::vector<double>& x, double least) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (std::isfinite(x[i]) && x[i] >= least) continue;
-    refuse(path, key + "[" + std::to_string(i) + "]",
+    refuse(path, key + element(i),
            "is " + shown(x[i]) + "; must be " + (std::isfinite(x[i]) ? ">= " + shown(least) : "finite"));
   }
 }
@@ -170,13 +172,12 @@ void require_symmetric(const std::string& path, const std::vector<double>& G, st
   for (double x : G) scale = std::max(scale, std::abs(x));
   for (std::size_t i = 0; i < n; ++i) {
     if (G[i * n + i] < 0) {
-      refuse(path, "G[" + std::to_string(i) + "][" + std::to_string(i) + "]",
-             "is " + shown(G[i * n + i]) + "; the diagonal must be >= 0");
+      refuse(path, "G" + element(i) + element(i), "is " + shown(G[i * n + i]) + "; the diagonal must be >= 0");
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (std::abs(G[i * n + j] - G[j * n + i]) <= symmetry * scale) continue;
-      const std::string ij = "[" + std::to_string(i) + "][" + std::to_string(j) + "]";
-      const std::string ji = "[" + std::to_string(j) + "][" + std::to_string(i) + "]";
+      const std::string ij = element(i) + element(j);
+      const std::string ji = element(j) + element(i);
       refuse(path, "G" + ij,
              "is " + shown(G[i * n + j]) + " but G" + ji + " is " + shown(G[j * n + i]) +
                  "; G must be symmetric to 1e-8 of its largest element");
@@ -215,7 +216,7 @@ void validate(const RawProblem& raw, const std::string& path) {
   }
   for (std::size_t i = 0; i < nr; ++i) {
     if (raw.lower[i] <= raw.upper[i] && raw.lower[i] < inf && raw.upper[i] > -inf) continue;
-    refuse(path, "rows.lower[" + std::to_string(i) + "]",
+    refuse(path, "rows.lower" + element(i),
            "is " + shown(raw.lower[i]) + "; must be <= rows.upper, which is " + shown(raw.upper[i]));
   }
   require_symmetric(path, raw.G, n);

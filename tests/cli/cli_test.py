@@ -132,6 +132,17 @@ class Run(Case):
         self.assertEqual((self.folder / "end").read_bytes(), whole.read_bytes())
         self.assertEqual(one["steps"], 50)
 
+    def test_numbers_that_break_are_told(self):
+        # The spin squared overflows: the step cannot be taken. JSON has null where a number is not finite.
+        scene = self.write("wild.toml", BOX.replace("mass = 2.0", "mass = 2.0\nangular_velocity = [1e200, 0, 1e200]"))
+        summary = self.json("run", scene, "--out", self.folder / "o", code=1)
+        self.assertEqual(summary["status"], "not finite")
+        self.assertIsNone(summary["audit"]["energy"]["kinetic"])
+        with np.load(self.folder / "o" / "recording.npz") as r:
+            self.assertEqual(len(r["time"]), 1)
+            self.assertNotEqual(r["status"][0], 0)
+        self.assertIn("not finite", tribo("run", scene).stderr)
+
     def test_strict(self):
         scene = self.write("box.toml", BOX.replace("[0, 0, 0.2]", "[0, 0, 0.2]\nrpy = [0, 0, 0.3]\nvelocity = [1, 0.5, 0]"))
         loose = ["--set", "contact.tolerance=1e-300", "--set", "contact.max_iterations=1", "--solver", "pgs"]
