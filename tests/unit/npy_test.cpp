@@ -32,7 +32,7 @@ std::string parse_refusal(const std::string& text) {
 }
 
 void put(std::string& s, std::uint64_t x, int bytes) {
-  for (int i = 0; i < bytes; ++i) s.push_back(static_cast<char>(x >> (8 * i)));
+  for (int i = 0; i < bytes; ++i) s.push_back(i < 8 ? static_cast<char>(x >> (8 * i)) : '\0');
 }
 
 /// A zip of one entry, as another program would write it; sizes and method as told.
