@@ -15,8 +15,9 @@ const std::vector<Vec3> talos_sole{{0.098, 0.062, 0}, {0.098, -0.062, 0}, {-0.10
 // Corners as used with Romeo in [Hammoud2022].
 const std::vector<Vec3> romeo_sole{
     {0.10, 0.05, -0.07}, {0.10, -0.05, -0.07}, {-0.05, 0.05, -0.07}, {-0.05, -0.05, -0.07}};
-// Of the same size as the sole of the mesh, to the centimetre.
-const std::vector<Vec3> icub_sole{{0.12, 0.03, 0}, {0.12, -0.03, 0}, {-0.06, 0.03, 0}, {-0.06, -0.03, 0}};
+// The file's collision mesh lies across the foot (long along y, about which the ankle pitches): its extent, turned to
+// x.
+const std::vector<Vec3> icub_sole{{0.109, 0.03, 0}, {0.109, -0.03, 0}, {-0.048, 0.03, 0}, {-0.048, -0.03, 0}};
 
 const std::vector<std::pair<std::string, double>> ur_ready{
     {"shoulder_lift_joint", -1.2}, {"elbow_joint", 1.6}, {"wrist_1_joint", -1.9}, {"wrist_2_joint", -1.57}};
@@ -30,7 +31,7 @@ std::vector<Foot> points(std::initializer_list<const char*> frames, double radiu
 // Columns: {name, urdf, summary, floating}, srdf, pose, contact, feet, angles of the pose, free_mimic.
 std::vector<RobotRecord> make_records() {
   const auto solo_feet = points({"FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"});
-  // The foot's mesh is round to the millimetre below its frame.
+  // A ball that is within a millimetre of the foot's mesh at its lowest point.
   const auto go2_feet = points({"FL_foot", "FR_foot", "RL_foot", "RR_foot"}, 0.022);
   const std::string solo_srdf = "solo_description/srdf/solo.srdf";
   return {

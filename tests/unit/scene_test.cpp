@@ -152,6 +152,34 @@ TEST_CASE("scene: gains by name, the later pattern wins") {
   CHECK(pd.kd.tail(12) == VecX::Constant(12, 0.5));
 }
 
+TEST_CASE("scene: what the file says of its joints can be corrected, for all or by name") {
+  const std::string hand = "[robot]\nmodel = \"allegro\"\n";
+  auto friction = [](const Scene& scene, const char* joint) {
+    return scene.model->joints.friction[scene.model->bodies[at(scene.model->body(std::string("allegro/") + joint))].iv];
+  };
+  CHECK(friction(parse_scene(hand, "x.toml"), "joint_1.0") == 5);  // as in the URDF
+  CHECK(parse_scene(hand + "friction = 0.0\n", "x.toml").model->joints.friction.norm() == 0);
+  const Scene one = parse_scene(hand + "friction = {\"joint_1.0\" = 0.25}\n", "x.toml");
+  CHECK(friction(one, "joint_1.0") == 0.25);
+  CHECK(friction(one, "joint_0.0") == 10);
+}
+
+TEST_CASE("scene: a hull turns about its centre of mass, a wall does not move") {
+  // A tetrahedron's centre of mass is the mean of its corners.
+  const Scene scene = parse_scene(
+      "[[object]]\nshape = \"hull\"\nmass = 1\nvertices = [[0,0,0],[4,0,0],[0,4,0],[0,0,4]]\nposition = [1, 1, 5]\n"
+      "[[wall]]\nsize = [1, 2, 3]\nposition = [0, 0, -1]\n",
+      "x.toml");
+  const Model& model = *scene.model;
+  CHECK(model.bodies[0].inertia.com.norm() < 1e-14);
+  double nearest = 1e9;
+  for (const Vec3& v : model.geometries[2].hull->vertices) nearest = std::min(nearest, (v - Vec3(-1, -1, -1)).norm());
+  CHECK(nearest < 1e-14);
+  CHECK(model.geometries[1].body == -1);
+  CHECK(model.geometries[1].size == Vec3(0.5, 1, 1.5));
+  CHECK(model.may_collide(1, 2));
+}
+
 TEST_CASE("scene: overrides") {
   const Scene scene = parse_scene(cube, "x.toml",
                                   {{"object.0.mass", "2.5"},
