@@ -127,11 +127,16 @@ struct Near {
   Vec3 a, b;
 };
 
+/// From a to b.
+Vec3 edge_normal(const Boxes& x, const Axis& axis) {
+  const Vec3 n = Vec3::Unit(axis.i).cross(x.C.col(axis.j)).normalized();
+  return n.dot(x.t) < 0 ? Vec3(-n) : n;
+}
+
 /// Nearest points of the crossing edges. False, and nothing added, where the boxes are apart and these points lie
 /// beyond an end: then other features are nearer.
 bool add_edges(const Query& query, const Boxes& x, const Axis& axis, Touches& out) {
-  Vec3 n = Vec3::Unit(axis.i).cross(x.C.col(axis.j)).normalized();
-  if (n.dot(x.t) < 0) n = -n;
+  const Vec3 n = edge_normal(x, axis);
   const int i1 = (axis.i + 1) % 3, i2 = (axis.i + 2) % 3, j1 = (axis.j + 1) % 3, j2 = (axis.j + 2) % 3;
   const double a1 = sign_of(n[i1]), a2 = sign_of(n[i2]);
   const double b1 = -sign_of(n.dot(x.C.col(j1))), b2 = -sign_of(n.dot(x.C.col(j2)));
@@ -158,39 +163,57 @@ void keep(Near& best, const Vec3& a, const Vec3& b) {
   if (d < best.squared) best = {d, a, b};
 }
 
-/// Nearest points of boxes that are apart: every vertex against the other box, every edge against every edge.
-Near nearest_points(const Boxes& x) {
-  Near best;
-  for (int c = 0; c < 8; ++c) {
-    const Vec3 s(c & 1 ? 1 : -1, c & 2 ? 1 : -1, c & 4 ? 1 : -1);
-    const Vec3 vb = x.t + x.C * x.k.cwiseProduct(s);
-    keep(best, vb.cwiseMax(-x.h).cwiseMin(x.h), vb);
-    const Vec3 va = x.h.cwiseProduct(s);
-    const Vec3 y = x.C.transpose() * (va - x.t);
-    keep(best, va, x.t + x.C * y.cwiseMax(-x.k).cwiseMin(x.k));
-  }
-  double distance = std::sqrt(best.squared);
-  for (int ea = 0; ea < 12; ++ea) {
-    const int i = ea / 4, i1 = (i + 1) % 3, i2 = (i + 2) % 3;
-    Vec3 pa = Vec3::Zero();
-    pa[i1] = ea & 1 ? x.h[i1] : -x.h[i1];
-    pa[i2] = ea & 2 ? x.h[i2] : -x.h[i2];
-    for (int eb = 0; eb < 12; ++eb) {
-      const int j = eb / 4, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-      const Vec3 pb = x.t + (eb & 1 ? x.k[j1] : -x.k[j1]) * x.C.col(j1) + (eb & 2 ? x.k[j2] : -x.k[j2]) * x.C.col(j2);
-      const Vec3 d = pb - pa;
-      const double far = x.h[i] + x.k[j] + distance;
-      const double c = x.C(i, j), det = 1 - c * c;
-      if (d.squaredNorm() > far * far || det < 1e-9) continue;  // parallel edges: their ends were seen above
-      const double du = d[i], dv = d.dot(x.C.col(j));
-      const double s = (du - c * dv) / det, t = (c * du - dv) / det;
-      if (std::abs(s) > x.h[i] || std::abs(t) > x.k[j]) continue;  // an end is nearer: seen above
-      Vec3 a = pa;
-      a[i] += s;
-      keep(best, a, pb + t * x.C.col(j));
+/// Vertices of a box, and which of them may be nearest: no farther than slack behind the one that is foremost along n.
+struct Corners {
+  std::array<Vec3, 8> p;
+  unsigned foremost = 0;  // bits
+
+  Corners(const Vec3& center, const Mat3& axes, const Vec3& n, double slack) {
+    double height[8], top = -HUGE_VAL;
+    for (unsigned c = 0; c < 8; ++c) {
+      p[c] = center + axes * Vec3(c & 1 ? 1 : -1, c & 2 ? 1 : -1, c & 4 ? 1 : -1);
+      height[c] = n.dot(p[c]);
+      top = std::max(top, height[c]);
     }
-    distance = std::sqrt(best.squared);
+    for (unsigned c = 0; c < 8; ++c)
+      if (height[c] >= top - slack) foremost |= 1u << c;
   }
+  bool has(unsigned c) const { return foremost >> c & 1; }
+};
+
+/// The 12 edges by their lower ends: fn(lower, upper, axis) for those with an end that may be nearest.
+template <class Fn>
+void for_edges(const Corners& corners, Fn fn) {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    for (unsigned c = 0; c < 8; ++c)
+      if (!(c >> axis & 1) && (corners.has(c) || corners.has(c | 1u << axis)))
+        fn(c, c | 1u << axis, static_cast<int>(axis));
+}
+
+/// Nearest points of boxes that are apart by s along n, if within reach: vertices against the other box, edges against
+/// edges. A pair within reach lies within reach - s of the two planes across n that the boxes touch from outside.
+Near nearest_points(const Boxes& x, const Vec3& n, double s, double reach) {
+  const double slack = reach - s + 1e-9 * (x.h.sum() + x.k.sum());
+  const Corners a(Vec3::Zero(), x.h.asDiagonal().toDenseMatrix(), n, slack);
+  const Corners b(x.t, x.C * x.k.asDiagonal(), -n, slack);
+  Near best;
+  for (unsigned c = 0; c < 8; ++c) {
+    if (b.has(c)) keep(best, b.p[c].cwiseMax(-x.h).cwiseMin(x.h), b.p[c]);
+    if (!a.has(c)) continue;
+    const Vec3 y = x.C.transpose() * (a.p[c] - x.t);
+    keep(best, a.p[c], x.t + x.C * y.cwiseMax(-x.k).cwiseMin(x.k));
+  }
+  for_edges(a, [&](unsigned a0, unsigned a1, int i) {
+    for_edges(b, [&](unsigned b0, unsigned b1, int j) {
+      const double c = x.C(i, j), det = 1 - c * c;
+      if (det < 1e-9) return;  // parallel edges: their ends were seen above
+      const Vec3 pa = 0.5 * (a.p[a0] + a.p[a1]), pb = 0.5 * (b.p[b0] + b.p[b1]), d = pb - pa;
+      const double du = d[i], dv = d.dot(x.C.col(j));
+      const double along_a = (du - c * dv) / det, along_b = (c * du - dv) / det;
+      if (std::abs(along_a) > x.h[i] || std::abs(along_b) > x.k[j]) return;  // an end is nearer: seen above
+      keep(best, pa + along_a * Vec3::Unit(i), pb + along_b * x.C.col(j));
+    });
+  });
   return best;
 }
 
@@ -202,25 +225,31 @@ std::uint64_t place_code(const Vec3& p, const Vec3& h) {
 }
 
 void add_nearest(const Query& query, const Boxes& x, const Near& near, double gap, Touches& out) {
+  if (!(gap < query.reach)) return;
   const Vec3 n = (near.b - near.a) / gap;
   const Vec3 y = x.C.transpose() * (near.b - x.t);
   out.add(query, query.a.X * (0.5 * (near.a + near.b)), query.a.X.R * n, gap,
           nearest_feature + 27 * place_code(near.a, x.h) + place_code(y, x.k));
 }
 
-/// The best axis of each kind (box.1). False as soon as one separates by more than reach.
+/// The best axis of each kind (box.1). False as soon as one separates by more than reach, or the three orthogonal ones
+/// of a box do so together: the distance is at least the root of the sum of squares of those that separate.
 bool separate(const Boxes& x, double reach, Axis& face_a, Axis& face_b, Axis& edge) {
   const Mat3 A = x.C.cwiseAbs();
+  double squares = 0;
   for (int i = 0; i < 3; ++i) {
     const double s = std::abs(x.t[i]) - x.h[i] - A.row(i).dot(x.k);
-    if (s > reach) return false;
+    if (s > 0) squares += s * s;
     if (s > face_a.s) face_a = {s, i, 0};
   }
+  if (squares > reach * reach) return false;
+  squares = 0;
   for (int j = 0; j < 3; ++j) {
     const double s = std::abs(x.C.col(j).dot(x.t)) - x.k[j] - A.col(j).dot(x.h);
-    if (s > reach) return false;
+    if (s > 0) squares += s * s;
     if (s > face_b.s) face_b = {s, 0, j};
   }
+  if (squares > reach * reach) return false;
   for (int i = 0; i < 3; ++i) {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     for (int j = 0; j < 3; ++j) {
@@ -250,7 +279,7 @@ void touch_box_box(const Query& query, Touches& out) {
   const double face = b_first ? face_b.s : face_a.s;
   if (better(edge.s, face, tolerance)) {
     if (add_edges(query, x, edge, out)) return;
-    const Near near = nearest_points(x);
+    const Near near = nearest_points(x, edge_normal(x, edge), edge.s, query.reach);
     if (near.squared > 1e-24) {
       add_nearest(query, x, near, std::sqrt(near.squared), out);
       return;
@@ -269,7 +298,8 @@ void touch_box_box(const Query& query, Touches& out) {
   }
   // Apart, and the lowest vertex is not over the face: the nearest features may be others.
   if (face > 0 && better(found.least, face, tolerance)) {
-    const Near near = nearest_points(x);
+    const Vec3 outward = b_first ? Vec3(-f.sign * x.C.col(f.k)) : Vec3(f.sign * Vec3::Unit(f.k));
+    const Near near = nearest_points(x, outward, face, query.reach);
     const double gap = std::sqrt(near.squared);
     if (gap > 1e-12 && better(found.least, gap, tolerance)) {
       add_nearest(query, x, near, gap, out);

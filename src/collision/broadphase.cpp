@@ -5,19 +5,107 @@
 
 namespace tribo {
 
+namespace {
+
+bool overlap(const Bounds& a, const Bounds& b) {
+  return (a.lo.x() <= b.hi.x()) & (b.lo.x() <= a.hi.x()) & (a.lo.y() <= b.hi.y()) & (b.lo.y() <= a.hi.y()) &
+         (a.lo.z() <= b.hi.z()) & (b.lo.z() <= a.hi.z());
+}
+
+void meet(const Bounds& a, const Bounds& b, std::vector<std::pair<int, int>>& pairs) {
+  if (overlap(a, b) && !(a.fixed && b.fixed)) pairs.emplace_back(a.index, b.index);
+}
+
+constexpr std::size_t fewest_for_grid = 64;
+constexpr double largest_cell_index = 1e9;
+
+}  // namespace
+
+void Broadphase::find(std::vector<std::pair<int, int>>& pairs) {
+  std::erase_if(boxes, [](const Bounds& b) { return !b.lo.allFinite() || !b.hi.allFinite(); });
+  if (boxes.size() < fewest_for_grid || !grid(pairs)) sweep(pairs);
+}
+
+std::uint32_t Broadphase::bucket(const Cell& c) const {
+  const std::uint32_t h = static_cast<std::uint32_t>(c.x) * 73856093u ^ static_cast<std::uint32_t>(c.y) * 19349663u ^
+                          static_cast<std::uint32_t>(c.z) * 83492791u;
+  return h & mask_;
+}
+
+/// Cells as wide as the widest box that is not many times the median; the few wider ones are kept apart.
+bool Broadphase::choose_cells() {
+  const std::size_t n = boxes.size();
+  extents_.clear();
+  for (const Bounds& b : boxes) extents_.push_back((b.hi - b.lo).maxCoeff());
+  std::nth_element(extents_.begin(), extents_.begin() + static_cast<std::ptrdiff_t>(n / 2), extents_.end());
+  const double limit = 3 * extents_[n / 2];
+  size_ = 0;
+  large_.clear();
+  small_.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double extent = (boxes[i].hi - boxes[i].lo).maxCoeff();
+    (extent > limit ? large_ : small_).push_back(static_cast<int>(i));
+    if (extent <= limit) size_ = std::max(size_, extent);
+  }
+  if (!(size_ > 0) || large_.size() > 4 + n / 64) return false;
+  cells_.clear();
+  for (int i : small_) {
+    const Bounds& b = boxes[static_cast<std::size_t>(i)];
+    const Vec3 c = (0.5 * (b.lo + b.hi) / size_).array().floor();
+    if (c.cwiseAbs().maxCoeff() > largest_cell_index) return false;
+    cells_.push_back({static_cast<int>(c.x()), static_cast<int>(c.y()), static_cast<int>(c.z())});
+  }
+  return true;
+}
+
+/// The half of the 26 neighbours that comes later in the order of cells.
+void Broadphase::meet_neighbours(const Held& held, std::vector<std::pair<int, int>>& pairs) const {
+  for (int k = 14; k < 27; ++k) {
+    const Cell c{held.cell.x + k / 9 - 1, held.cell.y + k / 3 % 3 - 1, held.cell.z + k % 3 - 1};
+    const std::uint32_t b = bucket(c);
+    for (std::uint32_t j = start_[b]; j < start_[b + 1]; ++j)
+      if (held_[j].cell == c) meet(held.box, held_[j].box, pairs);
+  }
+}
+
+bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs) {
+  if (boxes.empty() || !choose_cells()) return false;
+  std::uint32_t buckets = 64;
+  while (buckets < 2 * small_.size()) buckets *= 2;
+  mask_ = buckets - 1;
+  start_.assign(buckets + 2, 0);
+  for (const Cell& c : cells_) ++start_[bucket(c) + 2];
+  for (std::size_t i = 2; i < start_.size(); ++i) start_[i] += start_[i - 1];
+  held_.resize(std::max(held_.size(), small_.size()));
+  for (std::size_t i = 0; i < small_.size(); ++i)  // start_[b + 1] runs from the start of b to its end
+    held_[start_[bucket(cells_[i]) + 1]++] = {cells_[i], boxes[static_cast<std::size_t>(small_[i])]};
+
+  for (std::size_t i = 0; i < small_.size(); ++i) {
+    const Held& held = held_[i];
+    const std::uint32_t end = start_[bucket(held.cell) + 1];
+    for (std::size_t j = i + 1; j < end; ++j)
+      if (held_[j].cell == held.cell) meet(held.box, held_[j].box, pairs);
+    meet_neighbours(held, pairs);
+  }
+  for (std::size_t i = 0; i < large_.size(); ++i) {
+    const Bounds& a = boxes[static_cast<std::size_t>(large_[i])];
+    for (int j : small_) meet(a, boxes[static_cast<std::size_t>(j)], pairs);
+    for (std::size_t j = i + 1; j < large_.size(); ++j) meet(a, boxes[static_cast<std::size_t>(large_[j])], pairs);
+  }
+  return true;
+}
+
 void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs) {
   Vec3 sum = Vec3::Zero(), squares = Vec3::Zero();
   items_.clear();
   for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const Bounds& b = boxes[i];
-    if (!b.lo.allFinite() || !b.hi.allFinite()) continue;
-    const Vec3 c = 0.5 * (b.lo + b.hi);
+    const Vec3 c = 0.5 * (boxes[i].lo + boxes[i].hi);
     sum += c;
     squares += c.cwiseProduct(c);
     items_.push_back({0, 0, static_cast<int>(i)});
   }
   const double n = std::max<double>(1, static_cast<double>(items_.size()));
-  int axis;
+  int axis;  // the one along which the boxes spread most
   (squares / n - (sum / n).cwiseAbs2()).maxCoeff(&axis);
   for (Item& item : items_) {
     const Bounds& b = boxes[static_cast<std::size_t>(item.box)];

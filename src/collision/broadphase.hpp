@@ -1,6 +1,7 @@
-// Which bounding boxes overlap: sort and sweep along one axis.
+// Which bounding boxes overlap: a grid for many boxes of like size, sort and sweep along one axis otherwise.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -16,19 +17,39 @@ struct Bounds {
 
 class Broadphase {
  public:
-  std::vector<Bounds> boxes;  ///< filled by the caller; boxes that are not finite meet nothing
+  std::vector<Bounds> boxes;  ///< filled by the caller; boxes that are not finite meet nothing, and are removed
 
-  /// Indices of overlapping boxes, in no particular order. The axis is the one along which the boxes spread most.
+  /// Indices of overlapping boxes, each pair once, in no particular order.
+  void find(std::vector<std::pair<int, int>>& pairs);
+  /// The two ways, for tests. grid() says no where sizes differ too much for it.
   void sweep(std::vector<std::pair<int, int>>& pairs);
+  bool grid(std::vector<std::pair<int, int>>& pairs);
 
  private:
   struct Item {
     double lo, hi;
     int box;
   };
+  struct Cell {
+    int x, y, z;
+    bool operator==(const Cell&) const = default;
+  };
+  struct Held {
+    Cell cell;
+    Bounds box;
+  };
+  std::uint32_t bucket(const Cell& c) const;
+  void meet_neighbours(const Held& held, std::vector<std::pair<int, int>>& pairs) const;
+  bool choose_cells();
 
   std::vector<Item> items_;
-  std::vector<double> lo1_, hi1_, lo2_, hi2_;
+  std::vector<double> lo1_, hi1_, lo2_, hi2_, extents_;
+  std::vector<int> large_, small_;
+  std::vector<Cell> cells_;
+  std::vector<std::uint32_t> start_;  // of each bucket in held_
+  std::vector<Held> held_;
+  double size_ = 1;  // of a cell [m]
+  std::uint32_t mask_ = 0;
 };
 
 }  // namespace tribo

@@ -46,7 +46,7 @@ double fastest(const PlacedSolid& a, const PlacedSolid& b) {
   if (b.solid->kind == ShapeKind::HalfSpace) return fastest(b, a);
   if (a.solid->kind == ShapeKind::HalfSpace)
     return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
-  return (b.v - a.v).norm() + a.w.norm() * a.solid->radius + b.w.norm() * b.solid->radius;
+  return (b.v - a.v).norm() + a.spin + b.spin;
 }
 
 void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
@@ -104,7 +104,7 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
     const Geometry& g = m.geometries[at(i)];
     solids.emplace_back(g);
     turned.push_back(!g.X_BG.R.isIdentity(0));
-    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero()});
+    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero(), 0});
     const bool half_space = g.kind == ShapeKind::HalfSpace;
     if (!small && !half_space) continue;
     for (int j = 0; j < n; ++j) {
@@ -136,6 +136,7 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
       x.X.R = body.X_WB.R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
+    x.spin = body.w.norm() * g.radius;
   }
 }
 
@@ -172,11 +173,11 @@ void Collision::Impl::find_pairs(const DetectionRange& range) {
         center += x.X.R * x.solid->box_center;
     }
     // Half of the margin, or all that it moves: two boxes so grown overlap if the shapes can be listed.
-    half.array() += std::max(0.5 * range.margin, range.dt * (x.v.norm() + x.w.norm() * x.solid->radius));
+    half.array() += std::max(0.5 * range.margin, range.dt * (x.v.norm() + x.spin));
     broadphase.boxes.push_back({center - half, center + half, g, model->geometries[at(g)].body < 0});
   }
   found.clear();
-  broadphase.sweep(found);
+  broadphase.find(found);
   for (const auto& [i, j] : found)
     if (may_collide(i, j)) pairs.push_back(sides(i, j));
 }

@@ -1,8 +1,6 @@
 // Which routine looks at which pair of kinds.
 #include "collision/narrowphase.hpp"
 
-#include <utility>
-
 namespace tribo {
 namespace {
 
@@ -50,10 +48,8 @@ void touch_ranked(const Query& query, Touches& out) {
 
 void touch(const Query& query, Touches& out) {
   if (rank(query.a.solid->kind) <= rank(query.b.solid->kind)) return touch_ranked(query, out);
-  Query swapped = query;
-  std::swap(swapped.a, swapped.b);
   const int first = out.count;
-  touch_ranked(swapped, out);
+  touch_ranked({query.b, query.a, query.margin, query.dt, query.reach, query.scratch}, out);
   for (int i = first; i < out.count; ++i) out.items[static_cast<std::size_t>(i)].n *= -1;
 }
 

@@ -72,13 +72,15 @@ struct Scratch {
 
 struct PlacedSolid {
   const Solid* solid;
-  Placement X;  ///< in W
-  Vec3 v, w;    ///< velocity of its origin and angular velocity, in W
+  Placement X;      ///< in W
+  Vec3 v, w;        ///< velocity of its origin and angular velocity, in W
+  double spin = 0;  ///< |w| radius: no point moves faster about the origin [m/s]
 };
 
 /// One pair to look at.
 struct Query {
-  PlacedSolid a, b;
+  const PlacedSolid& a;
+  const PlacedSolid& b;
   double margin, dt;
   double reach;  ///< no contact beyond this gap can be listed [m]
   Scratch* scratch;

@@ -387,12 +387,9 @@ TEST_CASE("collision: random boxes against GJK and EPA") {
     g.radius = g.size.norm();
     const Solid b(g);
     const Vec3 offset = Vec3(2 * u(rng) - 1, 2 * u(rng) - 1, 2 * u(rng) - 1) * (k % 2 ? 1.0 : 0.5);
-    const Query query{{&a, {random_rotation(rng), Vec3(1, 2, 3)}, Vec3::Zero(), Vec3::Zero()},
-                      {&b, {random_rotation(rng), Vec3(1, 2, 3) + offset}, Vec3::Zero(), Vec3::Zero()},
-                      0.3,
-                      0,
-                      0.3,
-                      &scratch};
+    const PlacedSolid at_a{&a, {random_rotation(rng), Vec3(1, 2, 3)}, Vec3::Zero(), Vec3::Zero()};
+    PlacedSolid at_b{&b, {random_rotation(rng), Vec3(1, 2, 3) + offset}, Vec3::Zero(), Vec3::Zero()};
+    const Query query{at_a, at_b, 0.3, 0, 0.3, &scratch};
     Touches touches;
     touch_box_box(query, touches);
     const Separation truth = separation(query);
@@ -412,9 +409,8 @@ TEST_CASE("collision: random boxes against GJK and EPA") {
         deepest = &touches.items[static_cast<std::size_t>(i)];
     CHECK(std::abs(deepest->gap - truth.gap) < allowed);
     // The normal separates: moved apart along it by the overlap, the boxes no longer overlap.
-    Query moved = query;
-    moved.b.X.p += (allowed + std::max(0.0, -deepest->gap)) * deepest->n;
-    CHECK(separation(moved).gap > -1e-6);
+    at_b.X.p += (allowed + std::max(0.0, -deepest->gap)) * deepest->n;
+    CHECK(separation(query).gap > -1e-6);
   }
   CHECK(overlapping > 1000);
   CHECK(apart > 200);
@@ -440,15 +436,12 @@ TEST_CASE("collision: hulls shaped as boxes give what boxes give") {
     const Solid box_a = solid(ShapeKind::Box), hull_a = solid(ShapeKind::Convex);
     g.size = size();
     const Solid box_b = solid(ShapeKind::Box), hull_b = solid(ShapeKind::Convex);
-    Query query{{&box_a, {random_rotation(rng), Vec3::Zero()}, Vec3::Zero(), Vec3::Zero()},
-                {&box_b, {random_rotation(rng), Vec3(u(rng), u(rng), u(rng))}, Vec3::Zero(), Vec3::Zero()},
-                0.05,
-                0,
-                0.05,
-                &scratch};
+    PlacedSolid at_a{&box_a, {random_rotation(rng), Vec3::Zero()}, Vec3::Zero(), Vec3::Zero()};
+    PlacedSolid at_b{&box_b, {random_rotation(rng), Vec3(u(rng), u(rng), u(rng))}, Vec3::Zero(), Vec3::Zero()};
+    const Query query{at_a, at_b, 0.05, 0, 0.05, &scratch};
     auto deepest = [&](const Solid& a, const Solid& b) {
-      query.a.solid = &a;
-      query.b.solid = &b;
+      at_a.solid = &a;
+      at_b.solid = &b;
       Touches touches;
       touch(query, touches);
       double least = HUGE_VAL;
@@ -585,6 +578,35 @@ TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") 
       }
     CHECK(found.size() == expected);
     CHECK(expected > 20);
+  }
+}
+
+TEST_CASE("collision: grid and sweep agree with trying all pairs of boxes") {
+  std::mt19937 rng(13);
+  std::uniform_real_distribution<double> u(0, 1);
+  for (int scene = 0; scene < 20; ++scene) {
+    Broadphase broadphase;
+    const double spread = scene % 2 ? 3 : 50;  // dense, and with many empty cells
+    for (int i = 0; i < 300; ++i) {
+      const Vec3 c = spread * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+      const double big = i % 100 == 7 ? 10 : 1;
+      const Vec3 h = big * Vec3(0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng));
+      broadphase.boxes.push_back({c - h, c + h, i, i % 5 == 0});
+    }
+    std::vector<std::pair<int, int>> expected, swept, gridded;
+    for (const Bounds& a : broadphase.boxes)
+      for (const Bounds& b : broadphase.boxes)
+        if (a.index < b.index && !(a.fixed && b.fixed) && (a.lo.array() <= b.hi.array()).all() &&
+            (b.lo.array() <= a.hi.array()).all())
+          expected.emplace_back(a.index, b.index);
+    broadphase.sweep(swept);
+    REQUIRE(broadphase.grid(gridded));
+    for (auto* pairs : {&swept, &gridded}) {
+      for (auto& p : *pairs)
+        if (p.first > p.second) std::swap(p.first, p.second);
+      std::sort(pairs->begin(), pairs->end());
+      CHECK(*pairs == expected);
+    }
   }
 }
 
