@@ -3,7 +3,9 @@
 //
 // The normal and the gap of a face come from the face, not from the iteration, so they are exact and steady; only what
 // touches at edges and vertices takes the normal of GJK (tolerance 1e-6 m). Faces win as in box_box.cpp.
-#include <coal/narrowphase/narrowphase.h>
+#include <coal/narrowphase/gjk.h>
+#include <coal/narrowphase/minkowski_difference.h>
+#include <coal/narrowphase/narrowphase_defaults.h>
 #include <coal/shape/convex.h>
 #include <coal/shape/geometric_shapes.h>
 
@@ -18,15 +20,14 @@ struct ConvexShape {
 };
 
 struct GjkSolver {
-  coal::DistanceRequest request;
-  coal::GJKSolver solver;
+  coal::details::MinkowskiDiff difference;
+  // Never reset, which allocates (Coal's COAL_ASSERT makes its exception even where it holds): evaluate() begins
+  // afresh.
+  coal::details::GJK gjk{coal::GJK_DEFAULT_MAX_ITERATIONS, coal::GJK_DEFAULT_TOLERANCE};
+  coal::details::EPA epa{coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE};
 };
 
-Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) {
-  // A given first guess, the same in every query: otherwise the solver would keep the last one, and results would
-  // depend on the queries before.
-  gjk->request.gjk_initial_guess = coal::GJKInitialGuess::CachedGuess;
-}
+Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) {}
 Scratch::~Scratch() = default;
 
 namespace {
@@ -117,17 +118,37 @@ Solid::Solid(const Geometry& g)
 Solid::~Solid() = default;
 Solid::Solid(Solid&&) noexcept = default;
 
+// Coal's GJKSolver without its memory: the same first guess in every query, so that results do not depend on the
+// queries before. Coal works in the frame of a, so digits do not depend on the distance from the world's origin.
 Separation separation(const Query& query) {
-  GjkSolver& gjk = *query.scratch->gjk;
-  gjk.solver.set(gjk.request);
-  gjk.solver.distance_upper_bound = std::max(0.0, query.reach);
-  const coal::ShapeBase &a = *query.a.solid->convex->shape, &b = *query.b.solid->convex->shape;
-  // Relative to a, so that digits do not depend on the distance from the world's origin.
+  using coal::details::EPA;
+  using coal::details::GJK;
+  coal::details::MinkowskiDiff& difference = query.scratch->gjk->difference;
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
   const coal::Transform3s Xb(query.b.X.R, query.b.X.p - query.a.X.p);
+  difference.set<coal::details::SupportOptions::NoSweptSphere>(query.a.solid->convex->shape.get(),
+                                                               query.b.solid->convex->shape.get(), Xa, Xb);
+  GJK& gjk = query.scratch->gjk->gjk;
+  gjk.setDistanceEarlyBreak(std::max(0.0, query.reach));
+  gjk.convergence_criterion_type = coal::GJKConvergenceCriterionType::Relative;
+  const Vec3 guess = Vec3::UnitX();
+  gjk.evaluate(difference, guess, coal::support_func_guess_t::Zero());
+  Separation out{gjk.distance, Vec3::Constant(NAN), Vec3::Constant(NAN)};
+  if (gjk.status == GJK::NoCollisionEarlyStopped) return out;
   coal::Vec3s p1, p2, n;
-  const double gap = gjk.solver.shapeDistance(a, Xa, b, Xb, true, p1, p2, n);
-  return {gap, query.a.X.p + 0.5 * (p1 + p2), n};
+  if (gjk.status == GJK::Collision) {
+    EPA& epa = query.scratch->gjk->epa;
+    epa.reset(coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE);
+    epa.evaluate(gjk, -guess);
+    if (epa.status == EPA::FallBack || epa.status == EPA::DidNotRun) return {-HUGE_VAL, out.p, out.n};
+    epa.getWitnessPointsAndNormal(difference, p1, p2, n);
+    out.gap = std::min(0.0, -epa.depth);
+  } else {
+    gjk.getWitnessPointsAndNormal(difference, p1, p2, n);
+  }
+  out.p = query.a.X * (0.5 * (p1 + p2));
+  out.n = query.a.X.R * n;
+  return out;
 }
 
 namespace {
