@@ -30,7 +30,7 @@ struct Audit {
   double penetration = 0;                 ///< deepest [m]
   EnergyLines energy;                     ///< kinetic and potential now, work summed since the start [J]
   double energy_start = 0;                ///< kinetic + potential at the start [J]
-  double energy_scale = 0;                ///< largest kinetic or potential change or work seen [J]
+  double energy_scale = 0;                ///< largest energy or line of work seen [J]
   double ledger_error = 0;                ///< now - start - work, over energy_scale [-]
   std::uint64_t iterations = 0;           ///< of the contact solver
   double worst_residual = 0;              ///< relative

@@ -78,7 +78,7 @@ struct Simulation::Impl {
     sum.external += e.external;
     sum.recovery += e.recovery;
     sum.integrator += e.integrator;
-    for (double x : {e.kinetic, e.potential - potential_start, sum.actuators, sum.damping, sum.contacts, sum.constraints,
+    for (double x : {e.kinetic, e.potential, sum.actuators, sum.damping, sum.contacts, sum.constraints,
                      sum.external, sum.recovery, sum.integrator})
       a.energy_scale = std::max(a.energy_scale, std::abs(x));
     const double open = sum.kinetic + sum.potential - a.energy_start - sum.work();
@@ -89,15 +89,12 @@ struct Simulation::Impl {
   void start() {
     work.update(state);
     audit = {};
-    potential_start = work.dynamics.potential();
-    audit.energy_start = work.dynamics.kinetic() + potential_start;
-    audit.energy_scale = work.dynamics.kinetic();
     audit.energy.kinetic = work.dynamics.kinetic();
-    audit.energy.potential = potential_start;
+    audit.energy.potential = work.dynamics.potential();
+    audit.energy_start = audit.energy.kinetic + audit.energy.potential;
+    audit.energy_scale = std::max(audit.energy.kinetic, std::abs(audit.energy.potential));
     started = true;
   }
-
-  double potential_start = 0;
 };
 
 Simulation::Simulation(std::shared_ptr<const Model> model, const std::string& stepper, const StepperOptions& options, double dt)
