@@ -93,8 +93,9 @@ struct Residual {
 };
 
 /// The one judge of every solver: residual of (problem.2), (problem.3) under a contact model, at a given f and c.
-/// Ncp: as written. Ccp: without Gamma. Lcp: |f_T|_inf <= mu f_N with dissipation per axis. Raisim is judged as Ncp.
-Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c);
+/// Ncp: as written. Ccp: without Gamma. Lcp: f_T in the polygon of `facets` sides around the disc of radius mu f_N, for
+/// four of them |f_T|_inf <= mu f_N. Raisim: Gamma turned by the block's coupling, see (residuals.2).
+Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c, int facets = 4);
 /// The same with c computed afresh.
 Residual judge(const ContactProblem& problem, ContactModel model, const VecX& f);
 

@@ -32,10 +32,15 @@ struct SolveReport {
   bool escalated = false;  ///< the first method did not reach the tolerance, a stronger one was called
 };
 
+enum class LineSearch { Exact, Armijo };
+
 struct SolverOptions {
   ContactModel model = ContactModel::Ncp;
   int max_iterations = 10000;
   double stall = 1e-8;          ///< relative change of f below which a first-order solver is said to stall
+  int facets = 4;               ///< of the friction pyramid of lemke: 4, 8 or 16
+  LineSearch line_search = LineSearch::Exact;  ///< of the primal Newton methods
+  double compliance_ratio = 1e-3;              ///< alpha in R = alpha diag G of primal-newton-mujoco [-]
   std::vector<double>* trace = nullptr;  ///< where wanted: absolute residual after each iteration
 };
 

@@ -1,17 +1,42 @@
 // The judge: how far forces and velocities are from the laws of contact. See (problem.2), (problem.3).
+//
+// LCP with m facets: the regular polygon P around the unit disc, corners v_k,
+//   f_T in mu f_N P,   -c_T . f_T = mu f_N max_k (-c_T . v_k),   0 <= f_N ⟂ c_N >= 0               (residuals.1)
+// RaiSim: a sliding contact minimises its block's energy over the cone cut by the plane c_N = 0 [LeLidec2024, eq. 23].
+// With s = G_TN / G_NN of the block, the conditions of optimality (eq. 24 there) are those of the NCP with another
+// shift,
+//   K ∋ f ⟂ c + z mu (s, 1) ∈ K*,   z >= 0 the least with |c_T + z mu s| <= z                      (residuals.2)
+// which is de Saxcé's where s = 0. So one residual zero says: Signorini, Coulomb, and this law instead of maximal
+// dissipation. Judge with Ncp to see what the model loses.
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/contact_problem.hpp"
+#include "contact/diagonal_block.hpp"
 
 namespace tribo {
 namespace {
 
-void judge_cone(const Vec3& f, Vec3 c, double mu, bool de_saxce, Residual& r) {
-  if (de_saxce) c.z() += mu * std::hypot(c.x(), c.y());
+void judge_cone(const Vec3& f, const Vec3& c, double mu, Residual& r) {
   r.primal = std::max(r.primal, (f - project_cone(f, mu)).norm());
   r.dual = std::max(r.dual, project_cone(-c, mu).norm());  // distance to K*, by Moreau
   r.complementarity = std::max(r.complementarity, std::abs(f.dot(c)));
+}
+
+void judge_raisim(const ContactProblem& problem, int i, const Vec3& f, Vec3 c, double mu, Residual& r) {
+  double D[9];
+  diagonal_block(problem, i, D);
+  const double sx = D[8] > 0 ? mu * D[2] / D[8] : 0, sy = D[8] > 0 ? mu * D[5] / D[8] : 0;
+  // (1 - s^2) z^2 - 2 b z - |c_T|^2 = 0
+  const double a = 1 - sx * sx - sy * sy, b = c.x() * sx + c.y() * sy, t = c.x() * c.x() + c.y() * c.y();
+  const double root = std::sqrt(std::max(b * b + a * t, 0.0));
+  const double below = root - b;  // z = |c_T|^2 / (root - b) is the smaller positive root, whatever the sign of a
+  if (t > 0 && (b * b + a * t < 0 || !(below > 0))) {  // the cut cone is unbounded along -c_T: no force is optimal
+    r.complementarity = std::max(r.complementarity, f.norm() * std::sqrt(t));
+  } else if (t > 0) {
+    const double z = t / below;  // (residuals.2)
+    c += z * Vec3(sx, sy, mu);
+  }
+  judge_cone(f, c, mu, r);
 }
 
 // The pyramid |f_x|, |f_y| <= mu f_N, dissipation maximal along each axis.
@@ -21,6 +46,21 @@ void judge_pyramid(const Vec3& f, const Vec3& c, double mu, Residual& r) {
   r.dual = std::max(r.dual, -c.z());
   const double gap = std::abs(f.z() * c.z()) + std::abs(f.x() * c.x() + bound * std::abs(c.x())) +
                      std::abs(f.y() * c.y() + bound * std::abs(c.y()));
+  r.complementarity = std::max(r.complementarity, gap);
+}
+
+// (residuals.1)
+void judge_polygon(const Vec3& f, const Vec3& c, double mu, int facets, Residual& r) {
+  const double bound = mu * std::max(f.z(), 0.0), step = 2 * M_PI / facets;
+  double outside = 0, support = 0;
+  for (int k = 0; k < facets; ++k) {
+    outside = std::max(outside, f.x() * std::cos(k * step) + f.y() * std::sin(k * step) - bound);
+    const double corner = (k + 0.5) * step;
+    support = std::max(support, -(c.x() * std::cos(corner) + c.y() * std::sin(corner)) / std::cos(0.5 * step));
+  }
+  r.primal = std::max({r.primal, -f.z(), outside});
+  r.dual = std::max(r.dual, -c.z());
+  const double gap = std::abs(f.z() * c.z()) + std::abs(f.x() * c.x() + f.y() * c.y() + bound * support);
   r.complementarity = std::max(r.complementarity, gap);
 }
 
@@ -45,7 +85,7 @@ double Residual::relative() const {
   return std::max({primal / force_scale, dual / motion_scale, complementarity / (force_scale * motion_scale)});
 }
 
-Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c) {
+Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c, int facets) {
   Residual r;
   const int n = problem.size();
   double largest_f = 0, largest_g = 0, bad = 0;
@@ -58,10 +98,21 @@ Residual judge(const ContactProblem& problem, ContactModel model, const double* 
   r.motion_scale = largest_g + 9.81;
   for (int i = 0; i < problem.nc(); ++i) {
     const Vec3 fi(f + 3 * i), ci(c + 3 * i);
-    if (model == ContactModel::Lcp)
-      judge_pyramid(fi, ci, problem.mu()[i], r);
-    else
-      judge_cone(fi, ci, problem.mu()[i], model != ContactModel::Ccp, r);
+    const double mu = problem.mu()[i];
+    switch (model) {
+      case ContactModel::Ncp:
+        judge_cone(fi, ci + Vec3(0, 0, mu * std::hypot(ci.x(), ci.y())), mu, r);
+        break;
+      case ContactModel::Ccp:
+        judge_cone(fi, ci, mu, r);
+        break;
+      case ContactModel::Lcp:
+        facets == 4 ? judge_pyramid(fi, ci, mu, r) : judge_polygon(fi, ci, mu, facets, r);
+        break;
+      case ContactModel::Raisim:
+        judge_raisim(problem, i, fi, ci, mu, r);
+        break;
+    }
   }
   for (int j = 0; j < problem.nr(); ++j)
     judge_row(f[3 * problem.nc() + j], c[3 * problem.nc() + j], problem.lower()[j], problem.upper()[j], r);

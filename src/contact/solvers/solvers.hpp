@@ -1,4 +1,4 @@
-// Factories of the solvers, for the table; and what their sweeps share.
+// Factories of the solvers, for the table; and what they share.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,28 @@ namespace tribo {
 
 std::unique_ptr<ContactSolver> make_newton(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_pgs(const SolverOptions& options);
+std::unique_ptr<ContactSolver> make_raisim(const SolverOptions& options);
 
 /// Recomputes c from f and judges: what every solver reports in the end.
-inline Residual judge_afresh(const ContactProblem& problem, ContactModel model, const double* f, VectorBuffer& c) {
+inline Residual judge_afresh(const ContactProblem& problem, ContactModel model, const double* f, VectorBuffer& c,
+                             int facets = 4) {
   c.resize(problem.size());
   problem.velocity(f, c.data());
-  return judge(problem, model, f, c.data());
+  return judge(problem, model, f, c.data(), facets);
+}
+
+/// False where the problem or the guess is not finite, or the bounds contradict each other.
+inline bool usable(const ContactProblem& problem, const VecRef& f) {
+  return f.size() == problem.size() && f.allFinite() && problem.defect().empty();
+}
+
+/// The report of a solver that leaves f alone: the problem is unusable, or not of a kind that it takes.
+inline SolveReport refused() {
+  SolveReport report;
+  report.status = SolveStatus::Invalid;
+  report.residual.primal = report.residual.dual = report.residual.complementarity =
+      std::numeric_limits<double>::infinity();
+  return report;
 }
 
 }  // namespace tribo

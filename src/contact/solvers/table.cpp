@@ -8,7 +8,8 @@ const std::vector<SolverEntry>& contact_solvers() {
   using enum ContactModel;
   static const std::vector<SolverEntry> table = {
       {"newton", {Ncp}, true, "semismooth Newton, escalating to an interior-point method: exact, the default", make_newton},
-      {"pgs", {Ncp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
+      {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
+      {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim},
   };
   return table;
 }

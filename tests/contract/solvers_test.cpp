@@ -1,0 +1,184 @@
+// Every contact solver x every model that it claims, on problems built from a chosen solution: pick what each contact
+// does (open, stick, slip) and each row (inside, at a bound), choose f and c by the model's law, and set
+// g = c - (G + R) f. The judge, not the solver, says whether the answer is right.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tribo/contact_solver.hpp"
+
+using namespace tribo;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Chosen {
+  ContactProblem problem;
+  VecX f;
+};
+
+struct Shape {
+  int nc = 1;
+  int nr = 0;
+  double mu = 0.5;
+  double spread = 1;  ///< masses of the blocks differ by up to this factor
+  double ratio = 0;   ///< R over the diagonal of G
+};
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : rng_(seed) {}
+  double normal() { return normal_(rng_); }
+  double within(double a, double b) { return std::uniform_real_distribution<double>(a, b)(rng_); }
+  int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(rng_); }
+
+ private:
+  std::mt19937 rng_;
+  std::normal_distribution<double> normal_;
+};
+
+void choose_slip(ContactModel model, const ContactProblem& problem, int i, Random& random, Vec3& f, Vec3& c) {
+  const double mu = problem.mu()[i], angle = random.within(-M_PI, M_PI), speed = random.within(0.5, 2);
+  const double x = std::cos(angle), y = std::sin(angle);
+  f = Vec3(mu * x, mu * y, 1) * random.within(0.5, 3);
+  c = Vec3(-speed * x, -speed * y, 0);
+  if (model == ContactModel::Ccp) c.z() = mu * speed;  // (19) of LeLidec2024: sliding lifts
+  if (model == ContactModel::Lcp) {
+    f.x() = std::copysign(mu * f.z(), x);
+    f.y() = std::copysign(mu * f.z(), y);
+    if (random.below(2)) {  // sliding along one axis, stuck along the other
+      c.y() = 0;
+      f.y() *= random.within(-0.9, 0.9);
+    }
+  }
+  if (model == ContactModel::Raisim) {  // (24) of LeLidec2024
+    const auto G = problem.G();
+    const int o = 3 * i;
+    const double nn = G(o + 2, o + 2) + problem.R()[o + 2];
+    c.x() -= speed * mu * G(o, o + 2) / nn;
+    c.y() -= speed * mu * G(o + 1, o + 2) / nn;
+  }
+}
+
+void choose_contact(ContactModel model, const ContactProblem& problem, int i, Random& random, Vec3& f, Vec3& c) {
+  const double mu = problem.mu()[i];
+  const int state = random.below(3);
+  if (state == 0) {  // open
+    f.setZero();
+    c = Vec3(random.normal(), random.normal(), random.within(0.2, 2));
+    if (model == ContactModel::Ccp) c.z() += mu * std::hypot(c.x(), c.y());
+  } else if (state == 1) {  // stick
+    c.setZero();
+    f = Vec3(0, 0, random.within(0.5, 3));
+    const double angle = random.within(-M_PI, M_PI), r = mu * f.z() * random.within(0, 0.9);
+    f.x() = r * std::cos(angle);
+    f.y() = r * std::sin(angle);
+  } else {
+    choose_slip(model, problem, i, random, f, c);
+  }
+}
+
+void choose_row(ContactProblem& problem, int j, Random& random, double& f, double& c) {
+  double lower = -infinity, upper = infinity;
+  f = random.normal();
+  c = 0;
+  const int kind = j % 4;  // bilateral, unilateral from below, from above, box
+  if (kind == 1 || kind == 3) lower = f - random.within(0.2, 2);
+  if (kind == 2 || kind == 3) upper = f + random.within(0.2, 2);
+  if ((kind == 1 || kind == 3) && random.below(2)) {
+    f = lower;
+    c = random.within(0.2, 2);
+  } else if (kind >= 2 && random.below(2)) {
+    f = upper;
+    c = -random.within(0.2, 2);
+  }
+  problem.lower()[j] = lower;
+  problem.upper()[j] = upper;
+}
+
+// G of full rank: as many again degrees of freedom as unknowns, so that its condition is a few tens at spread 1.
+Chosen choose(ContactModel model, const Shape& shape, unsigned seed) {
+  Random random(seed);
+  Chosen chosen;
+  ContactProblem& problem = chosen.problem;
+  problem.resize(shape.nc, shape.nr, true);
+  const int n = problem.size();
+  MatX Y(n, 3 * n);
+  for (int i = 0; i < Y.size(); ++i) Y.data()[i] = random.normal();
+  for (int b = 0; b < problem.blocks(); ++b)
+    Y.middleRows(problem.offset(b), problem.block_size(b)) *= std::pow(shape.spread, random.within(-0.25, 0.25));
+  problem.G() = Y * Y.transpose() / (3.0 * n);
+  problem.R() = shape.ratio * problem.G().diagonal();
+  problem.mu().setConstant(shape.mu);
+  chosen.f.resize(n);
+  VecX c(n);
+  for (int i = 0; i < shape.nc; ++i) {
+    Vec3 fi, ci;
+    choose_contact(model, problem, i, random, fi, ci);
+    chosen.f.segment<3>(3 * i) = fi;
+    c.segment<3>(3 * i) = ci;
+  }
+  for (int j = 0; j < shape.nr; ++j) choose_row(problem, j, random, chosen.f[3 * shape.nc + j], c[3 * shape.nc + j]);
+  problem.g().setZero();
+  VecX free(n);
+  problem.velocity(chosen.f.data(), free.data());
+  problem.g() = c - free;
+  return chosen;
+}
+
+// The primal Newton methods solve with an R of their own; they are exact where the problem's R is at least as large.
+bool needs_compliance(const std::string& name) { return name.starts_with("primal-newton"); }
+
+template <class Body>
+void for_each(Body body) {
+  for (const SolverEntry& entry : contact_solvers())
+    for (ContactModel model : entry.models) {
+      SolverOptions options;
+      options.model = model;
+      const std::string name = entry.name + " " + to_string(model);
+      CAPTURE(name);
+      body(entry, model, options);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the judge accepts every chosen solution, and nothing beside it") {
+  for (ContactModel model : {ContactModel::Ncp, ContactModel::Ccp, ContactModel::Lcp, ContactModel::Raisim})
+    for (double mu : {0.0, 0.3, 1.5})
+      for (unsigned seed = 0; seed < 20; ++seed) {
+        Chosen chosen = choose(model, Shape{.nc = 4, .nr = 4, .mu = mu}, seed);
+        CAPTURE(to_string(model));
+        CAPTURE(mu);
+        CAPTURE(seed);
+        CHECK(judge(chosen.problem, model, chosen.f).relative() <= 1e-13);  // rounding
+        chosen.f[3 * (seed % 4) + 2] += 1e-3;
+        CHECK(judge(chosen.problem, model, chosen.f).relative() > 1e-8);
+      }
+}
+
+TEST_CASE("every solver x model reaches its tolerance on problems with a chosen solution") {
+  for_each([](const SolverEntry& entry, ContactModel model, const SolverOptions& options) {
+    auto solver = entry.make(options);
+    for (double mu : {0.0, 0.2, 0.5})
+      for (int nc : {1, 2, 5})
+        for (unsigned seed = 0; seed < 12; ++seed) {
+          const double ratio = needs_compliance(entry.name) ? 0.05 : 0;
+          Chosen chosen = choose(model, Shape{.nc = nc, .mu = mu, .ratio = ratio}, seed);
+          VecX f = VecX::Zero(chosen.f.size());
+          const SolveReport report = solver->solve(chosen.problem, Tolerance{}, f);
+          CAPTURE(mu);
+          CAPTURE(nc);
+          CAPTURE(seed);
+          CAPTURE(report.iterations);
+          CAPTURE(to_string(report.status));
+          CHECK(judge(chosen.problem, model, f).relative() <= 1e-8);
+          CHECK(report.status == SolveStatus::Converged);
+          CHECK(report.residual.relative() == judge(chosen.problem, model, f).relative());
+          // A strictly convex problem has one solution; condition ~30, so 1e-8 in the residual is 1e-6 in f.
+          if (model == ContactModel::Ccp || mu == 0) CHECK((f - chosen.f).norm() <= 2e-6 * chosen.f.norm() + 1e-9);
+        }
+  });
+}
