@@ -10,6 +10,9 @@ namespace tribo {
 std::unique_ptr<ContactSolver> make_newton(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_pgs(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_raisim(const SolverOptions& options);
+std::unique_ptr<ContactSolver> make_admm(const SolverOptions& options);
+std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options);
+std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options);
 
 /// Recomputes c from f and judges: what every solver reports in the end.
 inline Residual judge_afresh(const ContactProblem& problem, ContactModel model, const double* f, VectorBuffer& c,

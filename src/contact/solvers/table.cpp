@@ -10,6 +10,9 @@ const std::vector<SolverEntry>& contact_solvers() {
       {"newton", {Ncp}, true, "semismooth Newton, escalating to an interior-point method: exact, the default", make_newton},
       {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
       {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim},
+      {"admm", {Ncp, Ccp}, true, "alternating directions with a spectral rule: robust, mild accuracy soon", make_admm},
+      {"staggered", {Ncp, Lcp}, true, "staggered projections: normal and tangential problems in turn", make_staggered},
+      {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
   };
   return table;
 }

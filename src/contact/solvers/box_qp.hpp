@@ -1,0 +1,54 @@
+// Principal pivoting on a box: min 1/2 x^T A x + b^T x,  lower <= x <= upper, A symmetric positive semidefinite.
+//   w = A x + b;   w_i = 0 inside, >= 0 at lower, <= 0 at upper                                     (box.1)
+// [Dantzig and Cottle 1963; Baraff 1994]: indices are taken up one after the other. x_d moves against w_d while those
+// already taken up keep (box.1): the free set C answers with  dx_C = -A_CC^-1 A_Cd,  and whoever meets a bound, or w_i
+// = 0, changes sides                                                                                    (box.2) A_CC
+// never turns singular: an index whose w moves while w_C = 0 is held is independent of C.
+#pragma once
+
+#include <vector>
+
+#include "tribo/buffer.hpp"
+
+namespace tribo {
+
+class BoxQp {
+ public:
+  enum class Outcome { Solved, Unbounded, PivotLimit };
+  enum class Side : char {
+    Lower,
+    Free,
+    Upper,
+    Held  ///< inside, and left where it is: its w is zero because it depends on the free
+  };
+
+  /// A: column-major n x n. x: guess in, solution out; where the guess names the right sides, no pivot is made.
+  Outcome solve(const double* A, int n, const double* b, const double* lower, const double* upper, double* x);
+  const std::vector<Side>& sides() const { return side_; }
+  int pivots() const { return pivots_; }
+
+ private:
+  void sides_from(const double* x);
+  bool settle(double* x);
+  bool content(int d) const;
+  Outcome take_up(int d, double* x);
+  Outcome move(int d, double* x, bool& done);
+  void direction(int d, double sign);
+  void add(int i);
+  void drop(int position);
+  bool factor();
+  void solve_free(double* v);
+  double product(int i, const double* x) const;
+  double diagonal(int i) const { return A_[static_cast<std::ptrdiff_t>(i) * (n_ + 1)]; }
+  bool fixed(int i) const { return lower_[i] == upper_[i]; }
+
+  const double *A_ = nullptr, *b_ = nullptr, *lower_ = nullptr, *upper_ = nullptr;
+  int n_ = 0, pivots_ = 0, valid_ = 0;  // rows of L_ below valid_ are up to date
+  std::vector<int> free_;               // C, in the order of L_
+  std::vector<char> taken_;
+  std::vector<Side> side_;
+  MatrixBuffer L_;                       // row-major factor of A_CC
+  VectorBuffer w_, dx_, dw_, v_, tiny_;  // tiny_: what of w_i is rounding
+};
+
+}  // namespace tribo
