@@ -13,6 +13,9 @@ const std::vector<SolverEntry>& contact_solvers() {
       {"admm", {Ncp, Ccp}, true, "alternating directions with a spectral rule: robust, mild accuracy soon", make_admm},
       {"staggered", {Ncp, Lcp}, true, "staggered projections: normal and tangential problems in turn", make_staggered},
       {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
+      {"lemke", {Lcp}, true, "complementary pivoting with 4, 8 or 16 facets: exact where it ends", make_lemke},
+      {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, compliance R = alpha diag G", make_primal_newton_mujoco},
+      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, compliance physical or near-rigid", make_primal_newton_sap},
   };
   return table;
 }
