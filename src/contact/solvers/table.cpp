@@ -7,15 +7,15 @@ namespace tribo {
 const std::vector<SolverEntry>& contact_solvers() {
   using enum ContactModel;
   static const std::vector<SolverEntry> table = {
-      {"newton", {Ncp}, true, "semismooth Newton, escalating to an interior-point method: exact, the default", make_newton},
+      {"newton", {Ncp}, true, "semismooth Newton, then interior point where needed: exact, the default", make_newton},
       {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
       {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim},
       {"admm", {Ncp, Ccp}, true, "alternating directions with a spectral rule: robust, mild accuracy soon", make_admm},
       {"staggered", {Ncp, Lcp}, true, "staggered projections: normal and tangential problems in turn", make_staggered},
       {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
       {"lemke", {Lcp}, true, "complementary pivoting with 4, 8 or 16 facets: exact where it ends", make_lemke},
-      {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, compliance R = alpha diag G", make_primal_newton_mujoco},
-      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, compliance physical or near-rigid", make_primal_newton_sap},
+      {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, R = alpha diag G", make_primal_newton_mujoco},
+      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, R physical or near-rigid", make_primal_newton_sap},
   };
   return table;
 }
