@@ -30,8 +30,9 @@ void judge_raisim(const ContactProblem& problem, int i, const Vec3& f, Vec3 c, d
   const double a = 1 - sx * sx - sy * sy, b = c.x() * sx + c.y() * sy, t = c.x() * c.x() + c.y() * c.y();
   const double root = std::sqrt(std::max(b * b + a * t, 0.0));
   const double below = root - b;  // z = |c_T|^2 / (root - b) is the smaller positive root, whatever the sign of a
-  if (t > 0 && (b * b + a * t < 0 || !(below > 0))) {  // the cut cone is unbounded along -c_T: no force is optimal
+  if (t > 0 && (b * b + a * t < 0 || !(below > 0))) {  // the cut cone is unbounded along -c_T: no force but zero
     r.complementarity = std::max(r.complementarity, f.norm() * std::sqrt(t));
+    c.z() += mu * std::sqrt(t);
   } else if (t > 0) {
     const double z = t / below;  // (residuals.2)
     c += z * Vec3(sx, sy, mu);

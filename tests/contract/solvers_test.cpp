@@ -3,6 +3,8 @@
 // g = c - (G + R) f. The judge, not the solver, says whether the answer is right.
 #include <doctest/doctest.h>
 
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <cmath>
 #include <random>
 
@@ -296,6 +298,132 @@ TEST_CASE("a contact given twice: G has half its rank, the judge is content all 
       CHECK(report.status == SolveStatus::Converged);
       CHECK(judge(problem, model, f).relative() <= 1e-8);
     }
+  });
+}
+
+TEST_CASE("rigid contacts: the primal Newton methods tell the residual that their compliance leaves") {
+  for (const SolverEntry& entry : contact_solvers()) {
+    if (!needs_compliance(entry.name)) continue;
+    for (LineSearch search : {LineSearch::Exact, LineSearch::Armijo}) {
+      SolverOptions options{.model = ContactModel::Ccp, .line_search = search};
+      auto solver = entry.make(options);
+      for (unsigned seed = 0; seed < 10; ++seed) {
+        Chosen chosen = choose(ContactModel::Ccp, Shape{.nc = 4, .mu = 0.5}, 400 + seed);
+        VecX f = VecX::Zero(12);
+        const SolveReport report = solver->solve(chosen.problem, Tolerance{}, f);
+        CAPTURE(entry.name);
+        CAPTURE(seed);
+        CHECK(report.status == SolveStatus::Stalled);
+        CHECK(report.iterations < 100);
+        CHECK(report.residual.relative() > 1e-8);
+        // Its own, softer problem is solved all the same: R is what the answer's velocity lacks.
+        ContactProblem softer = chosen.problem;
+        for (int i = 0; i < 4; ++i) {
+          const auto D = softer.G().block<3, 3>(3 * i, 3 * i);
+          const double W = D.norm() / std::sqrt(3.0), tangent = std::max(D(0, 0), D(1, 1));
+          const bool sap = entry.name == "primal-newton-sap";
+          softer.R().segment<2>(3 * i).setConstant(1e-3 * (sap ? W : tangent));
+          softer.R()[3 * i + 2] = sap ? W / (4 * M_PI * M_PI) : 1e-3 * D(2, 2);
+        }
+        CHECK(judge(softer, ContactModel::Ccp, f).relative() <= 1e-9);
+      }
+    }
+  }
+}
+
+TEST_CASE("lemke: 8 and 16 facets bring the pyramid to the cone, other numbers are refused") {
+  CHECK_THROWS_AS(make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = 5}), InvalidInput);
+  // A block pushed at 22.5 degrees, G the identity: it slides, and friction is the corner or the side that opposes
+  // best.
+  ContactProblem problem;
+  problem.resize(1, 0, true);
+  problem.G().setIdentity();
+  problem.g() << 3 * std::cos(M_PI / 8), 3 * std::sin(M_PI / 8), -1;
+  problem.mu()[0] = 0.5;
+  for (int facets : {4, 8, 16}) {
+    auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = facets});
+    VecX f = VecX::Zero(3), c(3);
+    const SolveReport report = solver->solve(problem, Tolerance{}, f);
+    CAPTURE(facets);
+    CHECK(report.status == SolveStatus::Converged);
+    problem.velocity(f.data(), c.data());
+    CHECK(judge(problem, ContactModel::Lcp, f.data(), c.data(), facets).relative() <= 1e-12);
+    CHECK(f[2] == doctest::Approx(1));
+    // 22.5 degrees is a corner of the octagon, and the middle of a side of the 16-gon: there f_T is the disc's own.
+    const double length = facets == 4 ? 0.5 * std::sqrt(2) : facets == 8 ? 0.5 / std::cos(M_PI / 8) : 0.5;
+    CHECK(std::hypot(f[0], f[1]) == doctest::Approx(length).epsilon(1e-9));
+  }
+  for (unsigned seed = 0; seed < 10; ++seed)
+    for (int facets : {8, 16}) {
+      auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = facets});
+      Chosen chosen = choose(ContactModel::Ncp, Shape{.nc = 4, .nr = 4, .mu = 0.4}, 500 + seed);
+      VecX f = VecX::Zero(16), c(16);
+      CHECK(solver->solve(chosen.problem, Tolerance{}, f).status == SolveStatus::Converged);
+      chosen.problem.velocity(f.data(), c.data());
+      CHECK(judge(chosen.problem, ContactModel::Lcp, f.data(), c.data(), facets).relative() <= 1e-8);
+    }
+}
+
+TEST_CASE("forces that cannot exist are never called converged") {
+  for_each([](const SolverEntry& entry, ContactModel model, SolverOptions options) {
+    options.max_iterations = 500;
+    Chosen chosen = choose(model, Shape{.nc = 2, .mu = 0.4}, 41);
+    ContactProblem& problem = chosen.problem;
+    problem.G().middleRows(3, 3).setZero();  // pressed, and nothing that force could move
+    problem.G().middleCols(3, 3).setZero();
+    problem.g().segment(3, 3) << 0, 0, -1;
+    VecX f = VecX::Zero(6);
+    const SolveReport report = entry.make(options)->solve(problem, Tolerance{}, f);
+    CHECK(report.status != SolveStatus::Converged);
+    CHECK(report.residual.relative() > 1e-8);
+    if (entry.name == "dantzig" || entry.name == "lemke") CHECK(report.status == SolveStatus::Infeasible);
+  });
+}
+
+TEST_CASE("a solver keeps nothing between solves: the same problem gives the same bits") {
+  for_each([](const SolverEntry& entry, ContactModel model, const SolverOptions& options) {
+    auto solver = entry.make(options);
+    const Chosen chosen = choose(model, Shape{.nc = 5, .nr = 2, .mu = 0.5}, 51);
+    const Chosen other = choose(model, Shape{.nc = 3, .nr = 1, .mu = 0.2}, 52);
+    VecX first = VecX::Zero(17), again = VecX::Zero(17), between = VecX::Zero(10);
+    solver->solve(chosen.problem, Tolerance{}, first);
+    solver->solve(other.problem, Tolerance{}, between);
+    solver->solve(chosen.problem, Tolerance{}, again);
+    CHECK((first.array() == again.array()).all());
+  });
+}
+
+TEST_CASE("without a dense G the solvers that can work on the factor, and the others refuse") {
+  for_each([](const SolverEntry& entry, ContactModel model, const SolverOptions& options) {
+    if (entry.name == "newton") return;  // never called so: the stepper gives such islands to pgs
+    const double ratio = needs_compliance(entry.name) ? 0.2 : 0;
+    Chosen chosen = choose(model, Shape{.nc = 3, .nr = 2, .mu = 0.3, .ratio = ratio}, 61);
+    const ContactProblem& dense = chosen.problem;
+    const int n = dense.size();
+    ContactProblem problem;
+    problem.resize(3, 2, false);
+    problem.g() = dense.g();
+    problem.R() = dense.R();
+    problem.mu() = dense.mu();
+    problem.lower() = dense.lower();
+    problem.upper() = dense.upper();
+    const MatX G = dense.G(), L = G.llt().matrixL();
+    ContactFactor& factor = problem.factor;
+    factor.nw = n;
+    for (int k = 0; k < n; ++k) factor.index.push_back(k);
+    for (int i = 0; i < problem.blocks(); ++i) {
+      factor.start.push_back(i);
+      factor.blocks.push_back({static_cast<int>(factor.y.size()), 0, n, 0, i});
+      for (int k = 0; k < n; ++k)
+        for (int r = 0; r < problem.block_size(i); ++r) factor.y.push_back(L(problem.offset(i) + r, k));
+    }
+    factor.start.push_back(problem.blocks());
+    VecX f = VecX::Zero(n);
+    const SolveReport report = entry.make(options)->solve(problem, Tolerance{}, f);
+    const bool can = entry.name == "pgs" || entry.name == "raisim" || needs_compliance(entry.name);
+    CHECK(report.status == (can ? SolveStatus::Converged : SolveStatus::Invalid));
+    if (can) CHECK(judge(dense, model, f).relative() <= 1e-7);  // 1e-8 and the rounding of the factor
+    if (!can) CHECK(f.isZero(0));
   });
 }
 
