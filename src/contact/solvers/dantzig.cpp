@@ -1,6 +1,6 @@
 // Dantzig's principal pivoting for the LCP with a four-sided pyramid [Baraff1994; LeLidec2024, sec. III-A].
 // The bounds of friction are held while the box (box.1) is solved exactly, then renewed from the new normal forces:
-//   |f_x| <= b_x,   b_x <- mu f_N                                                                  (dantzig.1)
+//   |f_x| <= b_x,   b_x <- mu f_N, half of the way where that does not help                        (dantzig.1)
 // Once the sides of all unknowns repeat, they are kept and the friction at its bound is tied to the normal force,
 //   c_i = 0 for i free,  f_t = +-mu f_N for t at its bound                                         (dantzig.2)
 // one linear solve that ends the iteration exactly. Departs from Baraff: he updates the bounds while pivoting, which
@@ -32,7 +32,7 @@ class Dantzig final : public ContactSolver {
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;
     while (report.iterations < options_.max_iterations) {
-      set_bounds(problem);
+      set_bounds(problem, since_best > 3 ? 0.5 : 1.0);
       const auto outcome =
           box_.solve(A_.data(), problem.size(), problem.g().data(), lower_.data(), upper_.data(), x_.data());
       report.iterations += 1 + box_.pivots();
@@ -63,9 +63,10 @@ class Dantzig final : public ContactSolver {
     sides_.clear();
   }
 
-  void set_bounds(const ContactProblem& problem) {
+  void set_bounds(const ContactProblem& problem, double share) {
     for (int i = 0; i < problem.nc(); ++i) {
-      const double bound = problem.mu()[i] * std::max(x_[3 * i + 2], 0.0);  // (dantzig.1)
+      const double wanted = problem.mu()[i] * std::max(x_[3 * i + 2], 0.0);
+      const double bound = share < 1 ? share * wanted + (1 - share) * upper_[3 * i] : wanted;  // (dantzig.1)
       lower_[3 * i] = lower_[3 * i + 1] = -bound;
       upper_[3 * i] = upper_[3 * i + 1] = bound;
       lower_[3 * i + 2] = 0;

@@ -27,10 +27,11 @@ class Staggered final : public ContactSolver {
     prepare(problem, f);
     report.status = SolveStatus::IterationLimit;
     double least = report.residual.relative(), milestone = least;
-    int since = 0;
+    int since = 0, rises = 0;
+    double previous = least;
     for (int k = 1; k <= options_.max_iterations; ++k) {
       report.iterations = k;
-      const auto outcome = normal_pass(problem);
+      const auto outcome = normal_pass(problem, rises > 5 ? 0.5 : 1.0);
       if (outcome != BoxQp::Outcome::Solved || !tangential_pass(problem)) {
         report.status = outcome == BoxQp::Outcome::Unbounded ? SolveStatus::Infeasible : SolveStatus::Stalled;
         break;
@@ -48,9 +49,11 @@ class Staggered final : public ContactSolver {
         report.status = SolveStatus::Converged;
         break;
       }
+      rises += residual.relative() > previous;
+      previous = residual.relative();
       since = least < 0.5 * milestone ? 0 : since + 1;
       if (since == 0) milestone = least;
-      if (since > 200) {
+      if (since > 500) {
         report.status = SolveStatus::Stalled;
         break;
       }
@@ -97,7 +100,7 @@ class Staggered final : public ContactSolver {
     return problem.G()(i, j) + (i == j ? problem.R()[i] : 0.0);
   }
 
-  BoxQp::Outcome normal_pass(const ContactProblem& problem) {  // (staggered.1)
+  BoxQp::Outcome normal_pass(const ContactProblem& problem, double share) {  // (staggered.1)
     const int nn = problem.blocks();
     for (int a = 0; a < nn; ++a) {
       const int i = normal_index(problem, a);
@@ -109,7 +112,10 @@ class Staggered final : public ContactSolver {
       part_[a] = x_[i];
     }
     const auto outcome = normal_.solve(A_.data(), nn, b_.data(), lower_.data(), upper_.data(), part_.data());
-    for (int a = 0; a < nn; ++a) x_[normal_index(problem, a)] = part_[a];
+    for (int a = 0; a < nn; ++a) {
+      double& x = x_[normal_index(problem, a)];
+      x = a < problem.nc() ? share * part_[a] + (1 - share) * x : part_[a];
+    }
     return outcome;
   }
 
