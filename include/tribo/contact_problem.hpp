@@ -25,6 +25,7 @@ struct FactorBlock {
   int depth = 0;          ///< number of whitened coordinates that it touches
   int tree = -1;          ///< blocks of different trees do not couple
   int body = -1;
+  int node = 0;           ///< the tree's place in ContactFactor::node_start
 };
 
 /// G = Y Y^T, as sparse rows: each unknown block has one or two FactorBlocks. Primal methods need no M and no J.
@@ -34,6 +35,9 @@ struct ContactFactor {
   std::vector<int> index;
   std::vector<FactorBlock> blocks;   ///< blocks of unknown block i: [start[i], start[i+1])
   std::vector<int> start;            ///< (nc + nr + 1)
+  std::vector<int> node_start;       ///< whitened coordinates of tree k: [node_start[k], node_start[k+1])
+
+  bool empty() const { return start.empty(); }
 };
 
 class ContactProblem {
@@ -67,6 +71,10 @@ class ContactProblem {
 
   /// c = (G + R) f + g, by the dense matrix or by the factor.
   void velocity(const double* f, double* c) const;
+  /// y = G f.
+  void multiply(const double* f, double* y) const;
+  /// Diagonal of G (n).
+  void diagonal(double* d) const;
   /// Fills the dense G from the factor.
   void densify();
   /// First thing that makes the problem unusable (not finite, negative mu, asymmetric or empty G …), or "".

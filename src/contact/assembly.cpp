@@ -12,6 +12,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 Assembly::Assembly(const Model& model) : model_(&model) {
   parent_.resize(model.trees.size());
   base_.resize(model.trees.size());
+  node_.resize(model.trees.size());
   island_of_.resize(model.trees.size());
   touched_.assign(model.trees.size(), 0);
   dof_body_.resize(at(model.nv));
@@ -72,6 +73,7 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   block.index = static_cast<int>(factor.index.size());
   block.tree = b.tree;
   block.body = body;
+  block.node = node_[at(b.tree)];
   factor.y.resize(factor.y.size() + at(3 * block.depth));
   double* y = factor.y.data() + block.first;
   dynamics.point_jacobian(body, p_W, R_WC, y);
@@ -100,13 +102,17 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
   factor.index.clear();
   factor.blocks.clear();
   factor.start.clear();
+  factor.node_start.clear();
   factor.nw = 0;
   double mass = 0;
   for (int t : island.trees) {
     base_[at(t)] = factor.nw;
+    node_[at(t)] = static_cast<int>(factor.node_start.size());
+    factor.node_start.push_back(factor.nw);
     factor.nw += model_->trees[at(t)].nv;
     mass += model_->trees[at(t)].mass;
   }
+  factor.node_start.push_back(factor.nw);
   problem.weight = mass * model_->gravity.norm();
   before.setZero(problem.size());
   free.setZero(problem.size());
@@ -127,6 +133,7 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
     block.index = static_cast<int>(factor.index.size());
     block.tree = body.tree;
     block.body = dof_body_[at(row.dof)];
+    block.node = node_[at(body.tree)];
     for (int dof : body.chain) {
       factor.y.push_back(dof == row.dof ? row.sign : 0.0);
       factor.index.push_back(dof + base_[at(body.tree)] - model_->trees[at(body.tree)].iv);

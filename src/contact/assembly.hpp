@@ -54,7 +54,7 @@ class Assembly {
                 const VecX& v_free, ContactFactor& factor, double* before, double* free);
 
   const Model* model_;
-  std::vector<int> parent_, base_, island_of_, dof_body_;
+  std::vector<int> parent_, base_, node_, island_of_, dof_body_;
   std::vector<char> touched_;
   std::vector<Island> groups_;
   int islands_ = 0;

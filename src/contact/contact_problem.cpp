@@ -47,36 +47,58 @@ void ContactProblem::resize(int contacts, int rows, bool dense) {
 }
 
 void ContactProblem::velocity(const double* f, double* c) const {
+  multiply(f, c);
   const int n = size();
+  for (int i = 0; i < n; ++i) c[i] += R_[i] * f[i] + g_[i];  // (problem.1)
+}
+
+void ContactProblem::multiply(const double* f, double* c) const {
   if (dense_) {
-    dense::multiply(G_.data(), n, f, c);
-  } else {
-    w_.setZero(factor.nw);
-    for (int i = 0; i < blocks(); ++i) {
-      const int rows = block_size(i);
-      const double* fi = f + offset(i);
-      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-        const FactorBlock& b = factor.blocks[at(s)];
-        const double* y = factor.y.data() + b.first;
-        const int* index = factor.index.data() + b.index;
-        for (int k = 0; k < b.depth; ++k)
-          for (int r = 0; r < rows; ++r) w_[index[k]] += y[rows * k + r] * fi[r];
-      }
-    }
-    for (int i = 0; i < blocks(); ++i) {
-      const int rows = block_size(i);
-      double* ci = c + offset(i);
-      for (int r = 0; r < rows; ++r) ci[r] = 0;
-      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-        const FactorBlock& b = factor.blocks[at(s)];
-        const double* y = factor.y.data() + b.first;
-        const int* index = factor.index.data() + b.index;
-        for (int k = 0; k < b.depth; ++k)
-          for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w_[index[k]];
-      }
+    dense::multiply(G_.data(), size(), f, c);
+    return;
+  }
+  w_.setZero(factor.nw);
+  for (int i = 0; i < blocks(); ++i) {
+    const int rows = block_size(i);
+    const double* fi = f + offset(i);
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+      const FactorBlock& b = factor.blocks[at(s)];
+      const double* y = factor.y.data() + b.first;
+      const int* index = factor.index.data() + b.index;
+      for (int k = 0; k < b.depth; ++k)
+        for (int r = 0; r < rows; ++r) w_[index[k]] += y[rows * k + r] * fi[r];
     }
   }
-  for (int i = 0; i < n; ++i) c[i] += R_[i] * f[i] + g_[i];  // (problem.1)
+  for (int i = 0; i < blocks(); ++i) {
+    const int rows = block_size(i);
+    double* ci = c + offset(i);
+    for (int r = 0; r < rows; ++r) ci[r] = 0;
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+      const FactorBlock& b = factor.blocks[at(s)];
+      const double* y = factor.y.data() + b.first;
+      const int* index = factor.index.data() + b.index;
+      for (int k = 0; k < b.depth; ++k)
+        for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w_[index[k]];
+    }
+  }
+}
+
+void ContactProblem::diagonal(double* d) const {
+  if (dense_) {
+    for (int i = 0; i < size(); ++i) d[i] = G_.map()(i, i);
+    return;
+  }
+  for (int i = 0; i < blocks(); ++i) {
+    const int rows = block_size(i);
+    for (int r = 0; r < rows; ++r) d[offset(i) + r] = 0;
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
+      for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
+        const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
+        const int depth = shared_depth(factor, a, b);
+        for (int k = 0; k < rows * depth; ++k)
+          d[offset(i) + k % rows] += factor.y[at(a.first + k)] * factor.y[at(b.first + k)];
+      }
+  }
 }
 
 void ContactProblem::densify() {

@@ -94,4 +94,26 @@ TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
   }
 }
 
+TRIBO_CLONES void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C) {
+  if (rows == 6 && inner == 6) {  // free bodies: the compiler unrolls
+    for (int j = 0; j < columns; ++j) {
+      double* __restrict out = C + static_cast<std::ptrdiff_t>(j) * 6;
+      const double* b = B + static_cast<std::ptrdiff_t>(j) * 6;
+      double sum[6];
+      for (int i = 0; i < 6; ++i) sum[i] = out[i];
+      for (int k = 0; k < 6; ++k)
+        for (int i = 0; i < 6; ++i) sum[i] -= A[6 * k + i] * b[k];
+      for (int i = 0; i < 6; ++i) out[i] = sum[i];
+    }
+    return;
+  }
+  for (int j = 0; j < columns; ++j)
+    for (int k = 0; k < inner; ++k) {
+      double* __restrict out = C + static_cast<std::ptrdiff_t>(j) * rows;
+      const double* __restrict a = A + static_cast<std::ptrdiff_t>(k) * rows;
+      const double b = B[static_cast<std::ptrdiff_t>(j) * inner + k];
+      for (int i = 0; i < rows; ++i) out[i] -= b * a[i];
+    }
+}
+
 }  // namespace tribo::dense

@@ -16,4 +16,7 @@ void lu_solve(const double* LU, int n, const int* pivot, double* b);
 /// y = A x for a square A.
 void multiply(const double* A, int n, const double* x, double* y);
 
+/// C -= A B, A (rows x inner), B (inner x columns), C (rows x columns).
+void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C);
+
 }  // namespace tribo::dense

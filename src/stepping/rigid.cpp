@@ -34,7 +34,6 @@ class Rigid final : public Stepper {
     solver_ = make_contact_solver(options.solver, solver);
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
-    large_ = make_contact_solver("pgs", solver);
     for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_}) x->setZero(model.nv);
     saturated_.assign(at(model.nv), 0);
     for (const Body& b : model.bodies)
@@ -131,8 +130,7 @@ class Rigid final : public Stepper {
       problem_.upper()[j] = row.upper;
       f_[o] = std::clamp(0.0, row.lower, row.upper);
     }
-    ContactSolver& solver = problem_.dense() ? *solver_ : *large_;
-    const SolveReport solve = solver.solve(problem_, options_.tolerance, f_.map());
+    const SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
     const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
     const int iterations = report.solve.iterations + solve.iterations;
     const bool escalated = report.solve.escalated || solve.escalated;
@@ -260,8 +258,7 @@ class Rigid final : public Stepper {
         problem_.R()[n] = recovery_compliance * (problem_.dense() ? problem_.G()(n, n) : 1.0 / model.mass());
       }
       for (int j = 0; j < problem_.nr(); ++j) problem_.lower()[j] = problem_.upper()[j] = 0;
-      ContactSolver& solver = problem_.dense() ? *recovery_ : *large_;
-      solver.solve(problem_, Tolerance{0, 1e-6}, f_.map());
+      recovery_->solve(problem_, Tolerance{0, 1e-6}, f_.map());
       c_.resize(problem_.size());
       problem_.velocity(f_.data(), c_.data());
       for (int k = 0; k < problem_.nc(); ++k) {
@@ -365,7 +362,7 @@ class Rigid final : public Stepper {
   }
 
   StepperOptions options_;
-  std::unique_ptr<ContactSolver> solver_, recovery_, large_;
+  std::unique_ptr<ContactSolver> solver_, recovery_;
   ContactProblem problem_;
   VectorBuffer before_, free_, f_, c_, impact_, row_force_;
   VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_;

@@ -6,7 +6,7 @@
 //   (mu f_N, f_T) o (psi, c_T) = (kappa, 0, 0),   o the product of the second-order cone (ip.3)
 //   rows:  c = z_l - z_u,  z_l (f - lower) = kappa,  z_u (upper - f) = kappa            (ip.4)
 // At kappa = 0 psi is the slip speed and (ip.3) is maximal dissipation. Newton's direction with psi and c eliminated:
-//   (G + R + W) df = rhs,   W block-diagonal                                            (ip.5)
+//   (G + R + W) df = rhs,   W block-diagonal; solved as df + D G df = D rhs, D = (R + W)^-1, by BlockSystem   (ip.5)
 // Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
 // mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
@@ -15,7 +15,6 @@
 #include <cmath>
 #include <limits>
 
-#include "contact/dense.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
@@ -49,23 +48,20 @@ double step_cone(double a0, double ax, double ay, double d0, double dx, double d
 void InteriorPoint::scale(const ContactProblem& problem) {
   const int n = problem.size(), nc = problem.nc();
   d_scale_.resize(n);
+  problem.diagonal(d_scale_.data());
+  for (int i = 0; i < n; ++i) d_scale_[i] += problem.R()[i];
   for (int i = 0; i < nc; ++i) {
-    double trace = 0;
-    for (int k = 0; k < 3; ++k) trace += problem.G()(3 * i + k, 3 * i + k) + problem.R()[3 * i + k];
+    const double trace = d_scale_[3 * i] + d_scale_[3 * i + 1] + d_scale_[3 * i + 2];
     for (int k = 0; k < 3; ++k) d_scale_[3 * i + k] = trace > 0 ? 1.0 / std::sqrt(trace / 3) : 1.0;
   }
-  for (int i = 3 * nc; i < n; ++i) {
-    const double d = problem.G()(i, i) + problem.R()[i];
-    d_scale_[i] = d > 0 ? 1.0 / std::sqrt(d) : 1.0;
-  }
+  for (int i = 3 * nc; i < n; ++i) d_scale_[i] = d_scale_[i] > 0 ? 1.0 / std::sqrt(d_scale_[i]) : 1.0;
   const auto D = d_scale_.map();
   beta_ = 1e-300;
   for (int i = 0; i < n; ++i) beta_ = std::max(beta_, std::abs(D[i] * problem.g()[i]));
-  G_.resize(n, n);
   g_.resize(n);
   R_.resize(n);
+  work_.resize(n);
   for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) G_.data()[static_cast<std::ptrdiff_t>(j) * n + i] = D[i] * D[j] * problem.G()(i, j);
     g_[j] = D[j] * problem.g()[j] / beta_;
     R_[j] = D[j] * D[j] * problem.R()[j];
   }
@@ -75,6 +71,14 @@ void InteriorPoint::scale(const ContactProblem& problem) {
     lower_[j] = problem.lower()[j] / (D[3 * nc + j] * beta_);
     upper_[j] = problem.upper()[j] / (D[3 * nc + j] * beta_);
   }
+}
+
+// y = (scaled G + R) x.
+void InteriorPoint::multiply(const ContactProblem& problem, const double* x, double* y) {
+  const int n = problem.size();
+  for (int i = 0; i < n; ++i) work_[i] = d_scale_[i] * x[i];
+  problem.multiply(work_.data(), y);
+  for (int i = 0; i < n; ++i) y[i] = d_scale_[i] * y[i] + R_[i] * x[i];
 }
 
 void InteriorPoint::start(const ContactProblem& problem) {
@@ -88,7 +92,6 @@ void InteriorPoint::start(const ContactProblem& problem) {
   }
   r_.resize(n);
   rho_.resize(n);
-  work_.resize(n);
   for (int i = 0; i < nc; ++i) {
     x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
     x_.psi[i] = std::max(1.0, problem.mu()[i]);
@@ -133,52 +136,50 @@ double InteriorPoint::complementarity(const ContactProblem& problem) const {
 
 void InteriorPoint::residual(const ContactProblem& problem) {
   const int n = problem.size();
-  dense::multiply(G_.data(), n, x_.f.data(), r_.data());
-  for (int i = 0; i < n; ++i) r_[i] += R_[i] * x_.f[i] + g_[i];
+  multiply(problem, x_.f.data(), r_.data());
+  for (int i = 0; i < n; ++i) r_[i] += g_[i];
   for (int i = 0; i < 3 * problem.nc(); ++i) r_[i] -= x_.c[i];
   for (int j = 0; j < problem.nr(); ++j) r_[3 * problem.nc() + j] -= x_.z_lower[j] - x_.z_upper[j];
 }
 
-// G + R + W, (ip.5), and its factor.
+// D = (R + W)^-1 of (ip.5), and the factor. A floor keeps D finite where a contact sticks and is rigid.
 bool InteriorPoint::factor(const ContactProblem& problem) {
-  const int n = problem.size(), nc = problem.nc();
-  matrix_.resize(n, n);
-  auto A = matrix_.map();
-  A = G_.map();
-  for (int i = 0; i < n; ++i) A(i, i) += R_[i] + 1e-14;
+  constexpr double floor = 1e-14;
+  const int nc = problem.nc();
+  D_.setZero(9 * nc + problem.nr());
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i;
-    const double mu = problem.mu()[i];
+    const double mu = problem.mu()[i], square = d_scale_[o] * d_scale_[o];
     const double* f = x_.f.data() + o;
     const double* c = x_.c.data() + o;
-    A(o + 2, o + 2) += c[2] / f[2];
+    Eigen::Map<Mat3> D(D_.data() + 9 * i);
+    Mat3 W = Mat3::Zero();
+    W(2, 2) = c[2] / f[2] + R_[o + 2] + floor;
     if (mu == 0) {
-      for (int k = 0; k < 2; ++k) {
-        A.row(o + k).setZero();
-        A(o + k, o + k) = 1;
-      }
+      D(2, 2) = square / W(2, 2);
       continue;
     }
     // P dc_T + Q df_T + q df_N = rho with P = a0 - a a^T/a0, Q = psi - a c^T/a0, q = mu (c - a psi/a0); W_T = P^-1 (Q, q).
     const double a0 = mu * f[2], psi = x_.psi[i];
-    const double det = a0 * a0 - f[0] * f[0] - f[1] * f[1];
-    const double Pi[2][2] = {{(a0 * a0 - f[1] * f[1]) / (a0 * det), f[0] * f[1] / (a0 * det)},
-                             {f[0] * f[1] / (a0 * det), (a0 * a0 - f[0] * f[0]) / (a0 * det)}};
-    for (int r = 0; r < 2; ++r) {
-      for (int s = 0; s < 2; ++s) {
-        const double q0 = (s == 0 ? psi : 0) - f[0] * c[s] / a0, q1 = (s == 1 ? psi : 0) - f[1] * c[s] / a0;
-        A(o + r, o + s) += Pi[r][0] * q0 + Pi[r][1] * q1;
-      }
-      A(o + r, o + 2) += mu * (Pi[r][0] * (c[0] - f[0] * psi / a0) + Pi[r][1] * (c[1] - f[1] * psi / a0));
-    }
+    const Eigen::Vector2d a(f[0], f[1]), ct(c[0], c[1]);
+    const double det = a0 * a0 - a.squaredNorm();
+    Eigen::Matrix2d Pi;
+    Pi << a0 * a0 - a.y() * a.y(), a.x() * a.y(), a.x() * a.y(), a0 * a0 - a.x() * a.x();
+    Pi /= a0 * det;
+    W.topLeftCorner<2, 2>() = Pi * (psi * Eigen::Matrix2d::Identity() - a * ct.transpose() / a0);
+    W.topRightCorner<2, 1>() = mu * (Pi * (ct - a * psi / a0));
+    W(0, 0) += R_[o] + floor;
+    W(1, 1) += R_[o + 1] + floor;
+    D = square * W.inverse();
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;
-    if (std::isfinite(lower_[j])) A(o, o) += x_.z_lower[j] / (x_.f[o] - lower_[j]);
-    if (std::isfinite(upper_[j])) A(o, o) += x_.z_upper[j] / (upper_[j] - x_.f[o]);
+    double W = R_[o] + floor;
+    if (std::isfinite(lower_[j])) W += x_.z_lower[j] / (x_.f[o] - lower_[j]);
+    if (std::isfinite(upper_[j])) W += x_.z_upper[j] / (upper_[j] - x_.f[o]);
+    D_[9 * nc + j] = d_scale_[o] * d_scale_[o] / W;
   }
-  pivot_.resize(static_cast<std::size_t>(n));
-  return dense::lu(matrix_.data(), n, pivot_.data());
+  return system_.factor(problem, D_.data());
 }
 
 // Newton's direction towards products = target; the corrector takes the second order of the affine direction along.
@@ -215,12 +216,16 @@ void InteriorPoint::direction(const ContactProblem& problem, double target, bool
       rho_[o] -= (target - x_.z_upper[j] * s + on * df * affine_.z_upper[j]) / s;
     }
   }
-  for (int i = 0; i < n; ++i) d_.f[i] = rho_[i] - r_[i];
-  for (int i = 0; i < nc; ++i)
-    if (problem.mu()[i] == 0) d_.f[3 * i] = d_.f[3 * i + 1] = 0;
-  dense::lu_solve(matrix_.data(), n, pivot_.data(), d_.f.data());
-  dense::multiply(G_.data(), n, d_.f.data(), d_.c.data());
-  for (int i = 0; i < n; ++i) d_.c[i] += R_[i] * d_.f[i] + r_[i];
+  // e = D rhs in the units of the problem, where rhs / d is the unscaled right-hand side.
+  for (int i = 0; i < nc; ++i) {
+    const Eigen::Map<const Mat3> D(D_.data() + 9 * i);
+    d_.f.map().segment<3>(3 * i) = D * (rho_.map() - r_.map()).segment<3>(3 * i) / d_scale_[3 * i];
+  }
+  for (int i = 3 * nc; i < n; ++i) d_.f[i] = D_[6 * nc + i] * (rho_[i] - r_[i]) / d_scale_[i];
+  system_.solve(problem, D_.data(), d_.f.data());
+  for (int i = 0; i < n; ++i) d_.f[i] /= d_scale_[i];
+  multiply(problem, d_.f.data(), d_.c.data());
+  for (int i = 0; i < n; ++i) d_.c[i] += r_[i];
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i;
     const double mu = problem.mu()[i];
@@ -277,15 +282,16 @@ void InteriorPoint::move(double alpha) {
   x_.z_upper.map() += alpha * d_.z_upper.map();
 }
 
-SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
+// One run of the method; f holds the best point seen.
+SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f) {
   SolveReport report;
   report.status = SolveStatus::IterationLimit;
-  scale(problem);
   start(problem);
   best_.resize(problem.size());
   best_.map() = f;
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
   double least = report.residual.relative();
+  const int patience = bold ? 15 : 40;
   int without_gain = 0;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
@@ -293,25 +299,8 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
       report.status = SolveStatus::Stalled;
       break;
     }
-    const double kappa = complementarity(problem);
-    direction(problem, 0, false);
-    const double reach = longest_step(problem);
-    // Mehrotra's choice: the more the affine step achieves, the less centring.
-    const double centring = std::max(std::pow(1 - reach, 3), 1e-3);
-    affine_.f.map() = d_.f.map();
-    affine_.c.map() = d_.c.map();
-    affine_.psi.map() = d_.psi.map();
-    affine_.z_lower.map() = d_.z_lower.map();
-    affine_.z_upper.map() = d_.z_upper.map();
-    direction(problem, centring * kappa, true);
-    double alpha = longest_step(problem);
-    if (alpha < 0.1) {  // the second order misleads here: centre instead
-      direction(problem, 0.8 * kappa, false);
-      alpha = longest_step(problem);
-    }
-    move(std::min(1.0, 0.995 * alpha));
+    move(step(problem, bold));
     report.iterations = k + 1;
-
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
     ++without_gain;
@@ -329,12 +318,43 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
       report.status = SolveStatus::Infeasible;
       break;
     }
-    if (without_gain > 25) {
+    if (without_gain > patience) {
       report.status = SolveStatus::Stalled;
       break;
     }
   }
   f = best_.map();
+  return report;
+}
+
+// The direction into d_; returns how far to go along it. Bold: predictor and corrector. Otherwise: half way to the centre,
+// which takes three times as many iterations and gets through where the bold one runs into the boundary.
+double InteriorPoint::step(const ContactProblem& problem, bool bold) {
+  const double kappa = complementarity(problem);
+  if (!bold) {
+    direction(problem, 0.5 * kappa, false);
+    return std::min(1.0, 0.7 * longest_step(problem));
+  }
+  direction(problem, 0, false);
+  const double reach = longest_step(problem);
+  const double centring = std::max(std::pow(1 - reach, 3), 1e-3);  // Mehrotra: the further the affine step, the less
+  affine_.f.map() = d_.f.map();
+  affine_.c.map() = d_.c.map();
+  affine_.psi.map() = d_.psi.map();
+  affine_.z_lower.map() = d_.z_lower.map();
+  affine_.z_upper.map() = d_.z_upper.map();
+  direction(problem, centring * kappa, true);
+  return std::min(1.0, 0.995 * longest_step(problem));
+}
+
+SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
+  scale(problem);
+  system_.analyse(problem);
+  SolveReport report = run(problem, tolerance, true, f);
+  if (report.status == SolveStatus::Converged) return report;
+  const int before = report.iterations;
+  report = run(problem, tolerance, false, f);
+  report.iterations += before;
   return report;
 }
 

@@ -3,13 +3,14 @@
 
 #include <vector>
 
+#include "contact/block_system.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {
 
 class InteriorPoint {
  public:
-  /// f: solution out; the guess is not used. Dense problems only.
+  /// f: solution out; the guess is not used.
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
 
  private:
@@ -18,7 +19,10 @@ class InteriorPoint {
     VectorBuffer z_lower, z_upper;   // multipliers of the bounds of the rows (nr)
   };
 
+  SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f);
+  double step(const ContactProblem& problem, bool bold);
   void scale(const ContactProblem& problem);
+  void multiply(const ContactProblem& problem, const double* x, double* y);
   void start(const ContactProblem& problem);
   double complementarity(const ContactProblem& problem) const;
   bool factor(const ContactProblem& problem);
@@ -28,10 +32,9 @@ class InteriorPoint {
   void residual(const ContactProblem& problem);
 
   Point x_, d_, affine_;
-  VectorBuffer d_scale_, g_, R_, mu_, lower_, upper_;  // the scaled problem
-  VectorBuffer r_, rho_, work_, c_true_, best_;
-  MatrixBuffer G_, matrix_;
-  std::vector<int> pivot_;
+  VectorBuffer d_scale_, g_, R_, lower_, upper_;  // the scaled problem
+  VectorBuffer r_, rho_, work_, c_true_, best_, D_;
+  BlockSystem system_;
   double beta_ = 1;  // forces and velocities are divided by this beside the scaling by blocks
 };
 

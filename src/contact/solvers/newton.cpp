@@ -19,6 +19,7 @@
 
 #include "contact/dense.hpp"
 #include "contact/solvers/interior_point.hpp"
+#include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
@@ -33,23 +34,21 @@ class Newton final : public ContactSolver {
   explicit Newton(const SolverOptions& options) : options_(options) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
-    SolveReport report;
-    if (problem.size() == 0) return report;
-    prepare(problem);
-    report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
+    if (problem.size() == 0) return {};
+    SolveReport report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
     if (report.status == SolveStatus::Converged) return report;
 
-    const int first = report.iterations;
-    SolveReport interior = interior_point_.solve(problem, tolerance, f);
-    const Residual reached = interior.residual;
+    const SolveReport first = report;
     saved_.resize(problem.size());
+    const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     report = iterate(problem, tolerance, f, 8);
-    if (report.status != SolveStatus::Converged && !(report.residual.relative() < reached.relative())) {
+    const int iterations = first.iterations + interior.iterations + report.iterations;
+    if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
       report = interior;
     }
-    report.iterations += first + (report.status == interior.status ? 0 : interior.iterations);
+    report.iterations = iterations;
     report.escalated = true;
     return report;
   }
@@ -76,6 +75,8 @@ class Newton final : public ContactSolver {
 
   // Newton steps until the judge is content; f holds the best point seen.
   SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most) {
+    if (!problem.dense()) return sparse_.iterate(problem, tolerance, most, f, options_.trace);
+    prepare(problem);
     SolveReport report;
     report.residual = judge_afresh(problem, options_.model, f.data(), c_);
     double least = report.residual.relative();
@@ -264,6 +265,7 @@ class Newton final : public ContactSolver {
 
   SolverOptions options_;
   InteriorPoint interior_point_;
+  SparseNewton sparse_;
   std::vector<Mode> modes_;
   std::vector<int> active_, pivot_;
   VectorBuffer c_, rhs_, left_, best_, scale_, slip_, saved_;

@@ -1,0 +1,125 @@
+// Semismooth Newton on bodies instead of contacts: newton.cpp's (newton.1) to (newton.4), each contact's three equations
+// written as  E f+ = rho - P (G f+ + g)  and so as  f+ + D G f+ = e  with  D = E^-1 P,  e = E^-1 (rho - P g)   (sparse.1)
+//   open   D = 0, e = 0
+//   stick  P = 1, E = sigma + R, rho = sigma f_k
+//   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R), rho = (f'_T - mu y_N y^ + r N sigma f_k, sigma f_k)
+// One factorisation serves several proximal steps f_k <- f+, which remove what sigma leaves. sigma is 1e-6 of the
+// block's scale: smaller loses digits in 1/sigma, larger takes more steps.
+#include "contact/solvers/newton_sparse.hpp"
+
+#include <cmath>
+
+#include "contact/solvers/solvers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double relative_sigma = 1e-6;
+constexpr int proximal_steps = 4;
+
+}  // namespace
+
+// D, E^-1 and the part of rho that does not depend on the centre f_k. False where the factor fails.
+bool SparseNewton::linearise(const ContactProblem& problem, const double* f) {
+  const int nc = problem.nc();
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const double s = scale_[i], r = 1 / s, mu = problem.mu()[i], sigma = relative_sigma * s;
+    Eigen::Map<Mat3> D(D_.data() + 9 * i), Ei(Ei_.data() + 9 * i);
+    Vec3 rho = Vec3::Zero();
+    const Vec3 y = Eigen::Map<const Vec3>(f + o) - r * Eigen::Map<const Vec3>(c_.data() + o);
+    const double t = std::sqrt(y.x() * y.x() + y.y() * y.y());
+    Mat3 P = Mat3::Identity(), E = Mat3::Zero();
+    for (int k = 0; k < 3; ++k) E(k, k) = sigma + problem.R()[o + k];
+    if (y.z() <= 0) {
+      P.setZero();
+      E.setIdentity();
+    } else if (mu == 0 || t > mu * y.z()) {
+      const double bound = mu * y.z();
+      const Eigen::Vector2d direction = t > 0 ? Eigen::Vector2d(y.head<2>() / t) : Eigen::Vector2d::Zero();
+      Eigen::Vector2d ft(f[o], f[o + 1]);
+      if (ft.norm() > bound) ft *= bound / ft.norm();
+      Eigen::Matrix2d N = Eigen::Matrix2d::Zero();
+      if (t > 0) N = bound / t * Eigen::Matrix2d::Identity() - ft * direction.transpose() / t;
+      P.topLeftCorner<2, 2>() = r * N;
+      E.topLeftCorner<2, 2>() = Eigen::Matrix2d::Identity() - N + r * N * (sigma + problem.R()[o]);
+      E.topRightCorner<2, 1>() = -mu * direction;
+      rho.head<2>() = ft - bound * direction;
+    }
+    Ei = E.inverse();
+    D = Ei * P;
+    rho_.map().segment<3>(o) = Ei * rho;
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j, d = 9 * nc + j;
+    const double s = scale_[nc + j], y = f[o] - c_[o] / s;
+    const bool low = y <= problem.lower()[j], high = y >= problem.upper()[j];
+    Ei_[d] = 1 / (relative_sigma * s + problem.R()[o]);
+    D_[d] = low || high ? 0 : Ei_[d];
+    rho_[o] = low ? problem.lower()[j] : high ? problem.upper()[j] : 0;
+  }
+  return system_.factor(problem, D_.data());
+}
+
+// e for the centre f: E^-1 (rho + P (sigma f - g)).
+void SparseNewton::centre(const ContactProblem& problem, const double* f, double* e) const {
+  const int nc = problem.nc();
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const Eigen::Map<const Mat3> D(D_.data() + 9 * i);
+    const double sigma = relative_sigma * scale_[i];
+    Eigen::Map<Vec3>(e + o) = rho_.map().segment<3>(o) + D * (sigma * Eigen::Map<const Vec3>(f + o) - problem.g().segment<3>(o));
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * nc + j;
+    e[o] = rho_[o] + D_[9 * nc + j] * (relative_sigma * scale_[nc + j] * f[o] - problem.g()[o]);
+  }
+}
+
+SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f,
+                                  std::vector<double>* trace) {
+  const int n = problem.size(), nc = problem.nc();
+  for (VectorBuffer* b : {&c_, &rho_, &e_, &best_}) b->resize(n);
+  D_.resize(9 * nc + problem.nr());
+  Ei_.resize(9 * nc + problem.nr());
+  scale_.resize(problem.blocks());
+  problem.diagonal(e_.data());
+  for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
+  for (int i = 0; i < nc; ++i) scale_[i] = std::max({e_[3 * i], e_[3 * i + 1], e_[3 * i + 2], 1e-300});
+  for (int j = 0; j < problem.nr(); ++j) scale_[nc + j] = std::max(e_[3 * nc + j], 1e-300);
+  SolveReport report;
+  report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+  if (tolerance.met(report.residual)) return report;
+  system_.analyse(problem);
+  best_.map() = f;
+  report.status = SolveStatus::IterationLimit;
+  for (int k = 0; k < most; ++k) {
+    if (!linearise(problem, f.data())) {
+      report.status = SolveStatus::Stalled;
+      break;
+    }
+    double last = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < proximal_steps; ++step) {
+      centre(problem, f.data(), e_.data());
+      system_.solve(problem, D_.data(), e_.data());
+      f = e_.map();
+      const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+      if (trace) trace->push_back(now.absolute());
+      report.iterations = k + 1;
+      if (now.relative() < report.residual.relative()) {
+        report.residual = now;
+        best_.map() = f;
+      }
+      if (tolerance.met(now)) {
+        report.status = SolveStatus::Converged;
+        return report;
+      }
+      if (now.relative() > 0.3 * last) break;  // the modes are wrong, not the proximal term
+      last = now.relative();
+    }
+  }
+  f = best_.map();
+  return report;
+}
+
+}  // namespace tribo

@@ -1,0 +1,23 @@
+// The semismooth Newton of newton.cpp for problems without a dense G. See newton_sparse.cpp.
+#pragma once
+
+#include "contact/block_system.hpp"
+#include "tribo/contact_solver.hpp"
+
+namespace tribo {
+
+class SparseNewton {
+ public:
+  /// At most so many factorisations; f: guess in, best point out.
+  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f,
+                      std::vector<double>* trace);
+
+ private:
+  bool linearise(const ContactProblem& problem, const double* f);
+  void centre(const ContactProblem& problem, const double* f, double* e) const;
+
+  BlockSystem system_;
+  VectorBuffer scale_, c_, D_, Ei_, rho_, e_, best_;
+};
+
+}  // namespace tribo
