@@ -59,7 +59,7 @@ void AdmmCore::finish() {
   primal_ = change_ = 0;
   for (int i = 0; i < n_; ++i) {
     y_[i] += rho_ * (hat_[i] - z_[i]);  // (admm.2)
-    primal_ = std::max(primal_, std::abs(x_[i] - z_[i]));
+    primal_ = std::max(primal_, std::abs(hat_[i] - z_[i]));
     change_ = std::max(change_, std::abs(z_[i] - z_old_[i]));
   }
   adapt();

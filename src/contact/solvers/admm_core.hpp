@@ -4,7 +4,7 @@
 // [LeLidec2024, alg. 3]. m keeps the matrix invertible where A is not. rho from the spectrum of A, with L its largest
 // eigenvalue and m the least that A + m can have:
 //   rho_0 = sqrt(L m) (L/m)^0.4                                                                    (admm.3)
-//   rho <- rho k^(+-1),  k = (L/m)^0.05, where |x - z| and rho |z - z-| differ by more than 10      (admm.4)
+//   rho <- rho k^(+-1),  k = (L/m)^0.05, where |x^ - z| and rho |z - z-| differ by more than 10      (admm.4)
 // Departs from the paper: k shrinks to sqrt k whenever the direction of (admm.4) turns, so that rho cannot run in a
 // cycle, and a changed rho (a new Cholesky factor) rests for a few iterations. L comes from power iterations that
 // always start from the same vector: nothing is kept from solve to solve, so a restored state gives the same bits.
@@ -38,7 +38,7 @@ class AdmmCore {
     return true;
   }
   double change() const { return change_; }  ///< largest |z - z-| of the last step
-  double gap() const { return primal_; }     ///< largest |x - z| of the last step
+  double gap() const { return primal_; }     ///< largest |x^ - z| of the last step
   double rho() const { return rho_; }
 
  private:
