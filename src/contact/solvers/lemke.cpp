@@ -35,23 +35,11 @@ class Lemke final : public ContactSolver {
     if (tolerance.met(report.residual)) return report;
     list_variables(problem);
     assemble(problem);
-    report.status = pivot(report.iterations);
-    if (report.status != SolveStatus::Converged) return report;
-
-    report.status = SolveStatus::Stalled;
-    for (const bool afresh : {true, false}) {
-      if (afresh ? !solve_basis() : !read_tableau()) continue;
-      forces(problem);
-      const Residual residual = judge_afresh(problem, ContactModel::Lcp, f_.data(), c_, options_.facets);
-      if (options_.trace) options_.trace->push_back(residual.absolute());
-      if (residual.relative() < report.residual.relative()) {
-        report.residual = residual;
-        f = f_.map();
-      }
-      if (tolerance.met(residual)) {
-        report.status = SolveStatus::Converged;
-        break;
-      }
+    // Where rounding leads the first attempt astray, others go with q moved by a little; f is judged by the q as given.
+    for (const double shift : {0.0, 1e-10, 1e-8}) {
+      report.status = pivot(shift, report.iterations);
+      if (report.status == SolveStatus::Converged) report.status = answer(problem, tolerance, f, report);
+      if (report.status == SolveStatus::Converged || report.status == SolveStatus::IterationLimit) break;
     }
     return report;
   }
@@ -124,6 +112,22 @@ class Lemke final : public ContactSolver {
     }
   }
 
+  // The better of z solved afresh and z of the tableau.
+  SolveStatus answer(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, SolveReport& report) {
+    for (const bool afresh : {true, false}) {
+      if (afresh ? !solve_basis() : !read_tableau()) continue;
+      forces(problem);
+      const Residual residual = judge_afresh(problem, ContactModel::Lcp, f_.data(), c_, options_.facets);
+      if (options_.trace) options_.trace->push_back(residual.absolute());
+      if (residual.relative() < report.residual.relative() || tolerance.met(residual)) {
+        report.residual = residual;
+        f = f_.map();
+      }
+      if (tolerance.met(residual)) return SolveStatus::Converged;
+    }
+    return SolveStatus::Stalled;
+  }
+
   static double product(const ContactProblem& problem, const Variable& u, const Variable& v) {
     const auto entry = [&](int i, int j) { return problem.G()(i, j) + (i == j ? problem.R()[i] : 0.0); };
     double sum = u.a * v.a * entry(u.first, v.first);
@@ -133,8 +137,8 @@ class Lemke final : public ContactSolver {
     return sum;
   }
 
-  // Columns of the tableau: w (m), z (m), z_0, right side. Row-major.
-  SolveStatus pivot(int& iterations) {
+  // Columns of the tableau: w (m), z (m), z_0, right side. Row-major. shift: what moves q, over its largest entry.
+  SolveStatus pivot(double shift, int& iterations) {
     const int m = static_cast<int>(variables_.size()), width = 2 * m + 2;
     tableau_.resize(static_cast<Eigen::Index>(m) * width);
     basis_.resize(at(m));
@@ -149,7 +153,7 @@ class Lemke final : public ContactSolver {
       row[i] = 1;
       for (int j = 0; j < m; ++j) row[m + j] = -M_.map()(i, j);
       row[2 * m] = -1;
-      row[2 * m + 1] = q_[i] / unit_;
+      row[2 * m + 1] = q_[i] / unit_ + shift * (1.5 + std::sin(1.0 + i));
       basis_[at(i)] = i;
       if (row[2 * m + 1] < least) {
         least = row[2 * m + 1];
@@ -158,7 +162,8 @@ class Lemke final : public ContactSolver {
     }
     if (leaving < 0) return SolveStatus::Converged;
     int entering = 2 * m;
-    while (iterations < options_.max_iterations) {
+    for (int k = 0; iterations < options_.max_iterations; ++k) {
+      if (k > 30 * m) return SolveStatus::Stalled;  // in exact numbers no basis would come twice
       ++iterations;
       const int out = basis_[at(leaving)];
       exchange(leaving, entering, m, width);
@@ -188,13 +193,14 @@ class Lemke final : public ContactSolver {
   // The row that leaves: least ratio; z_0 where it is among the least, else the first in lexicographic order. (lemke.4)
   int ratio_test(int column, int m, int width) const {
     const auto row = [&](int i) { return tableau_.data() + static_cast<std::ptrdiff_t>(i) * width; };
+    const auto ratio = [&](int i) { return std::max(row(i)[width - 1], 0.0) / row(i)[column]; };
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < m; ++i)
-      if (row(i)[column] > smallest_pivot) least = std::min(least, row(i)[width - 1] / row(i)[column]);
-    const double tie = least + 1e-13 * (1 + std::abs(least));
+      if (row(i)[column] > smallest_pivot) least = std::min(least, ratio(i));
+    const double tie = least + 1e-13 * (1 + least);
     int best = -1;
     for (int i = 0; i < m; ++i) {
-      if (!(row(i)[column] > smallest_pivot) || row(i)[width - 1] / row(i)[column] > tie) continue;
+      if (!(row(i)[column] > smallest_pivot) || ratio(i) > tie) continue;
       if (basis_[at(i)] == 2 * m) return i;
       if (best < 0 || before(row(i), row(best), column, m)) best = i;
     }
