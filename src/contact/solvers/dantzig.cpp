@@ -5,7 +5,8 @@
 //   c_i = 0 for i free,  f_t = +-mu f_N for t at its bound                                         (dantzig.2)
 // one linear solve that ends the iteration exactly. Departs from Baraff: he updates the bounds while pivoting, which
 // may leave earlier friction beyond its bound; here the judge decides, and a cycle of (dantzig.1) is told as Stalled.
-// Rows are boxes. No bound on some row and no force that stops it: Infeasible. Dense problems only.
+// The cap counts the passes of (dantzig.1), the report their pivots as well. Rows are boxes. No bound on some row and
+// no force that stops it: Infeasible. Dense problems only.
 #include <cmath>
 
 #include "contact/dense.hpp"
@@ -31,7 +32,7 @@ class Dantzig final : public ContactSolver {
     prepare(problem, f);
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;
-    while (report.iterations < options_.max_iterations) {
+    for (int pass = 0; pass < options_.max_iterations; ++pass) {
       set_bounds(problem, since_best > 3 ? 0.5 : 1.0);
       const auto outcome =
           box_.solve(A_.data(), problem.size(), problem.g().data(), lower_.data(), upper_.data(), x_.data());
