@@ -57,7 +57,7 @@ class Simulation {
   const Model& model() const;
   const State& state() const;
   /// Restores: InvalidInput where it belongs to another model or has the wrong sizes.
-  void set_state(State state);
+  void set_state(const State& state);
   double dt() const;
   /// Body poses at the present state.
   Placement body_pose(int body);

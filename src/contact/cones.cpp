@@ -7,7 +7,7 @@ namespace tribo {
 
 Vec3 project_cone(const Vec3& f, double mu) {
   const double t = std::hypot(f.x(), f.y()), n = f.z();
-  if (t <= mu * n) return f;
+  if (n >= 0 && t <= mu * n) return f;
   if (mu * t <= -n) return Vec3::Zero();
   const double s = (n + mu * t) / (1 + mu * mu);  // normal part of the nearest point on the boundary
   const double scale = t > 0 ? mu * s / t : 0;

@@ -125,13 +125,13 @@ const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
 double Simulation::dt() const { return impl_->dt; }
 
-void Simulation::set_state(State state) {
+void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;
   if (state.model != m.hash()) throw InvalidInput("the state belongs to another model");
   if (state.q.size() != m.nq || state.v.size() != m.nv || state.control.size() != impl_->state.control.size())
     throw InvalidInput("the state has the wrong sizes for this simulation (controllers with other memory?)");
   if (!state.q.allFinite() || !state.v.allFinite()) throw InvalidInput("the state is not finite");
-  impl_->state = std::move(state);
+  impl_->state = state;  // a copy keeps the capacity of the contact list
   impl_->work.current = false;
   impl_->started = false;
 }

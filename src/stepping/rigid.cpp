@@ -22,6 +22,7 @@ namespace {
 
 constexpr double overlap_slop = 1e-7;       // overlap that is left alone [m]
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
+constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -244,27 +245,29 @@ class Rigid final : public Stepper {
     const auto contacts = work.collision.contacts();
     for (int i = 0; i < work.assembly.islands(); ++i) {
       const Island& island = work.assembly.island(i);
-      bool deep = false;
-      for (int k : island.contacts) deep |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
-      if (!deep) continue;
+      bool overlaps = false;
+      for (int k : island.contacts) overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
+      if (!overlaps) continue;
       work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, problem_, before_, free_);
       f_.setZero(problem_.size());
       problem_.mu().setZero();
       problem_.g().setZero();
+      c_.resize(problem_.size());
+      problem_.diagonal(c_.data());
       for (int k = 0; k < problem_.nc(); ++k) {
         const int n = 3 * k + 2;
         const double gap = wanted_gap(model, contacts[at(island.contacts[at(k)])], work.contacts[at(island.contacts[at(k)])], dt);
         problem_.g()[n] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
-        problem_.R()[n] = recovery_compliance * (problem_.dense() ? problem_.G()(n, n) : 1.0 / model.mass());
+        problem_.R()[n] = recovery_compliance * c_[n];
       }
       for (int j = 0; j < problem_.nr(); ++j) problem_.lower()[j] = problem_.upper()[j] = 0;
       recovery_->solve(problem_, Tolerance{0, 1e-6}, f_.map());
-      c_.resize(problem_.size());
       problem_.velocity(f_.data(), c_.data());
       for (int k = 0; k < problem_.nc(); ++k) {
         const int n = 3 * k + 2;
         const double moved = c_[n] - problem_.g()[n] - problem_.R()[n] * f_[n];
-        if (problem_.g()[n] < 0 && moved < -0.5 * problem_.g()[n] && report.status == StepStatus::Ok)
+        const bool deep = problem_.g()[n] * dt * dt < -share * wedge_overlap;
+        if (deep && moved < -0.5 * problem_.g()[n] && report.status == StepStatus::Ok)
           report.status = StepStatus::Wedged;
       }
       work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, recovery_v_);

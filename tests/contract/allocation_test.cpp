@@ -44,7 +44,8 @@ using namespace tribo;
 
 TEST_CASE("the counter counts") {
   const long before = allocations;
-  delete new double(1);
+  VecX x(100);  // Eigen allocates by malloc, not by new
+  CHECK(x.size() == 100);
   CHECK(allocations - before == 1);
 }
 
@@ -66,9 +67,10 @@ TEST_CASE("every scene x contact solver steps without allocating after warm-up")
       simulation.set_state(state);  // the same steps again: every size has been seen
       const long before = allocations;
       for (int k = 0; k < 20; ++k) simulation.step();
+      const long made = allocations - before;  // before CAPTURE, which makes strings
       CAPTURE(file.path().filename().string());
       CAPTURE(solver.name);
-      CHECK(allocations - before == 0);
+      CHECK(made == 0);
     }
   }
 }

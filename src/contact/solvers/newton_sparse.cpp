@@ -93,7 +93,12 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   system_.analyse(problem);
   best_.map() = f;
   report.status = SolveStatus::IterationLimit;
+  double earlier = std::numeric_limits<double>::infinity();
   for (int k = 0; k < most; ++k) {
+    if (k >= 3 && k % 2 == 1) {  // it converges fast or not at all
+      if (report.residual.relative() > 0.1 * earlier) break;
+      earlier = report.residual.relative();
+    }
     if (!linearise(problem, f.data())) {
       report.status = SolveStatus::Stalled;
       break;
