@@ -1,0 +1,196 @@
+// Steps per second of Tribo beside MuJoCo's C loop on equal scenes, and where the time of a Tribo step goes.
+//
+//   tribo_bench [--rounds N] [SCENE ...]           the tables
+//   tribo_bench --count SCENE SIDE STEPS           STEPS steps within bench_counted(), for callgrind;
+//                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic
+//   tribo_bench --mjcf SCENE                       the exported scene
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "breakdown.hpp"
+#include "dynamics/dynamics.hpp"
+#include "runners.hpp"
+#include "timing.hpp"
+
+using namespace tribo;
+using namespace tribo::bench;
+
+/// The symbol that callgrind switches on at.
+extern "C" __attribute__((noinline)) void bench_counted(Runner& runner, int steps) { runner.step(steps); }
+
+namespace {
+
+struct Case {
+  const char* name;  ///< in scenes/
+  int settle;        ///< steps before the timed ones
+  int block;         ///< steps timed at once
+  int rounds;
+  int fall;  ///< steps that MuJoCo takes first, to make the state that all sides begin with
+  const char* integrator = "Euler";
+};
+
+const std::vector<Case> cases{
+    {"cube", 2000, 500, 30, 0},           {"stack-10", 2000, 100, 30, 0},     {"solo-standing", 2000, 500, 30, 0},
+    {"talos-standing", 2000, 200, 30, 0}, {"allegro-ball", 2000, 300, 30, 0}, {"ur10", 2000, 1000, 30, 0},
+    {"heap-100", 100, 10, 5, 3000},
+};
+
+const std::vector<std::string> sides{"tribo-off", "tribo-full", "mujoco", "mujoco-elliptic"};
+
+const Case& find_case(const std::string& name) {
+  std::string known;
+  for (const Case& c : cases) {
+    if (name == c.name) return c;
+    known += std::string(known.empty() ? "" : ", ") + c.name;
+  }
+  throw InvalidInput("unknown scene '" + name + "'; known: " + known);
+}
+
+Scene load(const Case& c) {
+  Scene scene = load_scene(std::string(TRIBO_SCENES_DIR) + "/" + c.name + ".toml");
+  scene.dt = 1e-3;
+  return scene;
+}
+
+MjcfOptions mujoco_options(const Case& c, const std::string& cone) {
+  MjcfOptions options;
+  options.cone = cone;
+  options.integrator = c.integrator;
+  return options;
+}
+
+std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std::string& side) {
+  if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, AuditLevel::Off);
+  if (side == "tribo-full") return std::make_unique<TriboRunner>(scene, AuditLevel::Full);
+  if (side == "mujoco") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "pyramidal"));
+  if (side == "mujoco-elliptic") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "elliptic"));
+  throw InvalidInput("unknown side '" + side + "'; known: tribo-off, tribo-full, mujoco, mujoco-elliptic");
+}
+
+State begin_state(const Case& c, const Scene& scene) {
+  State state = scene.start;
+  if (c.fall == 0) return state;
+  MujocoPeer peer(scene, mujoco_options(c, "pyramidal"));
+  for (int k = 0; k < c.fall; ++k) peer.step();
+  peer.get_state(state);
+  return state;
+}
+
+// How far the two models are from being one.
+void print_equality(const Case& c, const Scene& scene) {
+  const MujocoPeer peer(scene, mujoco_options(c, "pyramidal"));
+  Dynamics dynamics(*scene.model);
+  dynamics.compute(scene.start.q, scene.start.v);
+  const MatX ours = dynamics.mass_matrix(), theirs = peer.mass_matrix();
+  std::printf("  equal: mass %.6g kg, differs by %.1e; mass matrix differs by %.1e (relative, Frobenius)\n",
+              scene.model->mass(), std::abs(peer.mass() / scene.model->mass() - 1),
+              (ours - theirs).norm() / ours.norm());
+}
+
+struct Line {
+  std::string scene;
+  std::vector<double> us;  ///< of each side
+};
+
+Line measure(const Case& c, int rounds) {
+  const Scene scene = load(c);
+  std::printf("%s\n", c.name);
+  print_equality(c, scene);
+  const State begin = begin_state(c, scene);
+  std::vector<std::unique_ptr<Runner>> runners;
+  Line line{c.name, std::vector<double>(sides.size(), 1e300)};
+  std::vector<double> height(sides.size());
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    runners.push_back(make_runner(c, scene, sides[s]));
+    runners[s]->start(begin);
+    height[s] = runners[s]->center_of_mass().z();
+    runners[s]->step(c.settle);
+    runners[s]->keep();
+  }
+  for (int r = 0; r < rounds; ++r)
+    for (std::size_t s = 0; s < sides.size(); ++s) {
+      runners[s]->restore();
+      runners[s]->step(1);  // caches, and what restoring costs
+      const double start = cpu_seconds();
+      runners[s]->step(c.block);
+      line.us[s] = std::min(line.us[s], 1e6 * (cpu_seconds() - start) / c.block);
+    }
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    const std::string trouble = runners[s]->trouble();
+    std::printf("  %-16s %9.2f us a step, %3d contacts, mass centre %+.4f mm since the start%s%s\n", sides[s].c_str(),
+                line.us[s], runners[s]->contacts(), 1e3 * (runners[s]->center_of_mass().z() - height[s]),
+                trouble.empty() ? "" : ", ", trouble.c_str());
+  }
+  const auto& off = dynamic_cast<TriboRunner&>(*runners[0]);
+  const StepperOptions options = tribo_options(AuditLevel::Off);
+  double sum = 0;
+  std::printf("  parts of a step (us):");
+  for (const Part& part : breakdown(scene, off.kept(), options)) {
+    std::printf(" %s %.2f;", part.name.c_str(), part.us);
+    sum += part.us;
+  }
+  std::printf(" the rest (rows, recovery, report) %.2f; audit full %.2f\n", line.us[0] - sum, line.us[1] - line.us[0]);
+  std::fflush(stdout);
+  return line;
+}
+
+void print_table(const std::vector<Line>& lines) {
+  std::printf(
+      "\nsteps per second (dt 1 ms)\n| scene | Tribo, audit off | Tribo, audit full | MuJoCo %s | MuJoCo, elliptic "
+      "cone | ratio off | ratio full | ratio full, elliptic |\n|---|---|---|---|---|---|---|---|\n",
+      MujocoPeer::version().c_str());
+  for (const Line& l : lines)
+    std::printf("| %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f |\n", l.scene.c_str(), 1e6 / l.us[0],
+                1e6 / l.us[1], 1e6 / l.us[2], 1e6 / l.us[3], l.us[2] / l.us[0], l.us[2] / l.us[1], l.us[3] / l.us[1]);
+}
+
+int count(const std::string& name, const std::string& side, int steps) {
+  const Case& c = find_case(name);
+  const Scene scene = load(c);
+  const State begin = begin_state(c, scene);
+  const auto runner = make_runner(c, scene, side);
+  runner->start(begin);
+  runner->step(c.settle);
+  bench_counted(*runner, steps);
+  return 0;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.size() == 4 && words[0] == "--count") return count(words[1], words[2], std::atoi(words[3].c_str()));
+  if (words.size() == 2 && words[0] == "--mjcf") {
+    const Case& c = find_case(words[1]);
+    std::printf("%s\n", to_mjcf(load(c), mujoco_options(c, "pyramidal")).c_str());
+    return 0;
+  }
+  int rounds = 0;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--rounds" && i + 1 < words.size())
+      rounds = std::atoi(words[++i].c_str());
+    else
+      names.push_back(words[i]);
+  }
+  if (names.empty())
+    for (const Case& c : cases) names.push_back(c.name);
+  std::vector<Line> lines;
+  for (const std::string& name : names) {
+    const Case& c = find_case(name);
+    lines.push_back(measure(c, rounds > 0 ? rounds : c.rounds));
+  }
+  print_table(lines);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tribo_bench: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,25 @@
+// A scene as an MJCF text, so that MuJoCo steps the world that Tribo steps.
+//
+// Bodies, inertias, joints (damping, armature, dry friction), shapes, friction coefficients, gravity and the PD
+// controllers (as position servos with the same gains, feed-forward and limits of force) are carried over. Not carried
+// over: joint ranges, restitution, compliance. InvalidInput where the scene has something that has no equal in MJCF.
+#pragma once
+
+#include <string>
+
+#include "tribo/scene.hpp"
+
+namespace tribo::bench {
+
+struct MjcfOptions {
+  double dt = 1e-3;                  ///< [s]
+  std::string cone = "pyramidal";    ///< MuJoCo's default; or "elliptic"
+  std::string integrator = "Euler";  ///< MuJoCo's default; or "implicitfast"
+  /// MuJoCo has no point without size: a ball of this radius, whose lowest point at the start is the point [m].
+  double point_radius = 0.005;
+};
+
+/// Body and joint of body i are named "b<i>" and "j<i>", its servo "a<i>".
+std::string to_mjcf(const Scene& scene, const MjcfOptions& options);
+
+}  // namespace tribo::bench
