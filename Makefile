@@ -2,7 +2,7 @@
 #   make run        build, and run the default scene
 #   make test       build, and run the tests in their short forms (SANITIZE=address,undefined for a sanitizer build)
 #   make test-all   every test, the long ones too
-#   make bench      benchmarks beside the peers
+#   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind)
 #   make format     clang-format over the tree
 
 SANITIZE ?=
@@ -29,6 +29,9 @@ test: build
 
 test-all: build
 	@cd "$(BUILD)" && ctest -j $(JOBS)
+
+bench: setup
+	@JOBS=$(JOBS) scripts/bench $(BENCH)
 
 format: setup
 	@scripts/format

@@ -1,5 +1,6 @@
 #include "breakdown.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "stepping/workspace.hpp"
@@ -20,30 +21,32 @@ class Pieces {
     SolverOptions solver;
     solver.model = contact_model_from(options.contact_model);
     solver_ = make_contact_solver(options.solver, solver);
+    large_ = make_contact_solver("pgs", solver);
   }
 
   std::vector<Part> run() {
-    std::vector<Part> parts;
-    auto time = [&](const char* name, auto&& f) { parts.push_back({name, 1e6 * least_time(f)}); };
-    time("dynamics", [&] { work_.dynamics.compute(state_.q, state_.v); });
-    time("control", [&] { control(); });
-    time("collision", [&] { collide(); });
-    time("factor, free motion", [&] { free_motion(); });
+    // In the order of a step: each leaves what the next one needs.
+    const std::vector<std::pair<const char*, void (Pieces::*)()>> steps{
+        {"dynamics", &Pieces::dynamics}, {"control", &Pieces::control},
+        {"collision", &Pieces::collide}, {"factor, free motion", &Pieces::free_motion},
+        {"assembly", &Pieces::assemble}, {"solve", &Pieces::solve},
+        {"apply", &Pieces::apply},       {"integrate", &Pieces::move},
+    };
+    dynamics();
+    control();
+    collide();
     rows();
-    work_.assembly.group(work_.collision.contacts(), rows_);
-    prepare();
-    time("assembly", [&] { assemble(); });
-    time("solve", [&] { solve(); });
-    time("apply", [&] { apply(); });
-    time("integrate", [&] {
-      q_ = state_.q;
-      integrate(model_, v_new_, dt_, q_);
-      turn_velocity(model_, v_new_, dt_, v_new_);
-    });
+    std::vector<Part> parts;
+    for (const auto& [name, piece] : steps) parts.push_back({name, 1e300});
+    for (int round = 0; round < 40; ++round)
+      for (std::size_t i = 0; i < steps.size(); ++i)
+        parts[i].us = std::min(parts[i].us, 1e6 * least_time([&] { (this->*steps[i].second)(); }, 2));
     return parts;
   }
 
  private:
+  void dynamics() { work_.dynamics.compute(state_.q, state_.v); }
+
   void control() {
     work_.actuation.resize(model_.nv);
     for (const auto& c : controllers_) c->control(model_, state_, work_.dynamics, {}, work_.actuation);
@@ -86,41 +89,31 @@ class Pieces {
     VecX guess, f;
   };
 
-  void prepare() {
-    solves_.resize(at(work_.assembly.islands()));
-    assemble();
-    for (int i = 0; i < work_.assembly.islands(); ++i) fill(work_.assembly.island(i), solves_[at(i)]);
-  }
-
   void assemble() {
     work_.assembly.group(work_.collision.contacts(), rows_);
-    for (int i = 0; i < work_.assembly.islands(); ++i) {
+    const int n = work_.assembly.islands();
+    if (static_cast<int>(solves_.size()) < n) solves_.resize(at(n));
+    for (int i = 0; i < n; ++i) {
       Solve& s = solves_[at(i)];
-      work_.assembly.build(work_.assembly.island(i), work_.collision.contacts(), rows_, work_.dynamics, state_.v,
-                           v_free_, s.problem, s.before, s.free);
+      const Island& island = work_.assembly.island(i);
+      work_.assembly.build(island, work_.collision.contacts(), rows_, work_.dynamics, state_.v, v_free_, s.problem,
+                           s.before, s.free);
+      set(island, s);
     }
-    for (Solve& s : solves_)
-      if (s.guess.size() == s.problem.size()) set(work_.assembly.island(static_cast<int>(&s - solves_.data())), s);
-  }
-
-  void fill(const Island& island, Solve& s) {
-    s.guess.setZero(s.problem.size());
-    for (int i = 0; i < s.problem.nc(); ++i) {
-      const Contact& contact = work_.collision.contacts()[at(island.contacts[at(i)])];
-      for (const ContactMemory& m : state_.contacts)
-        if (m.id == contact.id) s.guess.segment<3>(3 * i) = m.f;
-    }
-    s.f = s.guess;
-    set(island, s);
   }
 
   // What rigid.cpp adds to the free motion, and the bounds.
   void set(const Island& island, Solve& s) {
     ContactProblem& p = s.problem;
+    if (s.guess.size() != p.size()) s.guess.setZero(p.size());
     for (int i = 0; i < p.nc(); ++i) {
       const Contact& contact = work_.collision.contacts()[at(island.contacts[at(i)])];
       for (int k = 0; k < 3; ++k) p.g()[3 * i + k] = s.free[3 * i + k] / dt_;
       p.g()[3 * i + 2] += std::max(contact.gap, 0.0) / (dt_ * dt_);
+      const auto memory = std::lower_bound(state_.contacts.begin(), state_.contacts.end(), contact.id,
+                                           [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
+      const bool seen = memory != state_.contacts.end() && memory->id == contact.id;
+      s.guess.segment<3>(3 * i) = seen ? memory->f : Vec3::Zero();
       p.mu()[i] = model_.surface(contact.material_a, contact.material_b).mu_static;
     }
     for (int j = 0; j < p.nr(); ++j) {
@@ -135,8 +128,14 @@ class Pieces {
   void solve() {
     for (Solve& s : solves_) {
       s.f = s.guess;
-      solver_->solve(s.problem, options_.tolerance, s.f);
+      (s.problem.dense() ? *solver_ : *large_).solve(s.problem, options_.tolerance, s.f);
     }
+  }
+
+  void move() {
+    q_ = state_.q;
+    integrate(model_, v_new_, dt_, q_);
+    turn_velocity(model_, v_new_, dt_, v_new_);
   }
 
   void apply() {
@@ -152,7 +151,7 @@ class Pieces {
   State state_;
   Workspace work_;
   std::vector<std::unique_ptr<Controller>> controllers_;
-  std::unique_ptr<ContactSolver> solver_;
+  std::unique_ptr<ContactSolver> solver_, large_;
   VecX extra_, v_free_, v_new_, zero_, q_;
   std::vector<Row> rows_;
   std::vector<Solve> solves_;

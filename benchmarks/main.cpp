@@ -28,14 +28,15 @@ struct Case {
   int settle;        ///< steps before the timed ones
   int block;         ///< steps timed at once
   int rounds;
-  int fall;  ///< steps that MuJoCo takes first, to make the state that all sides begin with
-  const char* integrator = "Euler";
+  int fall;          ///< steps that MuJoCo takes first, to make the state that all sides begin with
+  bool kd_in_joint;  ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
 };
 
 const std::vector<Case> cases{
-    {"cube", 2000, 500, 30, 0},           {"stack-10", 2000, 100, 30, 0},     {"solo-standing", 2000, 500, 30, 0},
-    {"talos-standing", 2000, 200, 30, 0}, {"allegro-ball", 2000, 300, 30, 0}, {"ur10", 2000, 1000, 30, 0},
-    {"heap-100", 100, 10, 5, 3000},
+    {"cube", 2000, 500, 150, 0, false},          {"stack-10", 2000, 100, 150, 0, false},
+    {"solo-standing", 2000, 400, 150, 0, false}, {"talos-standing", 2000, 200, 150, 0, false},
+    {"allegro-ball", 1000, 300, 150, 0, true},   {"ur10", 2000, 1000, 150, 0, false},
+    {"heap-100", 100, 10, 8, 3000, false},
 };
 
 const std::vector<std::string> sides{"tribo-off", "tribo-full", "mujoco", "mujoco-elliptic"};
@@ -44,7 +45,7 @@ const Case& find_case(const std::string& name) {
   std::string known;
   for (const Case& c : cases) {
     if (name == c.name) return c;
-    known += std::string(known.empty() ? "" : ", ") + c.name;
+    known.append(known.empty() ? "" : ", ").append(c.name);
   }
   throw InvalidInput("unknown scene '" + name + "'; known: " + known);
 }
@@ -58,13 +59,13 @@ Scene load(const Case& c) {
 MjcfOptions mujoco_options(const Case& c, const std::string& cone) {
   MjcfOptions options;
   options.cone = cone;
-  options.integrator = c.integrator;
+  options.kd_in_joint = c.kd_in_joint;
   return options;
 }
 
 std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std::string& side) {
-  if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, AuditLevel::Off);
-  if (side == "tribo-full") return std::make_unique<TriboRunner>(scene, AuditLevel::Full);
+  if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Off));
+  if (side == "tribo-full") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
   if (side == "mujoco") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "pyramidal"));
   if (side == "mujoco-elliptic") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "elliptic"));
   throw InvalidInput("unknown side '" + side + "'; known: tribo-off, tribo-full, mujoco, mujoco-elliptic");
@@ -93,7 +94,24 @@ void print_equality(const Case& c, const Scene& scene) {
 struct Line {
   std::string scene;
   std::vector<double> us;  ///< of each side
+  std::vector<Part> parts{};
+  double bare = 1e300;  ///< Tribo, audit off, without recovery [us]
 };
+
+// Mean over states of the timed block.
+std::vector<Part> parts_of(const Case& c, const Scene& scene, TriboRunner& runner) {
+  constexpr int samples = 4;
+  std::vector<Part> mean;
+  runner.restore();
+  for (int k = 0; k < samples; ++k) {
+    runner.step(std::max(1, c.block / samples));
+    const std::vector<Part> parts = breakdown(scene, runner.state(), tribo_options(AuditLevel::Off));
+    if (mean.empty()) mean = parts;
+    for (std::size_t i = 0; i < parts.size() && k > 0; ++i) mean[i].us += parts[i].us;
+  }
+  for (Part& part : mean) part.us /= samples;
+  return mean;
+}
 
 Line measure(const Case& c, int rounds) {
   const Scene scene = load(c);
@@ -101,7 +119,7 @@ Line measure(const Case& c, int rounds) {
   print_equality(c, scene);
   const State begin = begin_state(c, scene);
   std::vector<std::unique_ptr<Runner>> runners;
-  Line line{c.name, std::vector<double>(sides.size(), 1e300)};
+  Line line{.scene = c.name, .us = std::vector<double>(sides.size(), 1e300)};
   std::vector<double> height(sides.size());
   for (std::size_t s = 0; s < sides.size(); ++s) {
     runners.push_back(make_runner(c, scene, sides[s]));
@@ -110,34 +128,32 @@ Line measure(const Case& c, int rounds) {
     runners[s]->step(c.settle);
     runners[s]->keep();
   }
-  for (int r = 0; r < rounds; ++r)
-    for (std::size_t s = 0; s < sides.size(); ++s) {
-      runners[s]->restore();
-      runners[s]->step(1);  // caches, and what restoring costs
-      const double start = cpu_seconds();
-      runners[s]->step(c.block);
-      line.us[s] = std::min(line.us[s], 1e6 * (cpu_seconds() - start) / c.block);
-    }
+  auto& off = dynamic_cast<TriboRunner&>(*runners[0]);
+  TriboRunner bare(scene, tribo_options(AuditLevel::Off, false));
+  bare.keep(off.state());
+  auto block = [&](Runner& runner, double& us) {
+    runner.restore();
+    runner.step(1);  // caches, and what restoring costs
+    const double start = cpu_seconds();
+    runner.step(c.block);
+    us = std::min(us, 1e6 * (cpu_seconds() - start) / c.block);
+  };
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t s = 0; s < sides.size(); ++s) block(*runners[s], line.us[s]);
+    block(bare, line.bare);
+  }
   for (std::size_t s = 0; s < sides.size(); ++s) {
     const std::string trouble = runners[s]->trouble();
     std::printf("  %-16s %9.2f us a step, %3d contacts, mass centre %+.4f mm since the start%s%s\n", sides[s].c_str(),
                 line.us[s], runners[s]->contacts(), 1e3 * (runners[s]->center_of_mass().z() - height[s]),
                 trouble.empty() ? "" : ", ", trouble.c_str());
   }
-  const auto& off = dynamic_cast<TriboRunner&>(*runners[0]);
-  const StepperOptions options = tribo_options(AuditLevel::Off);
-  double sum = 0;
-  std::printf("  parts of a step (us):");
-  for (const Part& part : breakdown(scene, off.kept(), options)) {
-    std::printf(" %s %.2f;", part.name.c_str(), part.us);
-    sum += part.us;
-  }
-  std::printf(" the rest (rows, recovery, report) %.2f; audit full %.2f\n", line.us[0] - sum, line.us[1] - line.us[0]);
   std::fflush(stdout);
+  line.parts = parts_of(c, scene, off);
   return line;
 }
 
-void print_table(const std::vector<Line>& lines) {
+void print_tables(const std::vector<Line>& lines) {
   std::printf(
       "\nsteps per second (dt 1 ms)\n| scene | Tribo, audit off | Tribo, audit full | MuJoCo %s | MuJoCo, elliptic "
       "cone | ratio off | ratio full | ratio full, elliptic |\n|---|---|---|---|---|---|---|---|\n",
@@ -145,6 +161,20 @@ void print_table(const std::vector<Line>& lines) {
   for (const Line& l : lines)
     std::printf("| %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f |\n", l.scene.c_str(), 1e6 / l.us[0],
                 1e6 / l.us[1], 1e6 / l.us[2], 1e6 / l.us[3], l.us[2] / l.us[0], l.us[2] / l.us[1], l.us[3] / l.us[1]);
+  std::printf("\nparts of a step of Tribo (us)\n| scene |");
+  for (const Part& part : lines.front().parts) std::printf(" %s |", part.name.c_str());
+  std::printf(" recovery | rest | step | audit |\n|---|---|---|---|---|");
+  for (std::size_t i = 0; i < lines.front().parts.size(); ++i) std::printf("---|");
+  for (const Line& l : lines) {
+    double sum = 0;
+    std::printf("\n| %s |", l.scene.c_str());
+    for (const Part& part : l.parts) {
+      std::printf(" %.2f |", part.us);
+      sum += part.us;
+    }
+    std::printf(" %.2f | %.2f | %.2f | %+.2f |", l.us[0] - l.bare, l.bare - sum, l.us[0], l.us[1] - l.us[0]);
+  }
+  std::printf("\n");
 }
 
 int count(const std::string& name, const std::string& side, int steps) {
@@ -180,7 +210,7 @@ int run(const std::vector<std::string>& words) {
     const Case& c = find_case(name);
     lines.push_back(measure(c, rounds > 0 ? rounds : c.rounds));
   }
-  print_table(lines);
+  print_tables(lines);
   return 0;
 }
 

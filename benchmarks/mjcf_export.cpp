@@ -51,6 +51,11 @@ class Exporter {
     dynamics_.compute(scene.start.q, scene.start.v);
     if (!scene.pushes.empty()) throw InvalidInput("scene '" + scene.name + "': pushes have no equal in MJCF");
     check_pairs();
+    kd_.setZero(model_.nv);
+    for (const ControllerSpec& spec : scene.controllers) {
+      const Member& member = model_.members[at(spec.pd.member)];
+      kd_.segment(member.iv, member.nv) += spec.pd.kd;
+    }
   }
 
   std::string run() {
@@ -121,7 +126,7 @@ class Exporter {
     const JointProperties& p = model_.joints;
     Tag tag("joint");
     tag.set("name", named("j", i)).set("type", type);
-    tag.put("damping", p.damping[b.iv]).put("armature", p.armature[b.iv]);
+    tag.put("damping", p.damping[b.iv] + (options_.kd_in_joint ? kd_[b.iv] : 0.0)).put("armature", p.armature[b.iv]);
     if (b.joint != JointKind::Free) tag.put("frictionloss", p.friction[b.iv]);
     if (nv_of(b.joint) == 1) tag.put("axis", b.axis);
     out += tag.whole();
@@ -184,7 +189,8 @@ class Exporter {
         const Body& b = model_.bodies[at(i)];
         if (nv_of(b.joint) != 1) continue;
         const int k = b.iv - member.iv;
-        const double kp = spec.pd.kp[k], kd = spec.pd.kd[k], limit = model_.joints.effort_limit[b.iv];
+        const double kp = spec.pd.kp[k], kd = options_.kd_in_joint ? 0.0 : spec.pd.kd[k];
+        const double limit = model_.joints.effort_limit[b.iv];
         Tag tag("general");
         tag.set("name", named("a", i)).set("joint", named("j", i)).set("biastype", "affine");
         tag.put("gainprm", kp).put("biasprm", spec.pd.tau_ff[k], -kp, -kd);
@@ -199,6 +205,7 @@ class Exporter {
   const Model& model_;
   const MjcfOptions& options_;
   Dynamics dynamics_;
+  VecX kd_;
   std::string meshes_;
   int mesh_count_ = 0;
 };

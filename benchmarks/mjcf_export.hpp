@@ -15,6 +15,9 @@ struct MjcfOptions {
   double dt = 1e-3;                  ///< [s]
   std::string cone = "pyramidal";    ///< MuJoCo's default; or "elliptic"
   std::string integrator = "Euler";  ///< MuJoCo's default; or "implicitfast"
+  /// kd as damping of the joint, which MuJoCo's Euler takes implicitly, and not as part of the servo's force, which it
+  /// takes explicitly. The same physics within the limits of force.
+  bool kd_in_joint = false;
   /// MuJoCo has no point without size: a ball of this radius, whose lowest point at the start is the point [m].
   double point_radius = 0.005;
 };

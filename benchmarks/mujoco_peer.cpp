@@ -8,6 +8,7 @@ namespace tribo::bench {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::string named(const char* prefix, std::size_t i) { return std::string(prefix).append(std::to_string(i)); }
 Quat quat_xyzw(const double* q) { return Quat(q[3], q[0], q[1], q[2]); }
 void put_wxyz(const Quat& q, double* out) { out[0] = q.w(), out[1] = q.x(), out[2] = q.y(), out[3] = q.z(); }
 
@@ -31,7 +32,7 @@ struct MujocoPeer::Impl {
     d = mj_makeData(m);
     kept = mj_makeData(m);
     for (std::size_t i = 0; i < model.bodies.size(); ++i) {
-      const int j = mj_name2id(m, mjOBJ_JOINT, ("j" + std::to_string(i)).c_str());
+      const int j = mj_name2id(m, mjOBJ_JOINT, named("j", i).c_str());
       qpos.push_back(m->jnt_qposadr[j]);
       dof.push_back(m->jnt_dofadr[j]);
     }
@@ -46,7 +47,7 @@ struct MujocoPeer::Impl {
   void set_reference(const PdOptions& pd) {
     const Member& member = model.members[at(pd.member)];
     for (int i = member.first_body; i < member.first_body + member.bodies; ++i) {
-      const int a = mj_name2id(m, mjOBJ_ACTUATOR, ("a" + std::to_string(i)).c_str());
+      const int a = mj_name2id(m, mjOBJ_ACTUATOR, named("a", at(i)).c_str());
       if (a >= 0) d->ctrl[a] = scalar(model.bodies[at(i)].joint, pd.q_ref.data() + model.bodies[at(i)].iq - member.iq);
     }
   }
@@ -151,10 +152,12 @@ int MujocoPeer::contacts() const { return impl_->d->ncon; }
 
 std::string MujocoPeer::warnings() const {
   std::string all;
-  for (int w = 0; w < mjNWARNING; ++w)
-    if (impl_->d->warning[w].number > 0)
-      all += (all.empty() ? "" : "; ") +
-             std::string(mju_warningText(w, static_cast<std::size_t>(impl_->d->warning[w].lastinfo)));
+  for (int w = 0; w < mjNWARNING; ++w) {
+    const mjWarningStat& warning = impl_->d->warning[w];
+    if (warning.number == 0) continue;
+    if (!all.empty()) all.append("; ");
+    all.append(mju_warningText(w, static_cast<std::size_t>(warning.lastinfo)));
+  }
   return all;
 }
 

@@ -3,23 +3,24 @@
 namespace tribo::bench {
 namespace {
 
-Scene with_options(Scene scene, AuditLevel audit) {
+Scene with_options(Scene scene, const StepperOptions& options) {
   scene.stepper = "rigid";
-  scene.stepper_options = tribo_options(audit);
+  scene.stepper_options = options;
   return scene;
 }
 
 }  // namespace
 
-StepperOptions tribo_options(AuditLevel audit) {
+StepperOptions tribo_options(AuditLevel audit, bool recovery) {
   StepperOptions options;
   options.tolerance = {.abs = 0, .rel = 1e-6};
   options.audit = audit;
+  if (!recovery) options.recovery_time = 0;
   return options;
 }
 
-TriboRunner::TriboRunner(const Scene& scene, AuditLevel audit)
-    : simulation_(make_simulation(with_options(scene, audit))) {
+TriboRunner::TriboRunner(const Scene& scene, const StepperOptions& options)
+    : simulation_(make_simulation(with_options(scene, options))) {
   keep();
 }
 
@@ -48,8 +49,9 @@ std::string TriboRunner::trouble() const {
   if (a.status != StepStatus::Ok) return to_string(a.status);
   std::string all;
   auto count = [&](std::uint64_t n, const char* what) {
-    if (n > 0)
-      all += (all.empty() ? "" : ", ") + std::to_string(n) + " of " + std::to_string(a.steps) + " steps " + what;
+    if (n == 0) return;
+    if (!all.empty()) all.append(", ");
+    all.append(std::to_string(n)).append(" of ").append(std::to_string(a.steps)).append(" steps ").append(what);
   };
   count(a.unconverged, "unconverged");
   count(a.infeasible, "infeasible");

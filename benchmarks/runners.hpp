@@ -24,11 +24,11 @@ class Runner {
 };
 
 /// rigid, NCP, default solver, relative tolerance 1e-6.
-StepperOptions tribo_options(AuditLevel audit);
+StepperOptions tribo_options(AuditLevel audit, bool recovery = true);
 
 class TriboRunner final : public Runner {
  public:
-  TriboRunner(const Scene& scene, AuditLevel audit);
+  TriboRunner(const Scene& scene, const StepperOptions& options);
   void step(int steps) override;
   void start(const State& state) override;
   void keep() override { kept_ = simulation_.state(); }
@@ -36,7 +36,8 @@ class TriboRunner final : public Runner {
   int contacts() const override { return last_.contacts; }
   Vec3 center_of_mass() override;
   std::string trouble() const override;
-  const State& kept() const { return kept_; }
+  void keep(const State& state) { kept_ = state; }
+  const State& state() const { return simulation_.state(); }
 
  private:
   Simulation simulation_;
