@@ -21,7 +21,6 @@ class Pieces {
     SolverOptions solver;
     solver.model = contact_model_from(options.contact_model);
     solver_ = make_contact_solver(options.solver, solver);
-    large_ = make_contact_solver("pgs", solver);
   }
 
   std::vector<Part> run() {
@@ -38,7 +37,7 @@ class Pieces {
     rows();
     std::vector<Part> parts;
     for (const auto& [name, piece] : steps) parts.push_back({name, 1e300});
-    for (int round = 0; round < 40; ++round)
+    for (int round = 0; round < 10; ++round)
       for (std::size_t i = 0; i < steps.size(); ++i)
         parts[i].us = std::min(parts[i].us, 1e6 * least_time([&] { (this->*steps[i].second)(); }, 2));
     return parts;
@@ -128,7 +127,7 @@ class Pieces {
   void solve() {
     for (Solve& s : solves_) {
       s.f = s.guess;
-      (s.problem.dense() ? *solver_ : *large_).solve(s.problem, options_.tolerance, s.f);
+      solver_->solve(s.problem, options_.tolerance, s.f);
     }
   }
 
@@ -151,7 +150,7 @@ class Pieces {
   State state_;
   Workspace work_;
   std::vector<std::unique_ptr<Controller>> controllers_;
-  std::unique_ptr<ContactSolver> solver_, large_;
+  std::unique_ptr<ContactSolver> solver_;
   VecX extra_, v_free_, v_new_, zero_, q_;
   std::vector<Row> rows_;
   std::vector<Solve> solves_;

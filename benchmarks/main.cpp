@@ -80,15 +80,16 @@ State begin_state(const Case& c, const Scene& scene) {
   return state;
 }
 
-// How far the two models are from being one.
+// How far the two models are from being one; a comparison of unequal ones is refused.
 void print_equality(const Case& c, const Scene& scene) {
   const MujocoPeer peer(scene, mujoco_options(c, "pyramidal"));
   Dynamics dynamics(*scene.model);
   dynamics.compute(scene.start.q, scene.start.v);
   const MatX ours = dynamics.mass_matrix(), theirs = peer.mass_matrix();
+  const double mass = std::abs(peer.mass() / scene.model->mass() - 1), matrix = (ours - theirs).norm() / ours.norm();
   std::printf("  equal: mass %.6g kg, differs by %.1e; mass matrix differs by %.1e (relative, Frobenius)\n",
-              scene.model->mass(), std::abs(peer.mass() / scene.model->mass() - 1),
-              (ours - theirs).norm() / ours.norm());
+              scene.model->mass(), mass, matrix);
+  if (!(mass < 1e-9) || !(matrix < 1e-9)) throw std::runtime_error(std::string(c.name) + ": the scenes are not equal");
 }
 
 struct Line {
@@ -100,11 +101,11 @@ struct Line {
 
 // Mean over states of the timed block.
 std::vector<Part> parts_of(const Case& c, const Scene& scene, TriboRunner& runner) {
-  constexpr int samples = 4;
+  const int samples = std::min(c.block, 16);
   std::vector<Part> mean;
   runner.restore();
   for (int k = 0; k < samples; ++k) {
-    runner.step(std::max(1, c.block / samples));
+    runner.step(c.block / samples);
     const std::vector<Part> parts = breakdown(scene, runner.state(), tribo_options(AuditLevel::Off));
     if (mean.empty()) mean = parts;
     for (std::size_t i = 0; i < parts.size() && k > 0; ++i) mean[i].us += parts[i].us;
