@@ -99,13 +99,13 @@ struct Line {
   double bare = 1e300;  ///< Tribo, audit off, without recovery [us]
 };
 
-// Mean over states of the timed block.
+// Mean over states of the timed block, one after the other: whether a solve iterates can have a period.
 std::vector<Part> parts_of(const Case& c, const Scene& scene, TriboRunner& runner) {
   const int samples = std::min(c.block, 16);
   std::vector<Part> mean;
   runner.restore();
   for (int k = 0; k < samples; ++k) {
-    runner.step(c.block / samples);
+    runner.step(1);
     const std::vector<Part> parts = breakdown(scene, runner.state(), tribo_options(AuditLevel::Off));
     if (mean.empty()) mean = parts;
     for (std::size_t i = 0; i < parts.size() && k > 0; ++i) mean[i].us += parts[i].us;
