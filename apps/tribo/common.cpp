@@ -34,12 +34,12 @@ std::vector<fs::path> scene_folders() {
 
 /// The first line of comment.
 std::string summary_of(const fs::path& path) {
-  std::ifstream in(path);
+  std::ifstream file(path);
   std::string line;
-  while (std::getline(in, line)) {
-    const std::size_t text = line.find_first_not_of("# \t");
-    if (text == std::string::npos) continue;
-    return line[0] == '#' ? line.substr(text) : "";
+  while (std::getline(file, line)) {
+    const std::size_t first = line.find('"'), last = line.rfind('"');
+    if (line.rfind("description", 0) == 0 && last > first) return line.substr(first + 1, last - first - 1);
+    if (line.rfind("[", 0) == 0) break;
   }
   return "";
 }

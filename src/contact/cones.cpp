@@ -6,7 +6,7 @@
 namespace tribo {
 
 Vec3 project_cone(const Vec3& f, double mu) {
-  const double t = std::hypot(f.x(), f.y()), n = f.z();
+  const double t = std::sqrt(f.x() * f.x() + f.y() * f.y()), n = f.z();
   if (n >= 0 && t <= mu * n) return f;
   if (mu * t <= -n) return Vec3::Zero();
   const double s = (n + mu * t) / (1 + mu * mu);  // normal part of the nearest point on the boundary

@@ -102,7 +102,7 @@ Residual judge(const ContactProblem& problem, ContactModel model, const double* 
     const double mu = problem.mu()[i];
     switch (model) {
       case ContactModel::Ncp:
-        judge_cone(fi, ci + Vec3(0, 0, mu * std::hypot(ci.x(), ci.y())), mu, r);
+        judge_cone(fi, ci + Vec3(0, 0, mu * std::sqrt(ci.x() * ci.x() + ci.y() * ci.y())), mu, r);
         break;
       case ContactModel::Ccp:
         judge_cone(fi, ci, mu, r);

@@ -187,7 +187,7 @@ class Rigid final : public Stepper {
       ContactReport& r = work.contacts[at(island.contacts[at(i)])];
       const int o = 3 * i;
       const Vec3 f = f_.map().segment<3>(o), c = c_.map().segment<3>(o);
-      const double mu = problem_.mu()[i], ft = std::hypot(f.x(), f.y()), ct = std::hypot(c.x(), c.y());
+      const double mu = problem_.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()), ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
       r.id = contact.id;
       r.geometry_a = contact.geometry_a;
       r.geometry_b = contact.geometry_b;

@@ -27,6 +27,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Forces and accelerations are far from overflow: no need of hypot's care.
+double norm(double x, double y) { return std::sqrt(x * x + y * y); }
+
 enum class Mode : char { Open, Stick, Slip };
 
 class Newton final : public ContactSolver {
@@ -165,7 +168,7 @@ class Newton final : public ContactSolver {
       const int o = 3 * i;
       const double r = 1.0 / scale_[i], mu = problem.mu()[i];
       const double n = f[o + 2] - r * c_[o + 2];
-      const double t = std::hypot(f[o] - r * c_[o], f[o + 1] - r * c_[o + 1]);
+      const double t = norm(f[o] - r * c_[o], f[o + 1] - r * c_[o + 1]);
       modes_[at(i)] = n <= 0 ? Mode::Open : (mu > 0 && t <= mu * n ? Mode::Stick : Mode::Slip);
       slips |= modes_[at(i)] == Mode::Slip;
     }
@@ -234,11 +237,11 @@ class Newton final : public ContactSolver {
     double* s = slip_.data() + 8 * i;
     const int row = static_cast<int>(s[3]);
     const double mu = problem.mu()[i], r = 1.0 / scale_[i];
-    const double length = std::hypot(s[0], s[1]), bound = mu * s[2];
+    const double length = norm(s[0], s[1]), bound = mu * s[2];
     const double yx = length > 0 ? s[0] / length : 0, yy = length > 0 ? s[1] / length : 0;
     const double e = length > 0 ? bound / length : 0;
     double fx = f[3 * i], fy = f[3 * i + 1];
-    const double t = std::hypot(fx, fy);
+    const double t = norm(fx, fy);
     if (t > bound) {
       fx *= bound / t;
       fy *= bound / t;

@@ -1,0 +1,1 @@
+"""Tribo: a robot simulator for stiff frictional contact."""
