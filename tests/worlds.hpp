@@ -33,9 +33,9 @@ struct World {
     return *this;
   }
 
-  Simulation simulate(double dt, StepperOptions options = {}) {
+  Simulation simulate(double dt, StepperOptions options = {}, const std::string& stepper = "rigid") {
     auto model = std::make_shared<const Model>(builder.build());
-    Simulation simulation(model, "rigid", options, dt);
+    Simulation simulation(model, stepper, options, dt);
     State state = State::neutral(*model);
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const Body& body = model->bodies[i];

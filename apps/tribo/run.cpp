@@ -46,7 +46,8 @@ Outcome step_through(Simulation& simulation, Recorder* recorder, double duration
   for (std::uint64_t i = 0; i < steps; ++i) {
     outcome.last = simulation.step();
     if (recorder) recorder->push(simulation, outcome.last);
-    if (outcome.last.status == StepStatus::NotFinite || (strict && broke_policy(outcome.last))) {
+    const StepStatus status = outcome.last.status;
+    if (status == StepStatus::NotFinite || status == StepStatus::Stopped || (strict && broke_policy(outcome.last))) {
       outcome.status = to_string(outcome.last.status);
       outcome.code = failed;
       break;
@@ -64,10 +65,11 @@ Outcome step_through(Simulation& simulation, Recorder* recorder, double duration
 
 Json energy_json(const Audit& a) {
   const EnergyLines& e = a.energy;
-  return {{"kinetic", e.kinetic},         {"potential", e.potential}, {"start", a.energy_start},
-          {"actuators", e.actuators},     {"damping", e.damping},     {"contacts", e.contacts},
-          {"constraints", e.constraints}, {"external", e.external},   {"recovery", e.recovery},
-          {"integrator", e.integrator},   {"scale", a.energy_scale},  {"closure", a.ledger_error}};
+  return {{"kinetic", e.kinetic},     {"potential", e.potential},     {"elastic", e.elastic},
+          {"start", a.energy_start},  {"actuators", e.actuators},     {"damping", e.damping},
+          {"contacts", e.contacts},   {"constraints", e.constraints}, {"external", e.external},
+          {"recovery", e.recovery},   {"integrator", e.integrator},   {"scale", a.energy_scale},
+          {"closure", a.ledger_error}};
 }
 
 Json contacts_json(const Simulation& simulation) {
@@ -157,7 +159,7 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
                      number(audit["worst_residual"]) + " (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
-  line("energy", fields(energy, {"kinetic", "potential", "start"}) + " J");
+  line("energy", fields(energy, {"kinetic", "potential", "elastic", "start"}) + " J");
   line(
       "work",
       fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) + " J");

@@ -26,7 +26,9 @@ struct ContactMemory {
   std::uint64_t id = 0;
   Vec3 f = Vec3::Zero();        ///< last force, in C [N]
   Vec3 t1 = Vec3::UnitX();      ///< last first tangent, in W
-  Vec3 anchor = Vec3::Zero();   ///< of compliant and momentum contact, in W [m]
+  Vec3 anchor = Vec3::Zero();   ///< of compliant and momentum contact, on a: in its frame, in W where a is fixed [m]
+  Vec3 point = Vec3::Zero();    ///< what the anchor holds: a point of b, in its frame [m]
+  double rest = 0;              ///< gap at which a compliant contact carries no load [m]
   ContactMode mode = ContactMode::Open;
   bool touched = false;         ///< carried force, or was closed, in the last step
 };

@@ -1,6 +1,7 @@
 // What surfaces are made of. A contact asks for the pair of its two materials.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct SurfacePair {
   double compliance = 0.0;           ///< normal displacement for a force, rigid steppers [m/N], >= 0
   double stiffness = 1e5;            ///< K of the visco-elastic law [N/m], > 0
   double damping = 300.0;            ///< B of the visco-elastic law [N s/m], >= 0
+  /// K and B along the surface; NaN: as along the normal.
+  double stiffness_tangential = std::numeric_limits<double>::quiet_NaN();  ///< [N/m], > 0
+  double damping_tangential = std::numeric_limits<double>::quiet_NaN();    ///< [N s/m], >= 0
 };
 
 /// A named surface: the pair that it makes with its own kind, and so its share in mixed pairs.

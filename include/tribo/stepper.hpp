@@ -17,15 +17,18 @@ struct Workspace;  // src/stepping/workspace.hpp: dynamics, contacts, buffers
 
 enum class StepStatus {
   Ok,
-  Unconverged,   ///< the contact solve did not reach its tolerance; the step was taken with what it had
-  Infeasible,    ///< no contact forces satisfy the laws (opposed walls, conflicting rows)
-  Wedged,        ///< the overlap cannot be undone: recovery holds it bounded
-  NotFinite      ///< the step was not taken
+  Unconverged,  ///< the contact solve did not reach its tolerance; the step was taken with what it had
+  Infeasible,   ///< no contact forces satisfy the laws (opposed walls, conflicting rows)
+  Wedged,       ///< the overlap cannot be undone: recovery holds it bounded
+  NotFinite,    ///< the step was not taken
+  Stopped       ///< the solve failed and the policy is to stop: the step was not taken
 };
 
-/// Work done in a step, line by line [J]. Kinetic and potential are values, not changes.
+/// Work done in a step, line by line [J]. Kinetic, potential and elastic are values, not changes. Where contacts store
+/// elastic energy, the line of contacts (and of constraints) is what they took out of the whole.
 struct EnergyLines {
   double kinetic = 0, potential = 0;
+  double elastic = 0;  ///< in the springs of compliant contacts and joint limits; a value, not a change
   double actuators = 0, damping = 0, contacts = 0, constraints = 0, external = 0, recovery = 0;
   double integrator = 0;  ///< what the scheme itself added, from its own formula
 
@@ -41,17 +44,64 @@ struct LawResiduals {
 
 struct StepReport {
   StepStatus status = StepStatus::Ok;
-  double t = 0;                 ///< at the end of the step [s]
-  int contacts = 0;             ///< in the list
-  int closed = 0;               ///< with force
-  SolveReport solve;            ///< the worst island's
+  double t = 0;       ///< at the end of the step [s]
+  int contacts = 0;   ///< in the list
+  int closed = 0;     ///< with force
+  SolveReport solve;  ///< the worst island's
   int islands = 0;
   LawResiduals laws;
-  double penetration = 0;       ///< deepest at the start of the step [m], >= 0
-  EnergyLines energy;           ///< AuditLevel::Full only
+  double penetration = 0;    ///< deepest at the start of the step [m], >= 0
+  int made = 0, broken = 0;  ///< contacts that began or ceased to carry force within the step
+  int slipped = 0;           ///< contacts that began to slip
+  int substeps = 1;          ///< parts that the stepper split the step into
+  EnergyLines energy;        ///< AuditLevel::Full only
 };
 
 enum class AuditLevel { Off, Laws, Full };
+
+/// Where the anchor of a compliant contact is set at first touch.
+enum class AnchorRule {
+  Surface,        ///< on the surface; the step is split at the crossing time of each new contact
+  Detected,       ///< where the overlap is first seen, depth included [Hammoud2022]
+  SurfaceUnsplit  ///< on the surface, however deep the point already is: creates energy
+};
+
+/// What a slipping contact's damper does along the surface.
+enum class SlipDamping {
+  Kept,    ///< it acts as while sticking; friction still caps the whole
+  Dropped  ///< the anchor moves with the point: the spring alone acts
+};
+
+enum class ExponentialMethod {
+  Auto,    ///< Modal where damping is proportional to stiffness, else Full
+  Modal,   ///< closed form in the modes of K^1/2 G K^1/2
+  Full,    ///< scaling and squaring of the augmented matrix
+  Reduced  ///< one Pade approximant of fixed order, no scaling
+};
+
+/// What implicit Euler does where Newton's method does not converge.
+enum class FailurePolicy {
+  Report,   ///< takes the step and says Unconverged
+  Substep,  ///< halves the step, up to 64 parts; Unconverged where that does not help
+  Stop      ///< leaves the state and says Stopped
+};
+
+/// Of the compliant steppers: explicit-euler, runge-kutta, implicit-euler, exponential.
+struct CompliantOptions {
+  AnchorRule anchor = AnchorRule::Surface;
+  SlipDamping slip_damping = SlipDamping::Kept;
+  bool bilateral = false;        ///< contacts pull as they push, without a friction cone
+  double accuracy = 0;           ///< largest error of q or v by a step, from two half steps; 0: fixed steps
+  double limit_stiffness = 1e3;  ///< of joint limits [N m/rad] or [N/m], > 0
+  double limit_damping = 1;      ///< [N m s/rad] or [N s/m], >= 0
+  ExponentialMethod method = ExponentialMethod::Auto;
+  int order = 3;                   ///< of ExponentialMethod::Reduced: 1, 2, 3, 5 or 7
+  int max_newton = 30;             ///< iterations of implicit Euler a step
+  int max_halvings = 20;           ///< of its line search
+  double regularisation = 1e-10;   ///< first tried where its matrix is singular; up to 1e-3, relative
+  double newton_tolerance = 1e-6;  ///< largest error of a velocity [m/s] or [rad/s]
+  FailurePolicy failure = FailurePolicy::Report;
+};
 
 struct StepperOptions {
   std::string contact_model = "ncp";
@@ -59,9 +109,10 @@ struct StepperOptions {
   Tolerance tolerance;
   int max_iterations = 10000;
   bool warm_start = true;
-  double recovery_time = 0.05;   ///< time constant of the removal of overlap [s]; 0: none
-  double margin = 1e-3;          ///< contacts are listed from this gap on, beside those that close within the step [m]
+  double recovery_time = 0.05;  ///< time constant of the removal of overlap [s]; 0: none
+  double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
   AuditLevel audit = AuditLevel::Full;
+  CompliantOptions compliant;
 };
 
 class Stepper {
@@ -69,6 +120,8 @@ class Stepper {
   virtual ~Stepper() = default;
   /// state -> state at t + dt. work.actuation has been filled by control. Never throws.
   virtual StepReport advance(const Model& model, State& state, Workspace& work, double dt) = 0;
+  /// Energy in the springs of the contacts at a state [J].
+  virtual double elastic(const Model&, const State&, Workspace&) { return 0; }
 };
 
 struct StepperEntry {

@@ -89,6 +89,7 @@ void Dynamics::single(int t, const VecX& q, const VecX& v) {
   const Vec3 lin = v.segment<3>(body.iv), w = v.segment<3>(body.iv + 3);
   const Vec3 Iw = I.cwiseProduct(w);
   V_[i] = {X.R * lin, X.R * w};
+  A_[i] = {-model_->gravity - V_[i].ang.cross(V_[i].lin), Vec3::Zero()};
   const Vec3 weight = -m * (X.R.transpose() * model_->gravity);
   gravity_force_.segment<3>(body.iv) = weight;
   h_.segment<3>(body.iv) = weight;
@@ -266,6 +267,13 @@ Vec3 Dynamics::point_velocity(int body, const Vec3& p_W) const {
   if (body < 0) return Vec3::Zero();
   const Spatial& V = V_[at(body)];
   return V.lin + V.ang.cross(p_W - origin_[at(model_->bodies[at(body)].tree)]);
+}
+
+Vec3 Dynamics::point_bias(int body, const Vec3& p_W) const {
+  if (body < 0) return Vec3::Zero();
+  const Spatial &V = V_[at(body)], &A = A_[at(body)];
+  const Vec3 r = p_W - origin_[at(model_->bodies[at(body)].tree)];
+  return A.lin + model_->gravity + A.ang.cross(r) + V.ang.cross(V.lin + V.ang.cross(r));
 }
 
 void Dynamics::point_jacobian(int body, const Vec3& p_W, const Mat3& R_WC, double* J) const {

@@ -32,8 +32,13 @@ SurfacePair mixed(MixingRule rule, const SurfacePair& a, const SurfacePair& b) {
   pair.restitution = mix(rule, a.restitution, b.restitution);
   pair.restitution_speed = std::max(a.restitution_speed, b.restitution_speed);
   pair.compliance = 0.5 * (a.compliance + b.compliance);
-  pair.stiffness = 2 * a.stiffness * b.stiffness / (a.stiffness + b.stiffness);
-  pair.damping = a.damping + b.damping > 0 ? 2 * a.damping * b.damping / (a.damping + b.damping) : 0;
+  auto series = [](double x, double y) { return x + y > 0 ? 2 * x * y / (x + y) : 0; };
+  auto own = [](double tangential, double normal) { return std::isnan(tangential) ? normal : tangential; };
+  pair.stiffness = series(a.stiffness, b.stiffness);
+  pair.damping = series(a.damping, b.damping);
+  pair.stiffness_tangential =
+      series(own(a.stiffness_tangential, a.stiffness), own(b.stiffness_tangential, b.stiffness));
+  pair.damping_tangential = series(own(a.damping_tangential, a.damping), own(b.damping_tangential, b.damping));
   return pair;
 }
 
@@ -51,6 +56,10 @@ void check(const SurfacePair& s, const std::string& owner) {
   require(s.compliance >= 0, owner, "compliance", s.compliance, "finite and >= 0 m/N");
   require(s.stiffness > 0, owner, "stiffness", s.stiffness, "finite and > 0 N/m");
   require(s.damping >= 0, owner, "damping", s.damping, "finite and >= 0 N s/m");
+  if (!std::isnan(s.stiffness_tangential))
+    require(s.stiffness_tangential > 0, owner, "stiffness_tangential", s.stiffness_tangential, "finite and > 0 N/m");
+  if (!std::isnan(s.damping_tangential))
+    require(s.damping_tangential >= 0, owner, "damping_tangential", s.damping_tangential, "finite and >= 0 N s/m");
 }
 
 void check(const Body& body) {
@@ -325,7 +334,8 @@ Model ModelBuilder::build() {
   Hash hash;
   hash.add(static_cast<double>(hash_of(model) >> 11)).add(static_cast<double>(hash_of(model) & 0x7ff));
   for (const SurfacePair& s : model.surfaces_)
-    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping})
+    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping,
+                     s.stiffness_tangential, s.damping_tangential})
       hash.add(x);
   model.hash_ = hash.value();
   return std::move(model_);

@@ -128,8 +128,8 @@ struct Recorder::Impl {
     coulomb = add("coulomb", NpyType::F64);
     dissipation = add("dissipation", NpyType::F64);
     energy = static_cast<int>(arrays.size());
-    for (const char* line : {"kinetic", "potential", "actuators", "damping", "contacts", "constraints", "external",
-                             "recovery", "integrator"}) {
+    for (const char* line : {"kinetic", "potential", "elastic", "actuators", "damping", "contacts", "constraints",
+                             "external", "recovery", "integrator"}) {
       add(std::string("energy_") + line, NpyType::F64);
     }
     start = add("contact_start", NpyType::I64);
@@ -154,6 +154,7 @@ struct Recorder::Impl {
     const EnergyLines& e = report.energy;
     sum.kinetic = e.kinetic;
     sum.potential = e.potential;
+    sum.elastic = e.elastic;
     sum.actuators += e.actuators;
     sum.damping += e.damping;
     sum.contacts += e.contacts;
@@ -201,8 +202,8 @@ struct Recorder::Impl {
     at(coulomb).append(pending.laws.coulomb);
     at(dissipation).append(pending.laws.dissipation);
     const EnergyLines& e = pending.energy;
-    const std::array<double, 9> lines{e.kinetic,     e.potential, e.actuators, e.damping,   e.contacts,
-                                      e.constraints, e.external,  e.recovery,  e.integrator};
+    const std::array<double, 10> lines{e.kinetic,  e.potential,   e.elastic,  e.actuators, e.damping,
+                                       e.contacts, e.constraints, e.external, e.recovery,  e.integrator};
     for (std::size_t i = 0; i < lines.size(); ++i) at(energy + static_cast<int>(i)).append(lines[i]);
     at(start).append(&contacts, 1);
     at(time).append(t);

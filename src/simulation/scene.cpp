@@ -41,6 +41,42 @@ void read_contact(Section& root, SceneDraft& draft, StepperOptions& options) {
   section.at("solver", [&] { make_contact_solver(options.solver, solver); });
 }
 
+// Keys of the compliant steppers; another stepper does not know them.
+void read_compliant(Section& section, CompliantOptions& options) {
+  const std::string anchor = section.choice("anchor", "surface", {"surface", "detected", "surface-unsplit"});
+  options.anchor = anchor == "surface"    ? AnchorRule::Surface
+                   : anchor == "detected" ? AnchorRule::Detected
+                                          : AnchorRule::SurfaceUnsplit;
+  options.slip_damping =
+      section.choice("slip_damping", "kept", {"kept", "dropped"}) == "kept" ? SlipDamping::Kept : SlipDamping::Dropped;
+  options.bilateral = section.flag("bilateral", options.bilateral);
+  options.accuracy = section.number("accuracy", options.accuracy, Bound::NonNegative);
+  options.limit_stiffness = section.number("limit_stiffness", options.limit_stiffness, Bound::Positive);
+  options.limit_damping = section.number("limit_damping", options.limit_damping, Bound::NonNegative);
+}
+
+void read_exponential(Section& section, CompliantOptions& options) {
+  const std::string method = section.choice("method", "auto", {"auto", "modal", "full", "reduced"});
+  options.method = method == "auto"    ? ExponentialMethod::Auto
+                   : method == "modal" ? ExponentialMethod::Modal
+                   : method == "full"  ? ExponentialMethod::Full
+                                       : ExponentialMethod::Reduced;
+  if (section.has("order") && options.method != ExponentialMethod::Reduced)
+    section.fail("order", "order belongs to method = \"reduced\"");
+  options.order = section.integer("order", options.order, 1, 7);
+}
+
+void read_implicit(Section& section, CompliantOptions& options) {
+  options.max_newton = section.integer("max_newton", options.max_newton, 1, 100'000);
+  options.max_halvings = section.integer("max_halvings", options.max_halvings, 0, 1000);
+  options.regularisation = section.number("regularisation", options.regularisation, Bound::Positive);
+  options.newton_tolerance = section.number("newton_tolerance", options.newton_tolerance, Bound::Positive);
+  const std::string failure = section.choice("failure", "report", {"report", "substep", "stop"});
+  options.failure = failure == "report"    ? FailurePolicy::Report
+                    : failure == "substep" ? FailurePolicy::Substep
+                                           : FailurePolicy::Stop;
+}
+
 void read_stepper(Section& root, Scene& scene) {
   Section section = root.inner("stepper");
   std::vector<std::string> known;
@@ -54,6 +90,10 @@ void read_stepper(Section& root, Scene& scene) {
   scene.stepper_options.audit = audit == "off"    ? AuditLevel::Off
                                 : audit == "laws" ? AuditLevel::Laws
                                                   : AuditLevel::Full;
+  CompliantOptions& compliant = scene.stepper_options.compliant;
+  if (scene.stepper != "rigid") read_compliant(section, compliant);
+  if (scene.stepper == "exponential") read_exponential(section, compliant);
+  if (scene.stepper == "implicit-euler") read_implicit(section, compliant);
   section.finish();
 }
 
@@ -92,6 +132,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   root.finish();
   if (draft.builder.model().bodies.empty()) root.fail(tree, "the scene has neither a robot nor an object");
   scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
+  root.at("stepper", [&] { make_stepper(scene.stepper, *scene.model, scene.stepper_options); });
   scene.start = State::neutral(*scene.model);
   for (const Placing& placing : draft.placings) placing(*scene.model, scene.start);
   read_controllers(root, scene);

@@ -23,6 +23,10 @@ SurfacePair read_surface(Section& section, SurfacePair surface) {
   surface.compliance = section.number("compliance", surface.compliance, Bound::NonNegative);
   surface.stiffness = section.number("stiffness", surface.stiffness, Bound::Positive);
   surface.damping = section.number("damping", surface.damping, Bound::NonNegative);
+  if (section.has("stiffness_tangential"))
+    surface.stiffness_tangential = section.number("stiffness_tangential", Bound::Positive);
+  if (section.has("damping_tangential"))
+    surface.damping_tangential = section.number("damping_tangential", Bound::NonNegative);
   return surface;
 }
 

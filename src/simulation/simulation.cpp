@@ -63,14 +63,15 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
-    if (report.status == StepStatus::NotFinite) {
-      a.status = StepStatus::NotFinite;
+    if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
+      a.status = report.status;
       return;
     }
     EnergyLines& sum = a.energy;
     const EnergyLines& e = report.energy;
     sum.kinetic = e.kinetic;
     sum.potential = e.potential;
+    sum.elastic = e.elastic;
     sum.actuators += e.actuators;
     sum.damping += e.damping;
     sum.contacts += e.contacts;
@@ -78,10 +79,10 @@ struct Simulation::Impl {
     sum.external += e.external;
     sum.recovery += e.recovery;
     sum.integrator += e.integrator;
-    for (double x : {e.kinetic, e.potential, sum.actuators, sum.damping, sum.contacts, sum.constraints,
+    for (double x : {e.kinetic, e.potential, e.elastic, sum.actuators, sum.damping, sum.contacts, sum.constraints,
                      sum.external, sum.recovery, sum.integrator})
       a.energy_scale = std::max(a.energy_scale, std::abs(x));
-    const double open = sum.kinetic + sum.potential - a.energy_start - sum.work();
+    const double open = sum.kinetic + sum.potential + sum.elastic - a.energy_start - sum.work();
     a.ledger_error = a.energy_scale > 0 ? std::abs(open) / a.energy_scale : 0;
   }
 
@@ -91,8 +92,9 @@ struct Simulation::Impl {
     audit = {};
     audit.energy.kinetic = work.dynamics.kinetic();
     audit.energy.potential = work.dynamics.potential();
-    audit.energy_start = audit.energy.kinetic + audit.energy.potential;
-    audit.energy_scale = std::max(audit.energy.kinetic, std::abs(audit.energy.potential));
+    audit.energy.elastic = stepper->elastic(*model, state, work);
+    audit.energy_start = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
+    audit.energy_scale = std::max({audit.energy.kinetic, std::abs(audit.energy.potential), audit.energy.elastic});
     started = true;
   }
 };

@@ -26,7 +26,7 @@ std::uint64_t hash(const State& state) {
   Hash hash;
   hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v).add(state.tau);
   for (const ContactMemory& c : state.contacts) {
-    hash.add(c.id).add(c.f).add(c.t1).add(c.anchor);
+    hash.add(c.id).add(c.f).add(c.t1).add(c.anchor).add(c.point).add(c.rest);
     hash.add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));
   }
   for (double x : state.control) hash.add(x);

@@ -15,9 +15,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are written as the machine has its numbers");
 
 constexpr char magic[] = "TRIBOST1";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t contact_bytes = 8 + 9 * 8 + 2;
+constexpr std::uint64_t contact_bytes = 8 + 13 * 8 + 2;
 
 struct Writer {
   std::string bytes;
@@ -92,14 +92,16 @@ void check_envelope(const std::string& bytes, const std::string& path) {
 ContactMemory read_contact(Reader& in) {
   ContactMemory c;
   c.id = in.get<std::uint64_t>();
-  for (Vec3* x : {&c.f, &c.t1, &c.anchor}) in.raw(x->data(), 3 * sizeof(double));
+  for (Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) in.raw(x->data(), 3 * sizeof(double));
+  in.raw(&c.rest, sizeof c.rest);
   const auto mode = in.get<std::uint8_t>(), touched = in.get<std::uint8_t>();
   if (mode > static_cast<std::uint8_t>(ContactMode::Impact) || touched > 1) {
     throw InvalidInput(in.path + ": a contact has mode " + std::to_string(mode) + "; known are 0 to 3");
   }
   c.mode = static_cast<ContactMode>(mode);
   c.touched = touched == 1;
-  for (const Vec3* x : {&c.f, &c.t1, &c.anchor}) require_finite(in.path, "contact", x->data(), 3);
+  for (const Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) require_finite(in.path, "contact", x->data(), 3);
+  require_finite(in.path, "contact", &c.rest, 1);
   return c;
 }
 
@@ -122,7 +124,8 @@ void save_state(const State& state, const std::string& path) {
   for (const VecX* x : {&state.q, &state.v, &state.tau}) out.add(x->data(), static_cast<std::size_t>(x->size()));
   for (const ContactMemory& c : state.contacts) {
     out.add(c.id);
-    for (const Vec3* x : {&c.f, &c.t1, &c.anchor}) out.add(x->data(), 3);
+    for (const Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) out.add(x->data(), 3);
+    out.add(c.rest);
     out.add(static_cast<std::uint8_t>(c.mode));
     out.add(static_cast<std::uint8_t>(c.touched));
   }

@@ -8,8 +8,17 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Quaternion of the rotation vector w, by sin(x)/x that is smooth at 0.
-Quat exponential(const Vec3& w) {
+void rotate(VecX& q, int i, const Vec3& w) {
+  Quat turned = Quat(q[i + 3], q[i], q[i + 1], q[i + 2]) * rotation_exponential(w);
+  turned.normalize();
+  q.segment<3>(i) = turned.vec();
+  q[i + 3] = turned.w();
+}
+
+}  // namespace
+
+// By sin(x)/x that is smooth at 0.
+Quat rotation_exponential(const Vec3& w) {
   const double angle2 = w.squaredNorm() / 4;
   const double angle = std::sqrt(angle2);
   const double sinc = angle2 < 1e-8 ? 1 - angle2 / 6 + angle2 * angle2 / 120 : std::sin(angle) / angle;
@@ -18,15 +27,6 @@ Quat exponential(const Vec3& w) {
   q.vec() = 0.5 * sinc * w;
   return q;
 }
-
-void rotate(VecX& q, int i, const Vec3& w) {
-  Quat turned = Quat(q[i + 3], q[i], q[i + 1], q[i + 2]) * exponential(w);
-  turned.normalize();
-  q.segment<3>(i) = turned.vec();
-  q[i + 3] = turned.w();
-}
-
-}  // namespace
 
 void fill_motions(const Model& model, const Dynamics& dynamics, std::vector<BodyMotion>& motions) {
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
@@ -69,7 +69,7 @@ void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& 
     if (root.joint != JointKind::Free) continue;
     const Vec3 w = v_rotation.segment<3>(root.iv + 3);
     if (w.isZero(0)) continue;
-    const Quat back = exponential(-dt * w);
+    const Quat back = rotation_exponential(-dt * w);
     v.segment<3>(root.iv) = back * Vec3(v.segment<3>(root.iv));
     // A turn about the angular velocity itself leaves it; recovery may have turned the body otherwise.
     const Vec3 angular = v.segment<3>(root.iv + 3);

@@ -6,7 +6,10 @@ namespace tribo {
 
 const std::vector<StepperEntry>& steppers() {
   static const std::vector<StepperEntry> table = {
-      {"rigid", "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice", make_rigid},
+      {"rigid", "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
+       make_rigid},
+      {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential},
+      {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler},
   };
   return table;
 }
@@ -22,11 +25,18 @@ std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& mode
 
 std::string to_string(StepStatus status) {
   switch (status) {
-    case StepStatus::Ok: return "ok";
-    case StepStatus::Unconverged: return "unconverged";
-    case StepStatus::Infeasible: return "infeasible";
-    case StepStatus::Wedged: return "wedged";
-    case StepStatus::NotFinite: return "not finite";
+    case StepStatus::Ok:
+      return "ok";
+    case StepStatus::Unconverged:
+      return "unconverged";
+    case StepStatus::Infeasible:
+      return "infeasible";
+    case StepStatus::Wedged:
+      return "wedged";
+    case StepStatus::NotFinite:
+      return "not finite";
+    case StepStatus::Stopped:
+      return "stopped";
   }
   return "";
 }

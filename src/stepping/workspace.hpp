@@ -43,6 +43,9 @@ void fill_motions(const Model& model, const Dynamics& dynamics, std::vector<Body
 /// The free joint's linear velocity stands in the axes frozen at the start of the step.
 void integrate(const Model& model, const VecX& v, double dt, VecX& q);
 
+/// Quaternion of a rotation vector.
+Quat rotation_exponential(const Vec3& w);
+
 /// The free joints' linear velocity turned from the axes at the start of the step to those at its end.
 void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& v);
 

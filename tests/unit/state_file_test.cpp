@@ -28,8 +28,8 @@ State busy_state(const Model& model) {
     s.tau[i] = -1.0 / (i + 3.0);
   }
   s.contacts.resize(2);
-  s.contacts[0] = {7, {1, 2, 3}, {0, 1, 0}, {-1, -2, -3}, ContactMode::Slip, true};
-  s.contacts[1] = {1ull << 63, {4, 5, 6}, {1, 0, 0}, {0.5, 0.25, -0.0}, ContactMode::Stick, false};
+  s.contacts[0] = {7, {1, 2, 3}, {0, 1, 0}, {-1, -2, -3}, {0.1, 0.2, 0.3}, -1e-3, ContactMode::Slip, true};
+  s.contacts[1] = {1ull << 63, {4, 5, 6}, {1, 0, 0}, {0.5, 0.25, -0.0}, {0, 0, 0}, 0, ContactMode::Stick, false};
   s.control = {3.5, -0.0, 1e-310};
   s.random.next();
   return s;
@@ -69,8 +69,8 @@ TEST_CASE("state file: refuses what is not this model's whole state") {
   CHECK(load(good + "x") != "");
   CHECK(load("not a state at all").find("TRIBOST1") != std::string::npos);
   std::string newer = good;
-  newer[8] = 2;
-  CHECK(load(newer).find("version 2") != std::string::npos);
+  newer[8] = 3;
+  CHECK(load(newer).find("version 3") != std::string::npos);
   CHECK(refusal([&] { load_state(other, folder.file("s")); }).find("belongs to the model") != std::string::npos);
   CHECK(refusal([&] { load_state(model, folder.file("none")); }).find("cannot be read") != std::string::npos);
   CHECK(refusal([&] { save_state(busy_state(model), folder.file("no/such/s")); }).find("no/such/s") !=

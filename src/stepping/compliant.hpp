@@ -1,0 +1,133 @@
+// What the compliant steppers share: the visco-elastic contact law with anchors, the splitting of steps at new
+// contacts, reports, memory and energy. A stepper of the family says how to cross a part of a step with the contacts
+// held.
+//
+//   f = -K x - B c                                                                               (compliant.1)
+// in the axes of the contact, K and B diagonal. x: tangential distance of a point of b from its anchor on a, and
+// gap - rest along the normal; c: velocity of b relative to a. The contact pushes and stays in its cone:
+//   f_N <= 0: f = 0, the anchor stays                                                            (compliant.2)
+//   |f_T| > mu f_N: f_T is shortened to mu f_N, and the anchor moves so that -K x_T = f_T        (compliant.3)
+// [Hammoud2022, (2), (21), (22), (28)]. Departs from it: while a contact slips the anchor is held over each step (the
+// cone still caps the force), so that friction stays at its limit however long the step is; SlipDamping::Dropped leaves
+// the damper out, as an anchor that moves along does. Where a point rolls over b, the anchor follows and x is carried
+// on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stepping/workspace.hpp"
+
+namespace tribo {
+
+/// An active contact at the start of a part of a step.
+struct Spring {
+  Vec3 K = Vec3::Zero(), B = Vec3::Zero();  ///< (t1, t2, n) [N/m], [N s/m]
+  double mu_stick = 0, mu_slip = 0;
+  Vec3 x = Vec3::Zero();                          ///< from the anchor, in C, as moved by (compliant.3) [m]
+  Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
+  Vec3 f = Vec3::Zero();                          ///< force at the start, in C [N]
+  Vec3 mean = Vec3::Zero();                       ///< mean force over the part, filled by the stepper [N]
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< the point of contact in the frames of both bodies [m]
+  Vec3 point = Vec3::Zero();                      ///< what the anchor holds, in the frame of b [m]
+  Vec3 anchor = Vec3::Zero();                     ///< on a, in its frame, where it was not moved [m]
+  double rest = 0;                                ///< gap without load [m]
+  int listed = 0;                                 ///< index in the list of collision
+  ContactMode mode = ContactMode::Open;           ///< at the start, then over the part
+  bool slipping = false;                          ///< as the last step left it
+  bool fresh = false;                             ///< touches for the first time
+  bool moved = true;                              ///< the anchor is another than that in memory
+};
+
+/// A joint at its limit: a one-sided spring on one velocity coordinate.
+struct LimitSpring {
+  double gap = 0, c = 0;  ///< distance to the limit and its rate [rad] or [m]
+  double f = 0, mean = 0;
+  bool active(double x) const { return x < 0; }
+};
+
+class Compliant : public Stepper {
+ public:
+  Compliant(const Model& model, const StepperOptions& options, const std::string& name);
+  StepReport advance(const Model& model, State& state, Workspace& work, double dt) final;
+  double elastic(const Model& model, const State& state, Workspace& work) final;
+
+ protected:
+  /// Fills v_new_ (at the end, free joints in the axes of the start), v_mean_ (q moves along it), and mean forces and
+  /// modes of springs and limits. False: did not converge.
+  virtual bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) = 0;
+  /// Does M(q) (v_new - v) = h (forces) hold with the mean forces? The energy line of the scheme follows from it.
+  virtual bool momentum_form() const { return true; }
+  /// Joint damping taken at the end of the step.
+  virtual bool implicit_damping() const { return false; }
+
+  Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
+  Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
+  double limit_force(double gap, double c) const;
+  /// Actuators, pushes, joint damping and bias at the start of the part, as a generalised force.
+  void applied(const Model& model, const State& state, const Workspace& work, VecX& tau) const;
+  /// Adds J^T f of every spring and limit: the mean force, or that of the start.
+  void add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const;
+  /// M^-1 of a generalised force, at the factor that stands.
+  void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
+
+  StepperOptions options_;
+  std::vector<Spring> springs_;
+  std::vector<Contact> contacts_;  // of the springs
+  std::vector<LimitSpring> limits_;
+  std::vector<Row> rows_;  // of the limits: dof and sign
+  VecX torque_;            // of the actuators, held over the step
+  VecX v_new_, v_mean_, zero_;
+  bool factored_ = false;  // work.dynamics holds the factor of M
+
+ private:
+  struct OpenContact {
+    std::uint64_t id;
+    double gap, speed;
+  };
+  struct Saved {
+    VecX q, v;
+    double t = 0;
+    std::vector<ContactMemory> contacts;
+    std::vector<ContactReport> reports;
+    StepReport report;
+  };
+
+  void refuse_features(const Model& model, const std::string& name) const;
+  void prepare(const Model& model, const State& state, Workspace& work);
+  void add_spring(const Model& model, const State& state, const Workspace& work, int listed,
+                  const ContactMemory* memory);
+  const ContactMemory* neighbour(const State& state, const Workspace& work, const Contact& contact) const;
+  void list_limits(const State& state);
+  double stored() const;
+
+  void hold_torque(const Model& model, const State& state, const Workspace& work);
+  bool run(const Model& model, State& state, Workspace& work, double duration, StepReport& report);
+  bool run_accurate(const Model& model, State& state, Workspace& work, double dt, StepReport& report);
+  bool part(const Model& model, State& state, Workspace& work, double h, StepReport& report, double& taken);
+  double crossing(const Model& model, const State& state, const Workspace& work, double h) const;
+  double late(double h) const;
+  bool commit(const Model& model, State& state, Workspace& work, double h);
+  void remember(State& state, const Workspace& work);
+  void report_part(const Model& model, const State& state, const Workspace& work, double h);
+  Vec3 end_velocity(const Model& model, const Workspace& work, const Contact& contact) const;
+  void merge_part(Workspace& work, double h, StepReport& report);
+  void charge(const Model& model, const State& state, const Workspace& work, double h);
+  void close_charge(const Workspace& work, EnergyLines& sum) const;
+  void save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const;
+  void restore(const Saved& saved, State& state, Workspace& work, StepReport& report);
+
+  std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
+  std::vector<OpenContact> open_, open_before_;
+  std::vector<ContactReport> part_reports_, merged_;
+  std::vector<ContactMemory> kept_;
+  StepReport part_;
+  VecX q_new_, q_known_, v_known_, mid_, momentum_, general_, lower_, upper_;
+  VecX q_single_, v_single_;
+  Saved start_, before_part_, before_pair_;
+  double dt_ = 0, t_known_ = 0, elastic_before_ = 0;
+  bool prepared_ = false, split_ = false;
+  int parts_ = 0;
+};
+
+}  // namespace tribo

@@ -1,0 +1,274 @@
+// The law of compliant contact: which contacts act, their displacements and forces, and the energy that they store.
+#include <algorithm>
+#include <cmath>
+
+#include "model/names.hpp"
+#include "stepping/compliant.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double touch_slop = 1e-7;     // a gap that counts as touching when a step was split there [m]
+constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
+constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Vec3 to_body(const Workspace& work, int body, const Vec3& p_W) {
+  if (body < 0) return p_W;
+  const Placement& X = work.dynamics.X_WB(body);
+  return X.R.transpose() * (p_W - X.p);
+}
+
+Vec3 to_world(const Workspace& work, int body, const Vec3& p_B) {
+  return body < 0 ? p_B : work.dynamics.X_WB(body) * p_B;
+}
+
+void require(bool good, const std::string& field, double value, const std::string& bound) {
+  if (!good || !std::isfinite(value))
+    throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
+}
+
+}  // namespace
+
+Compliant::Compliant(const Model& model, const StepperOptions& options, const std::string& name) : options_(options) {
+  const CompliantOptions& c = options.compliant;
+  require(c.accuracy >= 0, "accuracy", c.accuracy, "finite and >= 0");
+  require(c.limit_stiffness > 0, "limit_stiffness", c.limit_stiffness, "finite and > 0 N m/rad or N/m");
+  require(c.limit_damping >= 0, "limit_damping", c.limit_damping, "finite and >= 0 N m s/rad or N s/m");
+  require(c.order == 1 || c.order == 2 || c.order == 3 || c.order == 5 || c.order == 7, "order", c.order,
+          "1, 2, 3, 5 or 7");
+  require(c.max_newton >= 1, "max_newton", c.max_newton, ">= 1");
+  require(c.max_halvings >= 0, "max_halvings", c.max_halvings, ">= 0");
+  require(c.regularisation > 0 && c.regularisation <= 1e-3, "regularisation", c.regularisation, "> 0 and <= 1e-3");
+  require(c.newton_tolerance > 0, "newton_tolerance", c.newton_tolerance, "finite and > 0 m/s or rad/s");
+  refuse_features(model, name);
+  for (const Body& b : model.bodies) {
+    if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
+    if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
+      limited_.push_back({b.iv, b.iq});
+  }
+  split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
+  lower_ = model.joints.lower;
+  upper_ = model.joints.upper;
+  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &momentum_, &general_}) x->setZero(model.nv);
+}
+
+// What the family does not simulate is refused, never dropped.
+void Compliant::refuse_features(const Model& model, const std::string& name) const {
+  for (const Body& b : model.bodies)
+    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
+      if (model.joints.friction[k] > 0)
+        throw InvalidInput("joint '" + b.name + "': friction = " + shown(model.joints.friction[k]) +
+                           ", must be 0: the stepper '" + name + "' has no dry friction in joints ('rigid' has)");
+  for (std::size_t i = 0; i < model.materials.size(); ++i)
+    for (std::size_t j = i; j < model.materials.size(); ++j) {
+      const double e = model.surface(static_cast<int>(i), static_cast<int>(j)).restitution;
+      if (e > 0)
+        throw InvalidInput("materials '" + model.materials[i].name + "' and '" + model.materials[j].name +
+                           "': restitution = " + shown(e) + ", must be 0: with the stepper '" + name +
+                           "' the rebound follows from stiffness and damping");
+    }
+}
+
+// Contacts, springs and limits at a state: a function of the state alone, so that a restored run goes on bit for bit.
+void Compliant::prepare(const Model& model, const State& state, Workspace& work) {
+  if (prepared_ && work.current && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
+  work.update(state);
+  fill_motions(model, work.dynamics, work.motions);
+  const double margin = options_.compliant.bilateral ? std::max(options_.margin, bilateral_margin) : options_.margin;
+  work.collision.detect(work.motions, {margin, dt_}, state.contacts);
+  springs_.clear();
+  contacts_.clear();
+  open_before_.swap(open_);
+  open_.clear();
+  auto memory = state.contacts.begin();
+  const auto contacts = work.collision.contacts();
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    while (memory != state.contacts.end() && memory->id < contacts[i].id) ++memory;
+    const bool known = memory != state.contacts.end() && memory->id == contacts[i].id;
+    add_spring(model, state, work, static_cast<int>(i), known ? &*memory : nullptr);
+  }
+  list_limits(state);
+  q_known_ = state.q;
+  v_known_ = state.v;
+  t_known_ = state.t;
+  prepared_ = true;
+  factored_ = false;
+}
+
+// Where the feature of a pair changed while it touched, the new contact goes on with the displacement of the nearest.
+const ContactMemory* Compliant::neighbour(const State& state, const Workspace& work, const Contact& contact) const {
+  const ContactMemory* nearest = nullptr;
+  double distance = 0;
+  const std::uint64_t pair = contact.id >> 16;
+  auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), pair << 16,
+                             [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
+  for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
+    if (!it->touched) continue;
+    const double d = (to_world(work, contact.body_b, it->point) - contact.p_WC).squaredNorm();
+    if (nearest == nullptr || d < distance) {
+      nearest = &*it;
+      distance = d;
+    }
+  }
+  return nearest;
+}
+
+void Compliant::add_spring(const Model& model, const State& state, const Workspace& work, int listed,
+                           const ContactMemory* memory) {
+  const Contact& contact = work.collision.contacts()[at(listed)];
+  const CompliantOptions& rules = options_.compliant;
+  const Dynamics& dynamics = work.dynamics;
+  Contact c = contact;
+  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  const Vec3 velocity =
+      c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
+  const bool touched = memory != nullptr && memory->touched;
+  const bool landing = split_ && c.gap <= touch_slop && velocity.z() < 0;
+  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory->rest, 0.0) : c.gap < 0 || landing;
+  if (!active) {
+    open_.push_back({c.id, c.gap, velocity.z()});
+    return;
+  }
+  const SurfacePair& surface = model.surface(c.material_a, c.material_b);
+  const double Kt = std::isnan(surface.stiffness_tangential) ? surface.stiffness : surface.stiffness_tangential;
+  const double Bt = std::isnan(surface.damping_tangential) ? surface.damping : surface.damping_tangential;
+  Spring s;
+  s.listed = listed;
+  s.K = Vec3(Kt, Kt, surface.stiffness);
+  s.B = Vec3(Bt, Bt, surface.damping);
+  s.mu_stick = surface.mu_static;
+  s.mu_slip = surface.mu_dynamic;
+  s.c = velocity;
+  s.on_a = to_body(work, c.body_a, c.p_WC);
+  s.on_b = to_body(work, c.body_b, c.p_WC);
+  s.point = s.on_b;
+  s.fresh = !touched;
+  const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(state, work, c) : nullptr;
+  if (source != nullptr) {
+    const Vec3 held = to_world(work, c.body_b, source->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(work, c.body_a, source->anchor));
+    s.x = Vec3(x.x(), x.y(), 0);
+    s.rest = source->rest;
+    s.slipping = source->mode == ContactMode::Slip;
+    const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
+    if (touched && std::hypot(rolled.x(), rolled.y()) < roll_slop) {
+      s.point = source->point;
+      s.anchor = source->anchor;
+      s.moved = false;
+    }
+  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touch_slop)) {
+    s.rest = c.gap;
+  }
+  s.x.z() = c.gap - s.rest;
+  if (s.slipping && rules.slip_damping == SlipDamping::Dropped) s.B.x() = s.B.y() = 0;
+  s.f = force(s, s.x, s.c, s.mode);
+  if (s.mode == ContactMode::Slip) {
+    s.x.head<2>() = -s.f.head<2>().cwiseQuotient(s.K.head<2>());  // (compliant.3)
+    s.moved = true;
+  }
+  springs_.push_back(s);
+  contacts_.push_back(c);
+}
+
+void Compliant::list_limits(const State& state) {
+  limits_.clear();
+  rows_.clear();
+  for (const auto& [iv, iq] : limited_) {
+    for (double sign : {1.0, -1.0}) {
+      const double gap = sign > 0 ? state.q[iq] - lower_[iv] : upper_[iv] - state.q[iq];
+      if (!(gap < 0)) continue;
+      LimitSpring limit;
+      limit.gap = gap;
+      limit.c = sign * state.v[iv];
+      limit.f = limit_force(limit.gap, limit.c);
+      limits_.push_back(limit);
+      rows_.push_back({iv, sign, 0, 0, 0, 0, Row::Kind::Limit});
+    }
+  }
+}
+
+double Compliant::limit_force(double gap, double c) const {
+  if (gap >= 0) return 0;
+  return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * c);
+}
+
+Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) const {
+  mode = ContactMode::Stick;
+  if (options_.compliant.bilateral) return f;
+  if (!(f.z() > 0)) {  // (compliant.2)
+    mode = ContactMode::Open;
+    return Vec3::Zero();
+  }
+  const double tangential = std::hypot(f.x(), f.y());
+  if (tangential <= (spring.slipping ? spring.mu_slip : spring.mu_stick) * f.z()) return f;
+  mode = ContactMode::Slip;
+  const double share = spring.mu_slip * f.z() / tangential;  // (compliant.3)
+  return Vec3(share * f.x(), share * f.y(), f.z());
+}
+
+Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
+  if (!options_.compliant.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
+    mode = ContactMode::Open;
+    return Vec3::Zero();
+  }
+  return project(s, -s.K.cwiseProduct(x) - s.B.cwiseProduct(c), mode);  // (compliant.1)
+}
+
+// Springs that are stretched along the normal hold nothing: they do not pull.
+double Compliant::stored() const {
+  double energy = 0;
+  for (const Spring& s : springs_) {
+    if (s.x.z() > 0 && !options_.compliant.bilateral) continue;
+    energy += 0.5 * s.x.cwiseProduct(s.K).dot(s.x);
+  }
+  for (const LimitSpring& l : limits_) energy += 0.5 * options_.compliant.limit_stiffness * l.gap * l.gap;
+  return energy;
+}
+
+double Compliant::elastic(const Model& model, const State& state, Workspace& work) {
+  prepare(model, state, work);
+  return stored();
+}
+
+void Compliant::add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const {
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    const Contact& c = contacts_[i];
+    const Vec3 f_W = c.R_WC * (mean ? springs_[i].mean : springs_[i].f);
+    dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
+    if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
+  }
+  for (std::size_t j = 0; j < limits_.size(); ++j)
+    tau[rows_[j].dof] += rows_[j].sign * (mean ? limits_[j].mean : limits_[j].f);
+}
+
+void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {
+  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) dynamics.solve_in_place(t, tau.data());
+}
+
+void Compliant::remember(State& state, const Workspace& work) {
+  const auto contacts = work.collision.contacts();
+  kept_.resize(contacts.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    ContactMemory& m = kept_[i];
+    m = {};
+    m.id = contacts[i].id;
+    m.t1 = contacts[i].R_WC.col(0);
+    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
+    const Spring& s = springs_[next];
+    const Contact& c = contacts_[next++];
+    const Vec3 held = to_world(work, c.body_b, s.point);
+    m.f = s.mean;
+    m.mode = s.mode;
+    m.touched = true;
+    m.rest = s.rest;
+    m.point = s.point;
+    // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
+    m.anchor = s.moved ? to_body(work, c.body_a, held - c.R_WC.leftCols<2>() * s.x.head<2>()) : s.anchor;
+  }
+  state.contacts.swap(kept_);
+}
+
+}  // namespace tribo

@@ -1,0 +1,165 @@
+// Exponential integration of visco-elastic contact [Hammoud2022].
+//   x = (p - p0, c),  x' = A x + b,  A = [0 I; -G K  -G B],  b = (0, J vdot_free + Jdot v), held over the part (expo.3)
+//   f1 = int f / h,  f2 = 2 int int f / h^2,  both into the cone                                               (expo.4)
+//   v' = v + h (vdot_free + M^-1 J^T f1),  q+ = q moved along h v + h^2/2 (vdot_free + M^-1 J^T f2) (expo.5)
+// The integrals come from the modes of K^1/2 G K^1/2 where damping is proportional to stiffness in each island, else
+// from the exponential of an augmented matrix. Gains are taken at the start of the step; joint damping at its end, in
+// M. Joint limits are unknowns beside the contacts.
+#include <cmath>
+
+#include "model/names.hpp"
+#include "stepping/compliant.hpp"
+#include "stepping/matrix_exponential.hpp"
+#include "stepping/modal.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class Exponential final : public Compliant {
+ public:
+  Exponential(const Model& model, const StepperOptions& options)
+      : Compliant(model, options, "exponential"), damped_(!model.joints.damping.isZero(0)) {
+    for (VecX* x : {&extra_, &vdot_}) x->setZero(model.nv);
+    if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
+  }
+
+ private:
+  // The modal route alone was asked for: damping must be proportional to stiffness everywhere.
+  static void refuse_unequal_damping(const Model& model) {
+    const SurfacePair& first = model.surface(0, 0);
+    const double beta = first.damping / first.stiffness;
+    auto check = [&](double K, double B, const char* stiffness, const char* damping, std::size_t i, std::size_t j) {
+      if (std::abs(B - beta * K) <= 1e-12 * B) return;
+      throw InvalidInput("materials '" + model.materials[i].name + "' and '" + model.materials[j].name +
+                         "': " + damping + " / " + stiffness + " = " + shown(B / K) + " s, must be " + shown(beta) +
+                         " s as elsewhere for method = \"modal\" (use \"auto\" or \"full\")");
+    };
+    for (std::size_t i = 0; i < model.materials.size(); ++i)
+      for (std::size_t j = i; j < model.materials.size(); ++j) {
+        const SurfacePair& s = model.surface(static_cast<int>(i), static_cast<int>(j));
+        check(s.stiffness, s.damping, "stiffness", "damping", i, j);
+        check(std::isnan(s.stiffness_tangential) ? s.stiffness : s.stiffness_tangential,
+              std::isnan(s.damping_tangential) ? s.damping : s.damping_tangential, "stiffness_tangential",
+              "damping_tangential", i, j);
+      }
+  }
+
+  bool implicit_damping() const override { return true; }
+
+  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
+    if (!factored_ || damped_) {
+      if (damped_) extra_ = h * model.joints.damping;
+      work.dynamics.factor(extra_);
+    }
+    factored_ = true;
+    applied(model, state, work, vdot_);
+    to_acceleration(model, work.dynamics, vdot_);
+    v_new_ = state.v + h * vdot_;
+    v_mean_ = state.v + 0.5 * h * vdot_;
+    if (springs_.empty() && limits_.empty()) return true;
+    work.assembly.group(contacts_, rows_);
+    report.islands = work.assembly.islands();
+    bool good = true;
+    for (int i = 0; i < work.assembly.islands(); ++i) good &= solve_island(state, work, work.assembly.island(i), h);
+    return good;
+  }
+
+  bool solve_island(const State& state, Workspace& work, const Island& island, double h) {
+    work.assembly.build(island, contacts_, rows_, work.dynamics, state.v, vdot_, problem_, before_, free_);
+    if (!problem_.dense()) {
+      problem_.resize(problem_.nc(), problem_.nr(), true);
+      problem_.densify();
+    }
+    gather(work, island);
+    if (!integrate_forces(h)) return false;
+    scatter(island, h);
+    work.assembly.apply(island, work.dynamics, problem_, f1_.data(), h, zero_, v_new_);
+    work.assembly.apply(island, work.dynamics, problem_, f2_.data(), 0.5 * h, zero_, v_mean_);  // (expo.5)
+    return true;
+  }
+
+  // x0, b, K and B of the island. (expo.3)
+  void gather(const Workspace& work, const Island& island) {
+    const int n = problem_.size(), nc = problem_.nc();
+    for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &f1_, &f2_}) x->resize(n);
+    for (int i = 0; i < nc; ++i) {
+      const Spring& s = springs_[at(island.contacts[at(i)])];
+      const Contact& contact = contacts_[at(island.contacts[at(i)])];
+      const Dynamics& d = work.dynamics;
+      const Vec3 bias = d.point_bias(contact.body_b, contact.p_WC) - d.point_bias(contact.body_a, contact.p_WC);
+      K_.map().segment<3>(3 * i) = s.K;
+      B_.map().segment<3>(3 * i) = s.B;
+      x_.map().segment<3>(3 * i) = s.x;
+      c_.map().segment<3>(3 * i) = s.c;
+      free_.map().segment<3>(3 * i) += contact.R_WC.transpose() * bias;
+    }
+    for (int j = 0; j < problem_.nr(); ++j) {
+      const LimitSpring& l = limits_[at(island.rows[at(j)])];
+      K_[3 * nc + j] = options_.compliant.limit_stiffness;
+      B_[3 * nc + j] = options_.compliant.limit_damping;
+      x_[3 * nc + j] = l.gap;
+      c_[3 * nc + j] = l.c;
+    }
+  }
+
+  // Is B = beta K? The ratio, or -1.
+  double proportion() const {
+    const double beta = B_[0] / K_[0];
+    for (Eigen::Index i = 1; i < K_.size(); ++i)
+      if (std::abs(B_[i] - beta * K_[i]) > 1e-12 * B_[i]) return -1;
+    return beta;
+  }
+
+  bool integrate_forces(double h) {
+    const int n = problem_.size();
+    const ExponentialMethod method = options_.compliant.method;
+    const double beta = proportion();
+    const double* G = problem_.G().data();
+    if (beta >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
+      if (!modal_.decompose(G, K_.data(), n)) return false;
+      modal_.integrate(beta, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
+      return true;
+    }
+    const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
+    return exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
+                                  f2_.data());
+  }
+
+  // (expo.4)
+  void scatter(const Island& island, double h) {
+    const int nc = problem_.nc();
+    auto f1 = f1_.map(), f2 = f2_.map();
+    f1 /= h;
+    f2 *= 2 / (h * h);
+    for (int i = 0; i < nc; ++i) {
+      Spring& s = springs_[at(island.contacts[at(i)])];
+      ContactMode second;
+      s.mean = project(s, f1.segment<3>(3 * i), s.mode);
+      f1.segment<3>(3 * i) = s.mean;
+      f2.segment<3>(3 * i) = project(s, f2.segment<3>(3 * i), second);
+    }
+    for (int j = 0; j < problem_.nr(); ++j) {
+      f1[3 * nc + j] = std::max(f1[3 * nc + j], 0.0);
+      f2[3 * nc + j] = std::max(f2[3 * nc + j], 0.0);
+      limits_[at(island.rows[at(j)])].mean = f1[3 * nc + j];
+    }
+  }
+
+  bool damped_;
+  ContactProblem problem_;
+  VectorBuffer before_, free_, K_, B_, x_, c_, f1_, f2_;
+  VecX extra_, vdot_;
+  Modal modal_;
+  MatrixExponential exponential_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_exponential(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Exponential>(model, options);
+}
+
+}  // namespace tribo

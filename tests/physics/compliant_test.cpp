@@ -1,0 +1,237 @@
+// Visco-elastic contact against closed forms, and the bounds that its steppers promise.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "worlds.hpp"
+
+using namespace worlds;
+
+namespace {
+
+SurfacePair spring(double K, double B, double mu = 1) {
+  SurfacePair s = friction(mu);
+  s.stiffness = K;
+  s.damping = B;
+  return s;
+}
+
+StepperOptions rule(AnchorRule anchor) {
+  StepperOptions options;
+  options.compliant.anchor = anchor;
+  return options;
+}
+
+// A point mass that cannot turn: three prismatic joints, and a contact point on the last body.
+struct Slider {
+  explicit Slider(double mass, const SurfacePair& surface, const Vec3& gravity = {0, 0, -9.81}) {
+    ModelBuilder builder;
+    const int material = builder.add_material({"surface", surface});
+    builder.set_gravity(gravity);
+    builder.begin_member("slider", true, "test");
+    for (int k = 0; k < 3; ++k) {
+      Body body;
+      body.name = "slider/" + std::string(1, "xyz"[k]);
+      body.parent = k - 1;
+      body.joint = JointKind::Prismatic;
+      body.axis = Vec3::Unit(k);
+      if (k == 2) {
+        body.inertia.mass = mass;
+        body.inertia.about_com = mass * Mat3::Identity();
+      }
+      builder.add_body(body);
+    }
+    Geometry foot;
+    foot.name = "foot";
+    foot.kind = ShapeKind::Point;
+    foot.body = 2;
+    foot.material = material;
+    builder.add_geometry(foot);
+    builder.add_ground({}, material);
+    model = std::make_shared<const Model>(builder.build());
+  }
+  Simulation simulate(const std::string& stepper, const StepperOptions& options, double dt, const Vec3& p,
+                      const Vec3& v) const {
+    Simulation simulation(model, stepper, options, dt);
+    State state = State::neutral(*model);
+    state.q = p;
+    state.v = v;
+    simulation.set_state(state);
+    return simulation;
+  }
+  std::shared_ptr<const Model> model;
+};
+
+// y'' + 2 a y' + w^2 y = g from (y0, v0), in long double, from the textbook roots. Integrals from the equation itself.
+struct Closed {
+  long double y, v, first, second;  // y, y', int (K y + B y'), int int (K y + B y')
+};
+Closed closed_form(long double m, long double K, long double B, long double y0, long double v0, long double g,
+                   long double t) {
+  // Power series with halving: independent of the regimes of damping.
+  using M = Eigen::Matrix<long double, 5, 5>;
+  M A = M::Zero();  // (y, v, int F, int int F, 1), F = K y + B v
+  A(0, 1) = 1;
+  A(1, 0) = -K / m;
+  A(1, 1) = -B / m;
+  A(1, 4) = g;
+  A(2, 0) = K;
+  A(2, 1) = B;
+  A(3, 2) = 1;
+  // Balanced by units of time and force, so that squaring loses little.
+  const long double T = 1 / std::max({std::sqrt(K / m), B / m, 1 / t}), F = K * T;
+  Eigen::Matrix<long double, 5, 1> unit;
+  unit << 1, 1 / T, F / T, F, 1;
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 5; ++j) A(i, j) *= unit[j] / unit[i];
+  A *= t;
+  const int halvings = std::max(0, static_cast<int>(std::ceil(std::log2(A.cwiseAbs().colwise().sum().maxCoeff()))) + 3);
+  A *= std::exp2(-static_cast<long double>(halvings));
+  M sum = M::Identity(), term = sum;
+  for (int k = 1; k < 25; ++k) {
+    term = (term * A / k).eval();
+    sum += term;
+  }
+  for (int k = 0; k < halvings; ++k) sum = (sum * sum).eval();
+  Eigen::Matrix<long double, 5, 1> x;
+  x << y0 / unit[0], v0 / unit[1], 0, 0, 1;
+  x = (sum * x).eval().cwiseProduct(unit);
+  return {x[0], x[1], x[2], x[3]};
+}
+
+double total(const Simulation& s) {
+  return s.audit().energy.kinetic + s.audit().energy.potential + s.audit().energy.elastic;
+}
+
+}  // namespace
+
+TEST_CASE("exponential: one step of a translating body is the closed form") {
+  const double m = 2.5;
+  const Vec3 gravity(1, -2, -9.81), v0(0.3, -0.2, -0.5);
+  double worst = 0;
+  for (double dt : {1e-4, 1e-3, 1e-2, 1e-1})
+    for (double K : {1e3, 1e4, 1e5, 1e6, 1e7, 1e8})
+      for (double ratio : {0.0, 0.3, 1.0, 1.0 + 1e-8, 10.0}) {
+        const double B = ratio * 2 * std::sqrt(K * m);
+        StepperOptions options;
+        options.compliant.bilateral = true;
+        const double z0 = -1e-3;
+        Simulation s = Slider(m, spring(K, B), gravity).simulate("exponential", options, dt, Vec3(0, 0, z0), v0);
+        s.step();
+        REQUIRE(s.contacts().size() == 1);
+        for (int k = 0; k < 3; ++k) {
+          const double y0 = k == 2 ? z0 : 0;
+          const Closed c = closed_form(m, K, B, y0, v0[k], gravity[k], dt);
+          // Scales of the motion itself: what cancels in v+ or y+ is not the integrator's loss.
+          const double speed = std::abs(v0[k]) + std::abs(gravity[k]) * dt;
+          const double length = std::abs(y0) + std::min(dt, std::sqrt(m / K)) * speed;
+          const double f1 = static_cast<double>(-c.first / dt), f2 = static_cast<double>(-2 * c.second / dt / dt);
+          const double force = std::abs(f1) + m * speed / dt;
+          // f2 as q+ shows it.
+          const double f2_seen = (s.state().q[k] - y0 - dt * v0[k] - 0.5 * dt * dt * gravity[k]) * 2 * m / (dt * dt);
+          const double errors[] = {
+              std::abs(s.contacts()[0].f[k] - f1) / force, std::abs(s.state().v[k] - static_cast<double>(c.v)) / speed,
+              std::abs(s.state().q[k] - static_cast<double>(c.y)) / (length + std::abs(v0[k]) * dt),
+              std::abs(f2_seen - f2) / (std::abs(f2) + m * speed / dt)};
+          CAPTURE(dt);
+          CAPTURE(K);
+          CAPTURE(ratio);
+          CAPTURE(k);
+          for (double e : errors) {
+            CHECK(e < 1e-10);
+            worst = std::max(worst, e);
+          }
+        }
+      }
+  MESSAGE("worst relative error: ", worst);
+}
+
+TEST_CASE("exponential: a thousand steps of a translating body are the closed form") {
+  // The anchor is where the body begins, 1.3 m away: every step rounds q there, and the spring sees that: 10 K ulp.
+  const double m = 2.5, K = 1e5, B = 300, dt = 1e-3;
+  StepperOptions options;
+  options.compliant.bilateral = true;
+  const Vec3 p(1.3, -0.7, -1e-3), v(0.3, -0.2, -0.5), gravity(1, -2, -9.81);
+  Simulation s = Slider(m, spring(K, B), gravity).simulate("exponential", options, dt, p, v);
+  double worst = 0;
+  for (int n = 1; n <= 1000; ++n) {
+    s.step();
+    for (int k = 0; k < 3; ++k) {
+      const double start = k == 2 ? p.z() : 0;
+      const Closed a = closed_form(m, K, B, start, v[k], gravity[k], (n - 1) * static_cast<long double>(dt));
+      const Closed b = closed_form(m, K, B, a.y, a.v, gravity[k], dt);
+      worst = std::max(worst, std::abs(s.contacts()[0].f[k] - static_cast<double>(-b.first / dt)));
+    }
+  }
+  const double ulp = std::nextafter(1.3, 2.0) - 1.3;
+  CHECK(worst < 10 * K * ulp);
+}
+
+TEST_CASE("landing: the rebound does not depend on the step") {
+  // A drop from 5 cm, begun a share of a step later, so that the grid of steps falls anywhere against the touch.
+  auto rebound = [](double m, double dt, double late) {
+    const Vec3 p(0, 0, 0.05 - 0.5 * 9.81 * late * late), v(0, 0, -9.81 * late);
+    Simulation s = Slider(m, spring(1e5, 300)).simulate("exponential", rule(AnchorRule::Surface), dt, p, v);
+    double highest = 0;
+    bool touched = false;
+    for (int n = 0; n * dt < 0.4; ++n) {
+      s.step();
+      if (touched) highest = std::max(highest, s.state().q[2]);
+      touched |= !s.contacts().empty() && s.contacts()[0].f.z() > 0;
+    }
+    REQUIRE(touched);
+    return highest;
+  };
+  for (double m : {0.15, 0.6, 2.5}) {
+    const double truth = rebound(m, 5e-5, 0);
+    double worst = 0;
+    for (double dt : {2e-3, 5e-3, 1e-2, 2e-2, 4e-2})
+      for (int phase = 0; phase < 25; ++phase) worst = std::max(worst, rebound(m, dt, dt * phase / 25));
+    MESSAGE("mass ", m, ": rebound ", truth, " m at 0.05 ms, at most ", worst, " m up to 40 ms");
+    CHECK(worst < 1.5 * truth);
+  }
+}
+
+TEST_CASE("energy never rises on the drop and on the cube") {
+  for (const char* stepper : {"exponential"})
+    for (double dt : {1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 4e-2})
+      for (double m : {0.15, 2.5}) {
+        Simulation s = Slider(m, spring(1e5, 300))
+                           .simulate(stepper, rule(AnchorRule::Surface), dt, Vec3(0, 0, 0.05), Vec3(0.1, 0, 0));
+        s.step();
+        const double E0 = s.audit().energy_start;
+        double highest = 0;
+        for (int n = 1; n * dt < 1; ++n) {
+          s.step();
+          highest = std::max(highest, total(s));
+        }
+        CAPTURE(std::string(stepper));
+        CAPTURE(dt);
+        CAPTURE(m);
+        CHECK(highest < E0 * (1 + 1e-9));
+      }
+}
+
+TEST_CASE("cube: tumbling and landing") {
+  for (const char* stepper : {"exponential"})
+    for (double dt : {1e-3, 2e-3, 5e-3, 1e-2}) {
+      Simulation s = World(spring(1e5, 300, 0.6))
+                         .ground()
+                         .box(Vec3(0.05, 0.05, 0.05), 1, Vec3(0, 0, 0.2), Vec3(0.3, 0.1, 0), Vec3(2, -3, 1))
+                         .simulate(dt, {}, stepper);
+      s.step();
+      const double E0 = s.audit().energy_start;
+      double highest = 0;
+      int parts = 0;
+      for (int n = 1; n * dt < 2; ++n) {
+        const StepReport r = s.step();
+        parts += r.substeps;
+        highest = std::max(highest, total(s));
+      }
+      MESSAGE(dt, " ", highest / E0 - 1, " closure ", s.audit().ledger_error, " parts ", parts, " z ", s.state().q[2]);
+      CHECK(highest < E0 * (1 + 1e-9));
+    }
+}
