@@ -1,0 +1,116 @@
+// The classic Runge-Kutta method of order four on visco-elastic contact.
+//
+// Within a part the state is written in coordinates about its start, so that the method is used on a vector space:
+//   free joint: displacement d in the axes of the start, rotation vector r; R = R_0 exp(r)
+//   d' = u,  r' = T(r) w,  u' = exp(r) a,  w' = alpha                                                   (rk.1)
+// u: linear velocity in the axes of the start, w: angular in body axes, (a, alpha): what the dynamics gives,
+// T(r) w = w + r x w / 2 + (1/|r|^2 - (1 + cos|r|) / (2 |r| sin|r|)) r x (r x w). Spherical joints: r alone.
+// The list of contacts is that of the start; their points move with the bodies. Gains are taken at the start.
+#include <cmath>
+
+#include "stepping/compliant.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+// (rk.1)
+Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
+  const double a2 = r.squaredNorm(), a = std::sqrt(a2);
+  const double k = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));
+  const Vec3 rw = r.cross(w);
+  return w + 0.5 * rw + k * r.cross(rw);
+}
+
+class RungeKutta final : public Compliant {
+ public:
+  RungeKutta(const Model& model, const StepperOptions& options)
+      : Compliant(model, options, "runge-kutta"), stage_(model) {
+    for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
+    for (const Body& b : model.bodies) {
+      if (b.joint == JointKind::Free) free_.push_back(b.iv);
+      if (b.joint == JointKind::Free) turning_.push_back(b.iv + 3);
+      if (b.joint == JointKind::Spherical) turning_.push_back(b.iv);
+    }
+  }
+
+ private:
+  bool momentum_form() const override { return false; }
+
+  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
+    constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    for (Spring& s : springs_) s.mean.setZero();
+    for (LimitSpring& l : limits_) l.mean = 0;
+    sum_move_.setZero();
+    sum_u_.setZero();
+    for (int k = 0; k < 4; ++k) {
+      if (k == 0) {
+        move_.setZero();
+        u_ = state.v;
+      } else {
+        move_ = node[k] * h * k_move_;
+        u_ = state.v + node[k] * h * k_u_;
+      }
+      rates(model, state, work, weight[k], k == 0);
+      sum_move_ += weight[k] * k_move_;
+      sum_u_ += weight[k] * k_u_;
+    }
+    v_new_ = state.v + h * sum_u_;
+    v_mean_ = sum_move_;
+    return true;
+  }
+
+  // Rates of the coordinates at (move_, u_); forces are added to the means.
+  void rates(const Model& model, const State& state, const Workspace& work, double weight, bool first) {
+    q_stage_ = state.q;
+    integrate(model, move_, 1, q_stage_);
+    v_stage_ = u_;
+    for (int i : free_)
+      v_stage_.segment<3>(i) = rotation_exponential(-move_.segment<3>(i + 3)) * Vec3(u_.segment<3>(i));
+    stage_.compute(q_stage_, v_stage_);
+    stage_.factor(zero_);
+    a_ = torque_ + work.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
+    add_forces(weight, first);
+    to_acceleration(model, stage_, a_);
+    k_move_ = u_;
+    for (int i : turning_) k_move_.segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
+    k_u_ = a_;
+    for (int i : free_) k_u_.segment<3>(i) = rotation_exponential(move_.segment<3>(i + 3)) * Vec3(a_.segment<3>(i));
+  }
+
+  void add_forces(double weight, bool first) {
+    for (std::size_t i = 0; i < springs_.size(); ++i) {
+      Spring& s = springs_[i];
+      const Contact& c = contacts_[i];
+      const Vec3 p_b = stage_.X_WB(c.body_b) * s.on_b, p_a = c.body_a < 0 ? c.p_WC : stage_.X_WB(c.body_a) * s.on_a;
+      const Vec3 x = s.x + c.R_WC.transpose() * (p_b - p_a);
+      const Vec3 rate =
+          c.R_WC.transpose() * (stage_.point_velocity(c.body_b, p_b) - stage_.point_velocity(c.body_a, p_a));
+      ContactMode mode;
+      const Vec3 f = force(s, x, rate, mode);
+      if (first) s.mode = mode;
+      if (mode == ContactMode::Slip) s.mode = mode;
+      s.mean += weight * f;
+      stage_.add_force(c.body_b, p_b, c.R_WC * f, a_);
+      if (c.body_a >= 0) stage_.add_force(c.body_a, p_a, -(c.R_WC * f), a_);
+    }
+    for (std::size_t j = 0; j < limits_.size(); ++j) {
+      const Row& row = rows_[j];
+      const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
+      limits_[j].mean += weight * f;
+      a_[row.dof] += row.sign * f;
+    }
+  }
+
+  Dynamics stage_;
+  VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_;
+  std::vector<int> free_, turning_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_runge_kutta(const Model& model, const StepperOptions& options) {
+  return std::make_unique<RungeKutta>(model, options);
+}
+
+}  // namespace tribo
