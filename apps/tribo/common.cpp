@@ -32,7 +32,7 @@ std::vector<fs::path> scene_folders() {
   return folders;
 }
 
-/// The first line of comment.
+/// The description that a scene file begins with.
 std::string summary_of(const fs::path& path) {
   std::ifstream file(path);
   std::string line;

@@ -57,9 +57,11 @@ struct SolverEntry {
   bool rows = false;                    ///< handles rows beside the contacts
   std::string summary;                  ///< one line for `tribo list solvers`
   std::unique_ptr<ContactSolver> (*make)(const SolverOptions&);
+  bool dense = true;                    ///< needs G as a matrix; otherwise its factor will do
 };
 
 const std::vector<SolverEntry>& contact_solvers();
+const SolverEntry& contact_solver_entry(const std::string& name);
 /// InvalidInput lists what is known, and which solvers go with the model.
 std::unique_ptr<ContactSolver> make_contact_solver(const std::string& name, const SolverOptions& options);
 

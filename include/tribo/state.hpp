@@ -24,7 +24,7 @@ struct State {
   VecX q;                               ///< (nq)
   VecX v;                               ///< (nv)
   VecX tau;                             ///< torque held between ticks of the controllers (nv) [N m] or [N]
-  std::vector<ContactMemory> contacts;  ///< sorted by id
+  std::vector<ContactMemory> contacts;  ///< of contacts and joint rows, sorted by id
   std::vector<double> control;          ///< memory of the controllers, in their order
   Random random;
 

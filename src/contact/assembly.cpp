@@ -7,6 +7,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+constexpr int small_island = 36;  // unknowns
+constexpr int dense_limit = 240;
+
 }  // namespace
 
 Assembly::Assembly(const Model& model) : model_(&model) {
@@ -93,10 +96,14 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
 }
 
 void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,
-                     const Dynamics& dynamics, const VecX& v, const VecX& v_free, ContactProblem& problem,
+                     const Dynamics& dynamics, const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem,
                      VectorBuffer& before, VectorBuffer& free) {
   const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
-  problem.resize(nc, nr, 3 * nc + nr <= dense_limit);
+  int coordinates = 0;
+  for (int t : island.trees) coordinates += model_->trees[at(t)].nv;
+  const int n = 3 * nc + nr;
+  const bool small = n <= small_island || (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
+  problem.resize(nc, nr, need_dense || small);
   ContactFactor& factor = problem.factor;
   factor.y.clear();
   factor.index.clear();

@@ -39,9 +39,11 @@ class Assembly {
   bool touched(int tree) const { return touched_[static_cast<std::size_t>(tree)]; }
 
   /// Fills the problem's factor (and G where dense), and velocities of the contacts and rows at v and at v_free, over dt.
-  /// before and free: (problem.size()), in velocity [m/s].
+  /// before and free: (problem.size()), in velocity [m/s]. G is made dense where the solver needs it, or where the island is
+  /// so small, or so much one tree, that a dense matrix is the faster way.
   void build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows, const Dynamics& dynamics,
-             const VecX& v, const VecX& v_free, ContactProblem& problem, VectorBuffer& before, VectorBuffer& free);
+             const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem, VectorBuffer& before,
+             VectorBuffer& free);
 
   /// Adds M^-1 J^T f dt of one island's solution to v; work is (nv) of zeros and is left so.
   void apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f, double dt,
@@ -59,8 +61,5 @@ class Assembly {
   std::vector<Island> groups_;
   int islands_ = 0;
 };
-
-/// Largest island that is solved with a dense G: (unknowns).
-inline constexpr int dense_limit = 240;
 
 }  // namespace tribo

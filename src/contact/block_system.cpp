@@ -1,6 +1,7 @@
 #include "contact/block_system.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "contact/dense.hpp"
 
@@ -48,11 +49,10 @@ void BlockSystem::analyse(const ContactProblem& problem) {
     const std::vector<int>& list = neighbours_[at(best)];
     for (int j : list) {
       std::vector<int>& theirs = neighbours_[at(j)];
-      const std::size_t before = theirs.size();
-      theirs.insert(theirs.end(), list.begin(), list.end());
-      std::inplace_merge(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(before), theirs.end());
-      theirs.erase(std::unique(theirs.begin(), theirs.end()), theirs.end());
-      theirs.erase(std::remove_if(theirs.begin(), theirs.end(), [&](int x) { return x == j || x == best; }), theirs.end());
+      merged_.clear();
+      std::set_union(theirs.begin(), theirs.end(), list.begin(), list.end(), std::back_inserter(merged_));
+      merged_.erase(std::remove_if(merged_.begin(), merged_.end(), [&](int x) { return x == j || x == best; }), merged_.end());
+      theirs.assign(merged_.begin(), merged_.end());
     }
   }
   size_.resize(at(nodes_));

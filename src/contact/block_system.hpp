@@ -42,7 +42,7 @@ class BlockSystem {
   std::vector<std::vector<Link>> links_;     // by position
   std::vector<std::size_t> diagonal_;        // offset of the diagonal block, by position
   std::vector<double> values_, scratch_;
-  std::vector<int> pivots_, mark_, order_;
+  std::vector<int> pivots_, merged_, order_;
   VectorBuffer w_, u_;
   MatrixBuffer matrix_;
 };

@@ -68,7 +68,7 @@ class Exponential final : public Compliant {
   }
 
   bool solve_island(const State& state, Workspace& work, const Island& island, double h) {
-    work.assembly.build(island, contacts_, rows_, work.dynamics, state.v, vdot_, problem_, before_, free_);
+    work.assembly.build(island, contacts_, rows_, work.dynamics, state.v, vdot_, true, problem_, before_, free_);
     if (!problem_.dense()) {
       problem_.resize(problem_.nc(), problem_.nr(), true);
       problem_.densify();

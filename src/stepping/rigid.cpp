@@ -33,13 +33,14 @@ class Rigid final : public Stepper {
     solver.model = contact_model_from(options.contact_model);
     solver.max_iterations = options.max_iterations;
     solver_ = make_contact_solver(options.solver, solver);
+    need_dense_ = contact_solver_entry(options.solver).dense;
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
     for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_}) x->setZero(model.nv);
     saturated_.assign(at(model.nv), 0);
+    coordinate_.assign(at(model.nv), -1);
     for (const Body& b : model.bodies)
-      if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic)
-        limited_.push_back({b.iv, b.iq});
+      if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
   }
 
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
@@ -65,21 +66,26 @@ class Rigid final : public Stepper {
     rows_.clear();
     constexpr double inf = std::numeric_limits<double>::infinity();
     const JointProperties& p = model.joints;
-    for (const auto& [iv, iq] : limited_) {
-      const double q = state.q[iq], reach = options_.margin + 2 * dt * std::abs(state.v[iv]);
-      for (double sign : {1.0, -1.0}) {
-        const double gap = sign > 0 ? q - p.lower[iv] : p.upper[iv] - q;
-        if (gap < reach) rows_.push_back({iv, sign, std::max(gap, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
-      }
-    }
+    const Actuation& a = work.actuation;
     for (int k = 0; k < model.nv; ++k) {
+      if (const int iq = coordinate_[at(k)]; iq >= 0) {
+        const double reach = options_.margin + 2 * dt * std::abs(state.v[k]);
+        const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
+        if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+        if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+      }
       if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
       if (!saturated_[at(k)]) continue;
-      const Actuation& a = work.actuation;
       const double gain = dt * a.kp[k] + a.kd[k];
       const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
       rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
+  }
+
+  // Rows are remembered beside the contacts, with ids that no contact has, ascending as the rows are listed.
+  static std::uint64_t row_id(const Row& row) {
+    return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 | static_cast<std::uint64_t>(row.kind) << 1 |
+           (row.sign < 0 ? 1 : 0);
   }
 
   void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
@@ -119,7 +125,7 @@ class Rigid final : public Stepper {
   void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
                     StepReport& report) {
     const auto contacts = work.collision.contacts();
-    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, problem_, before_, free_);
+    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, need_dense_, problem_, before_, free_);
     f_.resize(problem_.size());
     for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
     for (int j = 0; j < problem_.nr(); ++j) {
@@ -129,7 +135,8 @@ class Rigid final : public Stepper {
       problem_.R()[o] = row.compliance;
       problem_.lower()[j] = row.lower;
       problem_.upper()[j] = row.upper;
-      f_[o] = std::clamp(0.0, row.lower, row.upper);
+      const ContactMemory* memory = options_.warm_start ? recall(state, row_id(row)) : nullptr;
+      f_[o] = std::clamp(memory ? memory->f.x() : 0.0, row.lower, row.upper);
     }
     const SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
     const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
@@ -248,7 +255,7 @@ class Rigid final : public Stepper {
       bool overlaps = false;
       for (int k : island.contacts) overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
       if (!overlaps) continue;
-      work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, problem_, before_, free_);
+      work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, false, problem_, before_, free_);
       f_.setZero(problem_.size());
       problem_.mu().setZero();
       problem_.g().setZero();
@@ -299,7 +306,7 @@ class Rigid final : public Stepper {
     state.v.swap(v_new_);
     state.t += dt;
     ++state.step;
-    state.contacts.resize(work.contacts.size());
+    state.contacts.resize(work.contacts.size() + rows_.size());
     for (std::size_t i = 0; i < work.contacts.size(); ++i) {
       const ContactReport& r = work.contacts[i];
       ContactMemory& m = state.contacts[i];
@@ -308,6 +315,12 @@ class Rigid final : public Stepper {
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
       m.touched = r.mode != ContactMode::Open;
+    }
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      ContactMemory& m = state.contacts[work.contacts.size() + j];
+      m = {};
+      m.id = row_id(rows_[j]);
+      m.f.x() = row_force_[static_cast<Eigen::Index>(j)];
     }
     work.current = false;
     report.t = state.t;
@@ -370,7 +383,8 @@ class Rigid final : public Stepper {
   VectorBuffer before_, free_, f_, c_, impact_, row_force_;
   VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_;
   std::vector<char> saturated_;
-  std::vector<std::pair<int, int>> limited_;
+  std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
+  bool need_dense_ = false;
   std::vector<Row> rows_;
   std::vector<int> flying_;
   std::vector<Vec3> momentum_target_;

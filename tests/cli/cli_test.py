@@ -14,7 +14,7 @@ import numpy as np
 
 TRIBO = "tribo"
 
-BOX = """# A box at rest on the ground.
+BOX = """description = "A box at rest on the ground."
 [[object]]
 name = "box"
 size = [0.2, 0.3, 0.4]

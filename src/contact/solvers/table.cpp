@@ -7,15 +7,15 @@ namespace tribo {
 const std::vector<SolverEntry>& contact_solvers() {
   using enum ContactModel;
   static const std::vector<SolverEntry> table = {
-      {"newton", {Ncp}, true, "semismooth Newton, then interior point where needed: exact, the default", make_newton},
-      {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs},
-      {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim},
+      {"newton", {Ncp}, true, "semismooth Newton, then interior point where needed: exact, the default", make_newton, false},
+      {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs, false},
+      {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim, false},
       {"admm", {Ncp, Ccp}, true, "alternating directions with a spectral rule: robust, mild accuracy soon", make_admm},
       {"staggered", {Ncp, Lcp}, true, "staggered projections: normal and tangential problems in turn", make_staggered},
       {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
       {"lemke", {Lcp}, true, "complementary pivoting with 4, 8 or 16 facets: exact where it ends", make_lemke},
-      {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, R = alpha diag G", make_primal_newton_mujoco},
-      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, R physical or near-rigid", make_primal_newton_sap},
+      {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, R = alpha diag G", make_primal_newton_mujoco, false},
+      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, R physical or near-rigid", make_primal_newton_sap, false},
   };
   return table;
 }
@@ -47,21 +47,26 @@ std::string to_string(SolveStatus status) {
   return "";
 }
 
-std::unique_ptr<ContactSolver> make_contact_solver(const std::string& name, const SolverOptions& options) {
-  std::vector<std::string> known, fitting;
-  const SolverEntry* found = nullptr;
+const SolverEntry& contact_solver_entry(const std::string& name) {
+  std::vector<std::string> known;
   for (const SolverEntry& entry : contact_solvers()) {
+    if (entry.name == name) return entry;
     known.push_back(entry.name);
-    const bool fits = std::find(entry.models.begin(), entry.models.end(), options.model) != entry.models.end();
-    if (fits) fitting.push_back(entry.name);
-    if (entry.name == name && fits) return entry.make(options);
-    if (entry.name == name) found = &entry;
   }
-  if (!found) throw InvalidInput(unknown_name("solver", name, known));
+  throw InvalidInput(unknown_name("solver", name, known));
+}
+
+std::unique_ptr<ContactSolver> make_contact_solver(const std::string& name, const SolverOptions& options) {
+  const SolverEntry& entry = contact_solver_entry(name);
+  auto fits = [&](const SolverEntry& e) {
+    return std::find(e.models.begin(), e.models.end(), options.model) != e.models.end();
+  };
+  if (fits(entry)) return entry.make(options);
   std::string list;
-  for (const std::string& s : fitting) list += (list.empty() ? "" : ", ") + s;
+  for (const SolverEntry& other : contact_solvers())
+    if (fits(other)) list += (list.empty() ? "" : ", ") + other.name;
   throw InvalidInput("solver '" + name + "' does not solve the contact model '" + to_string(options.model) +
-                     "'; those that do: " + (list.empty() ? "none yet" : list));
+                     "'; those that do: " + list);
 }
 
 }  // namespace tribo
