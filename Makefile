@@ -11,17 +11,21 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run build test test-all bench format setup clean
+.PHONY: run configure build test test-all bench format setup clean
 .DEFAULT_GOAL := build
 
 setup:
 	@scripts/setup
 
-build: setup
+configure: setup
 	@scripts/configure "$(BUILD)" $(CMAKE_FLAGS)
+
+build: configure
 	@cmake --build "$(BUILD)" -j $(JOBS)
 
-run: build
+# The command alone: a first run does not wait for the tests to build.
+run: configure
+	@cmake --build "$(BUILD)" -j $(JOBS) --target tribo
 	@"$(BUILD)/tribo" run scenes/solo.toml --out out/solo
 
 test: build
