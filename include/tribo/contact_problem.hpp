@@ -84,7 +84,7 @@ class ContactProblem {
   int nc_ = 0, nr_ = 0;
   bool dense_ = true;
   MatrixBuffer G_;
-  VectorBuffer g_, R_, mu_, lower_, upper_;
+  VectorBuffer g_, R_, mu_, lower_, upper_, Y_;
   mutable VectorBuffer w_;
 };
 

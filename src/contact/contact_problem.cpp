@@ -22,15 +22,6 @@ int shared_depth(const ContactFactor& factor, const FactorBlock& a, const Factor
   return k;
 }
 
-template <int Ri, int Rj>
-void add_product(const double* yi, const double* yj, int depth, MatrixBuffer::Map& G, int oi, int oj) {
-  Eigen::Matrix<double, Ri, Rj> sum = Eigen::Matrix<double, Ri, Rj>::Zero();
-  for (int k = 0; k < depth; ++k)
-    sum.noalias() += Eigen::Map<const Eigen::Matrix<double, Ri, 1>>(yi + Ri * k) *
-                     Eigen::Map<const Eigen::Matrix<double, Rj, 1>>(yj + Rj * k).transpose();
-  G.block<Ri, Rj>(oi, oj) += sum;
-}
-
 }  // namespace
 
 void ContactProblem::resize(int contacts, int rows, bool dense) {
@@ -102,29 +93,19 @@ void ContactProblem::diagonal(double* d) const {
 }
 
 void ContactProblem::densify() {
-  auto G = G_.map();
-  G.setZero();
-  for (int j = 0; j < blocks(); ++j) {
-    for (int i = 0; i <= j; ++i) {
-      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-        for (int t = factor.start[at(j)]; t < factor.start[at(j + 1)]; ++t) {
-          const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
-          const int depth = shared_depth(factor, a, b);
-          if (depth == 0) continue;
-          const double *yi = factor.y.data() + a.first, *yj = factor.y.data() + b.first;
-          if (j < nc_)
-            add_product<3, 3>(yi, yj, depth, G, offset(i), offset(j));
-          else if (i < nc_)
-            add_product<3, 1>(yi, yj, depth, G, offset(i), offset(j));
-          else
-            add_product<1, 1>(yi, yj, depth, G, offset(i), offset(j));
-        }
-      }
+  const int n = size();
+  Y_.setZero(n * factor.nw);
+  for (int i = 0; i < blocks(); ++i) {
+    const int rows = block_size(i), o = offset(i);
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
+      const FactorBlock& b = factor.blocks[at(s)];
+      const double* y = factor.y.data() + b.first;
+      const int* index = factor.index.data() + b.index;
+      for (int k = 0; k < b.depth; ++k)
+        for (int r = 0; r < rows; ++r) Y_[static_cast<Eigen::Index>(index[k]) * n + o + r] += y[rows * k + r];
     }
   }
-  const int n = size();
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < j; ++i) G(j, i) = G(i, j);
+  dense::gram(Y_.data(), n, factor.nw, G_.data());
 }
 
 std::string ContactProblem::defect() const {

@@ -94,6 +94,24 @@ TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
   }
 }
 
+TRIBO_CLONES void gram(const double* Y, int n, int m, double* G) {
+  for (int i = 0; i < n * n; ++i) G[i] = 0;
+  for (int k = 0; k < m; k += 4) {  // four columns at a time; those beyond the last count as zero
+    const double* y0 = Y + static_cast<std::ptrdiff_t>(k) * n;
+    const double* y1 = k + 1 < m ? y0 + n : y0;
+    const double* y2 = k + 2 < m ? y1 + n : y0;
+    const double* y3 = k + 3 < m ? y2 + n : y0;
+    for (int j = 0; j < n; ++j) {
+      const double a0 = y0[j], a1 = k + 1 < m ? y1[j] : 0, a2 = k + 2 < m ? y2[j] : 0, a3 = k + 3 < m ? y3[j] : 0;
+      if (a0 == 0 && a1 == 0 && a2 == 0 && a3 == 0) continue;
+      double* __restrict out = G + static_cast<std::ptrdiff_t>(j) * n;
+      for (int i = j; i < n; ++i) out[i] += a0 * y0[i] + a1 * y1[i] + a2 * y2[i] + a3 * y3[i];
+    }
+  }
+  for (int j = 0; j < n; ++j)
+    for (int i = j + 1; i < n; ++i) G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
+}
+
 TRIBO_CLONES void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C) {
   if (rows == 6 && inner == 6) {  // free bodies: the compiler unrolls
     for (int j = 0; j < columns; ++j) {

@@ -16,6 +16,9 @@ void lu_solve(const double* LU, int n, const int* pivot, double* b);
 /// y = A x for a square A.
 void multiply(const double* A, int n, const double* x, double* y);
 
+/// G = Y Y^T, Y (n x m), G (n x n), both triangles.
+void gram(const double* Y, int n, int m, double* G);
+
 /// C -= A B, A (rows x inner), B (inner x columns), C (rows x columns).
 void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C);
 
