@@ -162,6 +162,15 @@ Scene find_scene(const SceneOptions& options) {
   throw InvalidInput(unknown_name("scene or robot", name, known));
 }
 
+void prepare_out(const std::string& out) {
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (!fs::is_directory(out)) {
+    throw InvalidInput("--out " + out + ": cannot be made (" +
+                       (error ? error.message() : "something else has that name") + ")");
+  }
+}
+
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 void print_json(const Json& json) { std::fputs(dumped(json).c_str(), stdout); }
@@ -182,7 +191,8 @@ void catch_signals() {
 
 int signal_received() { return stop_signal; }
 
-Progress::Progress(double total) : total_(total), terminal_(::isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(double total, const char* unit)
+    : total_(total), unit_(unit), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
   if (terminal_ && next_ > 0) std::fputs("\r\033[K", stderr);
@@ -197,8 +207,8 @@ void Progress::show(double value) {
   constexpr int width = 30;
   const double part = total_ > 0 ? std::clamp(value / total_, 0.0, 1.0) : 1.0;
   const int full = static_cast<int>(part * width);
-  std::fprintf(stderr, "\r[%s%s] %3.0f %%  %.2f of %.2f s ", std::string(static_cast<std::size_t>(full), '#').c_str(),
-               std::string(static_cast<std::size_t>(width - full), '.').c_str(), 100 * part, value, total_);
+  std::fprintf(stderr, "\r[%s%s] %3.0f %%  %.2f of %.2f %s ", std::string(static_cast<std::size_t>(full), '#').c_str(),
+               std::string(static_cast<std::size_t>(width - full), '.').c_str(), 100 * part, value, total_, unit_);
   std::fflush(stderr);
 }
 

@@ -26,6 +26,7 @@ struct Command {
 void add_run(CLI::App& command, Action& action);
 void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
+void add_experiment(CLI::App& command, Action& action);
 
 /// A scene of the scenes folders.
 struct SceneEntry {
@@ -46,6 +47,9 @@ struct SceneOptions {
 /// A path, the name of a known scene, or a robot (a known name or a .urdf), which then stands on the ground.
 Scene find_scene(const SceneOptions& options);
 
+/// Makes the folder of --out. InvalidInput where it cannot be made.
+void prepare_out(const std::string& out);
+
 /// One JSON object on stdout; text that is not UTF-8 is replaced, numbers that are not finite become null.
 void print_json(const Json& json);
 std::string dumped(const Json& json);
@@ -59,12 +63,13 @@ int signal_received();
 /// A bar on stderr where that is a terminal.
 class Progress {
  public:
-  explicit Progress(double total);
+  explicit Progress(double total, const char* unit = "s");
   ~Progress();
   void show(double value);
 
  private:
   double total_;
+  const char* unit_;
   bool terminal_;
   std::int64_t next_ = 0;  ///< steady clock [ms]
 };

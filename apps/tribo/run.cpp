@@ -194,15 +194,6 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
   file.commit();
 }
 
-void prepare_out(const std::string& out) {
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (!fs::is_directory(out)) {
-    throw InvalidInput("--out " + out + ": cannot be made (" +
-                       (error ? error.message() : "something else has that name") + ")");
-  }
-}
-
 int run(const Options& options) {
   Scene scene = find_scene(options.scene);
   if (!(scene.duration >= 0) || scene.duration / scene.dt > 1e15) {

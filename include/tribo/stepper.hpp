@@ -1,6 +1,7 @@
 // One way to advance the state by dt, and what it says of the step it took.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,6 +114,8 @@ struct StepperOptions {
   double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
   AuditLevel audit = AuditLevel::Full;
   CompliantOptions compliant;
+  /// Rigid stepper: called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
+  std::function<void(ContactProblem& problem, const double* f)> on_problem;
 };
 
 class Stepper {

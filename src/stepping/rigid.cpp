@@ -138,6 +138,7 @@ class Rigid final : public Stepper {
       const ContactMemory* memory = options_.warm_start ? recall(state, row_id(row)) : nullptr;
       f_[o] = std::clamp(memory ? memory->f.x() : 0.0, row.lower, row.upper);
     }
+    if (options_.on_problem) options_.on_problem(problem_, f_.data());
     const SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
     const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
     const int iterations = report.solve.iterations + solve.iterations;

@@ -1,0 +1,84 @@
+// tribo experiment NAME: a table or figure of a paper, its data, its picture, and which claims hold.
+#include "experiment.hpp"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "common.hpp"
+#include "plot.hpp"
+
+namespace tribo::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string name, out;
+  bool list = false, quick = false, json = false;
+};
+
+int list(bool json) {
+  Json all = Json::array();
+  std::size_t width = 0;
+  for (const auto& e : experiments::experiments()) {
+    all.push_back({{"name", e.name}, {"summary", e.summary}});
+    width = std::max(width, e.name.size());
+  }
+  if (json) {
+    print_json({{"experiments", all}});
+    return done;
+  }
+  for (const auto& e : experiments::experiments())
+    std::printf("%-*s  %s\n", static_cast<int>(width), e.name.c_str(), e.summary.c_str());
+  return done;
+}
+
+std::string scenes_folder() {
+  for (const SceneEntry& scene : known_scenes())
+    if (scene.name == "cube-slide") return fs::path(scene.path).parent_path().string();
+  throw InvalidInput("the scenes folder is not found: set TRIBO_SCENES to it");
+}
+
+int experiment(const Options& options) {
+  if (options.list) return list(options.json);
+  if (options.name.empty()) throw InvalidInput("no experiment is named: see 'tribo experiment --list'");
+  const experiments::Experiment& entry = experiments::find_experiment(options.name);
+  if (!options.out.empty()) prepare_out(options.out);
+  Json result;
+  {
+    Progress progress(1, "");
+    result = experiments::run_experiment(entry, {options.quick, scenes_folder(), options.out},
+                                         [&](double part) { progress.show(part); });
+  }
+  std::string picture;
+  if (!options.out.empty()) {
+    const std::string path = (fs::path(options.out) / (entry.name + ".json")).string();
+    experiments::write_text(path, dumped(result));
+    if (!options.json) std::printf("result      %s\n", path.c_str());
+    if (!result["panels"].empty()) picture = draw(path, (fs::path(options.out) / (entry.name + ".png")).string());
+    if (!options.json && !picture.empty()) std::printf("picture     %s\n", picture.c_str());
+  }
+  if (options.json)
+    print_json(result);
+  else
+    std::printf("\n%s", experiments::as_text(result).c_str());
+  return done;
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& command, Action& action) {
+  auto o = std::make_shared<Options>();
+  command.add_option("NAME", o->name, "see 'tribo experiment --list'");
+  command.add_flag("--list", o->list, "say which there are");
+  command.add_flag("--quick", o->quick, "fewer points: seconds instead of minutes");
+  command.add_option("--out", o->out, "folder for NAME.json and NAME.png");
+  command.add_flag("--json", o->json, "print one JSON object");
+  command.footer(
+      "Examples:\n"
+      "  tribo experiment cube-slide --quick\n"
+      "  tribo experiment solver-timings --out out/experiments");
+  command.callback([o, &action] { action = [o] { return experiment(*o); }; });
+}
+
+}  // namespace tribo::app

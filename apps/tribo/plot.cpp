@@ -1,0 +1,67 @@
+#include "plot.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+extern char** environ;
+
+namespace tribo::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// That of the environment, that of the build, the one on the PATH.
+std::string python() {
+  if (const char* mine = std::getenv("TRIBO_PYTHON")) return mine;
+  std::error_code error;
+  return fs::exists(TRIBO_PYTHON, error) ? TRIBO_PYTHON : "python3";
+}
+
+/// Standard output of the child goes to stderr: ours may be JSON.
+bool call(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<std::string> variables;
+  std::string path = TRIBO_PYTHON_DIR;
+  for (char** e = environ; *e != nullptr; ++e) {
+    if (std::strncmp(*e, "PYTHONPATH=", 11) == 0)
+      path += std::string(":") + (*e + 11);
+    else
+      variables.emplace_back(*e);
+  }
+  variables.push_back("PYTHONPATH=" + path);
+  std::vector<char*> env;
+  for (std::string& v : variables) env.push_back(v.data());
+  env.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), env.data());
+  posix_spawn_file_actions_destroy(&files);
+  int status = 0;
+  if (failed != 0 || waitpid(child, &status, 0) != child) return false;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+std::string draw(const std::string& result, const std::string& picture) {
+  if (call({python(), "-m", "tribo.plots", result, picture})) return picture;
+  std::fprintf(stderr,
+               "tribo: no picture was drawn. Pictures need Python with matplotlib: 'make setup' installs both, or set "
+               "TRIBO_PYTHON\nto such a Python; then  PYTHONPATH=python python3 -m tribo.plots %s %s\n",
+               result.c_str(), picture.c_str());
+  return "";
+}
+
+}  // namespace tribo::app
