@@ -32,6 +32,7 @@ struct Panel {
   std::string title, x_label, y_label;
   bool log_x = false, log_y = false;
   std::vector<Series> series = {};
+  std::vector<std::string> categories = {};  ///< names of x = 0, 1, 2 …, where it is no number
 };
 
 struct Table {
@@ -50,6 +51,7 @@ struct Result {
 struct Experiment {
   std::string name, summary;
   Result (*run)(const ExperimentOptions& options, const Progress& progress);
+  bool files = false;  ///< fills the folder itself: no NAME.json there
 };
 
 const std::vector<Experiment>& experiments();

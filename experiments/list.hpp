@@ -7,5 +7,11 @@ namespace tribo::experiments {
 
 Result cube_slide(const ExperimentOptions& options, const Progress& progress);
 Result cube_drag(const ExperimentOptions& options, const Progress& progress);
+Result self_consistency(const ExperimentOptions& options, const Progress& progress);
+Result stack_ratio(const ExperimentOptions& options, const Progress& progress);
+Result compliance(const ExperimentOptions& options, const Progress& progress);
+Result convergence(const ExperimentOptions& options, const Progress& progress);
+Result solver_timings(const ExperimentOptions& options, const Progress& progress);
+Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -26,8 +26,8 @@ Scene scene_of(const ExperimentOptions& options, const std::string& name, const 
   return load_scene((std::filesystem::path(options.scenes) / (name + ".toml")).string(), overrides);
 }
 
-Scene solo_pushed(const ExperimentOptions& options) {
-  Scene scene = scene_of(options, "solo-standing");
+Scene solo_pushed(const ExperimentOptions& options, double mu) {
+  Scene scene = scene_of(options, "solo-standing", {{"material.default.mu", std::to_string(mu)}});
   push_base(scene, Vec3(0, 10, 0), 0.1, 0.3);
   scene.duration = 0.5;
   return scene;

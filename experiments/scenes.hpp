@@ -14,7 +14,8 @@ namespace tribo::experiments {
 Scene scene_of(const ExperimentOptions& options, const std::string& name, const std::vector<Override>& overrides = {});
 
 /// Robots of the timings of LeLidec2024 (IV-C).
-Scene solo_pushed(const ExperimentOptions& options);   ///< 10 N sideways on the base
+/// 10 N sideways on the base: at mu 0.4 the feet slip, at 0.9 they stick.
+Scene solo_pushed(const ExperimentOptions& options, double mu = 0.4);
 Scene talos_pushed(const ExperimentOptions& options);  ///< 80 N sideways on the base
 Scene allegro_drop(const ExperimentOptions& options);  ///< a ball falls into the hand
 

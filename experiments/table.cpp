@@ -7,6 +7,13 @@ const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> table = {
       {"cube-slide", "a cube launched along the ground: drift, lift and energy of each model", cube_slide},
       {"cube-drag", "a cube dragged by a growing force: error over dt, energy, forces of the corners", cube_drag},
+      {"self-consistency", "the dragged cube: deviation of each method from itself as eps and dt grow",
+       self_consistency},
+      {"stack-ratio", "a heavy cube on a light one: violation of the laws over the mass ratio", stack_ratio},
+      {"compliance", "Solo pushed: what a compliance R does to normal, friction and internal forces", compliance},
+      {"convergence", "residual per iteration on one problem of Solo and one of Talos", convergence},
+      {"solver-timings", "times, iterations and residuals of every solver on Solo, Talos and Allegro", solver_timings},
+      {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;
 }

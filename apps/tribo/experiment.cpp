@@ -51,7 +51,7 @@ int experiment(const Options& options) {
                                          [&](double part) { progress.show(part); });
   }
   std::string picture;
-  if (!options.out.empty()) {
+  if (!options.out.empty() && !entry.files) {
     const std::string path = (fs::path(options.out) / (entry.name + ".json")).string();
     experiments::write_text(path, dumped(result));
     if (!options.json) std::printf("result      %s\n", path.c_str());

@@ -10,7 +10,7 @@ import os
 import sys
 
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
-MARKERS = ["o", "s", "^", "D", "v", "x", "P", "*", "<"]
+MARKERS = ["o", "s", "^", "D", "v", "x", "P", "*", "<", "+", ">", "h", "1", "2"]
 # Dark to light in an order that stays readable without colour.
 COLOURS = ["#000000", "#c0392b", "#2471a3", "#1e8449", "#b9770e", "#7d3c98", "#5d6d7e", "#d35400", "#117a65"]
 FEW = 30  # series with at most so many points get a marker at each
@@ -38,7 +38,8 @@ def draw_panel(axes, panel):
         n = len(x)
         every = 1 if n <= FEW else max(1, n // 8)
         start = 0 if n <= FEW else (k * every) // 9
-        axes.plot(x, y, color=COLOURS[k % len(COLOURS)], linestyle=STYLES[k % len(STYLES)],
+        line = "none" if panel.get("categories") else STYLES[k % len(STYLES)]
+        axes.plot(x, y, color=COLOURS[k % len(COLOURS)], linestyle=line,
                   marker=MARKERS[k % len(MARKERS)], markevery=(start, every), markersize=4.5, linewidth=1.3,
                   markerfacecolor="white", label=None if again else label)
     if panel["log_x"]:
@@ -49,7 +50,11 @@ def draw_panel(axes, panel):
     axes.set_xlabel(panel["x_label"])
     axes.set_ylabel(panel["y_label"])
     axes.grid(True, which="major", linewidth=0.4, color="#cccccc")
-    if index:
+    if panel.get("categories"):
+        axes.set_xticks(range(len(panel["categories"])), panel["categories"], rotation=50, ha="right", fontsize=8)
+    if len(index) > 7:  # too many to lie over the curves
+        axes.legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    elif len(index) > 1:
         axes.legend(fontsize=7.5, framealpha=0.85)
 
 
@@ -62,7 +67,9 @@ def draw(result, path):
     panels = result["panels"]
     columns = 1 if len(panels) == 1 else 2
     rows = -(-len(panels) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(6.2 * columns, 4.2 * rows), squeeze=False, dpi=110)
+    crowded = any(len({s["label"].rstrip("#") for s in panel["series"]}) > 7 for panel in panels)
+    size = ((8.2 if crowded else 6.2) * columns, 4.2 * rows)
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, dpi=110)
     cells = list(grid.flat)
     for axes, panel in zip(cells, panels):
         draw_panel(axes, panel)

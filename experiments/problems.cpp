@@ -1,0 +1,92 @@
+#include "problems.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tribo::experiments {
+
+std::vector<Recorded> record(Scene scene, int every) {
+  std::vector<Recorded> kept;
+  Recorded best;
+  scene.stepper_options.on_problem = [&](ContactProblem& problem, const double* f) {
+    if (problem.nc() == 0 || problem.nc() <= best.problem.nc()) return;
+    best.problem = problem;
+    best.guess = Eigen::Map<const VecX>(f, problem.size());
+  };
+  Simulation simulation = make_simulation(scene);
+  const auto steps = std::lround(scene.duration / scene.dt);
+  for (long k = 0; k < steps; ++k) {
+    best = {};
+    best.t = simulation.state().t;
+    simulation.step();
+    if (k % every == 0 && best.problem.nc() > 0) kept.push_back(best);
+  }
+  return kept;
+}
+
+std::vector<Pair> all_pairs() {
+  std::vector<Pair> pairs;
+  for (ContactModel model : {ContactModel::Ncp, ContactModel::Ccp, ContactModel::Lcp, ContactModel::Raisim})
+    for (const SolverEntry& entry : contact_solvers())
+      if (std::find(entry.models.begin(), entry.models.end(), model) != entry.models.end())
+        pairs.push_back({model, entry.name});
+  return pairs;
+}
+
+Solved solve(const ContactProblem& problem, const Pair& pair, const Tolerance& tolerance, const VecX& guess,
+             int repeats, std::vector<double>* trace) {
+  using Clock = std::chrono::steady_clock;
+  SolverOptions options;
+  options.model = pair.model;
+  options.trace = trace;
+  const auto solver = make_contact_solver(pair.solver, options);
+  Solved best;
+  for (int k = 0; k < repeats + (repeats > 1); ++k) {  // where times matter, a first one fills the buffers
+    VecX f = guess;
+    if (trace) trace->clear();
+    const auto began = Clock::now();
+    const SolveReport report = solver->solve(problem, tolerance, f);
+    const double time = std::chrono::duration<double>(Clock::now() - began).count();
+    if (k <= 1 || time < best.time) best.time = time;
+    best.f = f;
+    best.report = report;
+  }
+  best.c.resize(problem.size());
+  problem.velocity(best.f.data(), best.c.data());
+  return best;
+}
+
+MatX dense_matrix(const ContactProblem& problem) {
+  MatX G(problem.size(), problem.size());
+  for (int k = 0; k < problem.size(); ++k) {
+    const VecX e = VecX::Unit(problem.size(), k);
+    problem.multiply(e.data(), G.col(k).data());
+  }
+  return 0.5 * (G + G.transpose());
+}
+
+ContactProblem as_dense(const ContactProblem& problem) {
+  ContactProblem out;
+  out.resize(problem.nc(), problem.nr(), true);
+  out.G() = dense_matrix(problem);
+  out.g() = problem.g();
+  out.R() = problem.R();
+  out.mu() = problem.mu();
+  out.lower() = problem.lower();
+  out.upper() = problem.upper();
+  out.weight = problem.weight;
+  return out;
+}
+
+double internal_force(const ContactProblem& problem, const VecX& f) {
+  const Eigen::SelfAdjointEigenSolver<MatX> eigen(dense_matrix(problem));
+  const double smallest = 1e-10 * eigen.eigenvalues().maxCoeff();
+  double sum = 0;
+  for (Eigen::Index k = 0; k < f.size() && eigen.eigenvalues()[k] < smallest; ++k)
+    sum += std::pow(eigen.eigenvectors().col(k).dot(f), 2);
+  return std::sqrt(sum);
+}
+
+}  // namespace tribo::experiments
