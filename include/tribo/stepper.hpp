@@ -97,11 +97,12 @@ struct CompliantOptions {
   double limit_damping = 1;      ///< [N m s/rad] or [N s/m], >= 0
   ExponentialMethod method = ExponentialMethod::Auto;
   int order = 3;                   ///< of ExponentialMethod::Reduced: 1, 2, 3, 5 or 7
+  bool project_only = false;       ///< exponential: forces outside the cone are cut, and nothing is solved again
   int max_newton = 30;             ///< iterations of implicit Euler a step
   int max_halvings = 20;           ///< of its line search
   double regularisation = 1e-10;   ///< first tried where its matrix is singular; up to 1e-3, relative
   double newton_tolerance = 1e-6;  ///< largest error of a velocity [m/s] or [rad/s]
-  FailurePolicy failure = FailurePolicy::Report;
+  FailurePolicy failure = FailurePolicy::Substep;
 };
 
 struct StepperOptions {

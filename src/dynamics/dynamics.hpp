@@ -57,6 +57,8 @@ class Dynamics {
   void solve_in_place(int tree, double* b) const;
   /// y = M x on one tree, without extra; (nv).
   void multiply(int tree, const double* x, double* y) const;
+  /// Diagonal entry of M.
+  double inertia(int iv) const { return row(iv)[depth_[static_cast<std::size_t>(iv)]]; }
   /// Entry of M (without extra) in dense form: for tests and controllers.
   MatX mass_matrix() const;
   /// Generalised force of a world force at a world point of a body, added to tau.

@@ -64,6 +64,7 @@ void read_exponential(Section& section, CompliantOptions& options) {
   if (section.has("order") && options.method != ExponentialMethod::Reduced)
     section.fail("order", "order belongs to method = \"reduced\"");
   options.order = section.integer("order", options.order, 1, 7);
+  options.project_only = section.flag("project_only", options.project_only);
 }
 
 void read_implicit(Section& section, CompliantOptions& options) {
@@ -71,7 +72,7 @@ void read_implicit(Section& section, CompliantOptions& options) {
   options.max_halvings = section.integer("max_halvings", options.max_halvings, 0, 1000);
   options.regularisation = section.number("regularisation", options.regularisation, Bound::Positive);
   options.newton_tolerance = section.number("newton_tolerance", options.newton_tolerance, Bound::Positive);
-  const std::string failure = section.choice("failure", "report", {"report", "substep", "stop"});
+  const std::string failure = section.choice("failure", "substep", {"report", "substep", "stop"});
   options.failure = failure == "report"    ? FailurePolicy::Report
                     : failure == "substep" ? FailurePolicy::Substep
                                            : FailurePolicy::Stop;

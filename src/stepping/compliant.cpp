@@ -278,7 +278,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
   report.laws.coulomb = std::max(report.laws.coulomb, part_.laws.coulomb);
   for (ContactReport& r : part_reports_) r.f *= h;
   if (work.contacts.empty()) {
-    work.contacts.swap(part_reports_);
+    work.contacts = part_reports_;  // copies: each list keeps the memory that it has grown to
   } else {
     merged_.clear();
     auto a = work.contacts.begin();
@@ -294,7 +294,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
       ++a;
     }
     merged_.insert(merged_.end(), a, work.contacts.end());
-    work.contacts.swap(merged_);
+    work.contacts = merged_;
   }
   if (options_.audit == AuditLevel::Full) close_charge(work, report.energy);
 }

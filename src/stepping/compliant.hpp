@@ -28,15 +28,24 @@ struct Spring {
   Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
   Vec3 f = Vec3::Zero();                          ///< force at the start, in C [N]
   Vec3 mean = Vec3::Zero();                       ///< mean force over the part, filled by the stepper [N]
-  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< the point of contact in the frames of both bodies [m]
-  Vec3 point = Vec3::Zero();                      ///< what the anchor holds, in the frame of b [m]
-  Vec3 anchor = Vec3::Zero();                     ///< on a, in its frame, where it was not moved [m]
-  double rest = 0;                                ///< gap without load [m]
-  int listed = 0;                                 ///< index in the list of collision
-  ContactMode mode = ContactMode::Open;           ///< at the start, then over the part
-  bool slipping = false;                          ///< as the last step left it
-  bool fresh = false;                             ///< touches for the first time
-  bool moved = true;                              ///< the anchor is another than that in memory
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< cores of the point of contact in the frames of both bodies [m]
+  Vec3 off_a = Vec3::Zero(),
+       off_b = Vec3::Zero();             ///< from the cores to the point, in W: the radius of round shapes [m]
+  Vec3 point = Vec3::Zero();             ///< what the anchor holds, in the frame of b [m]
+  Vec3 anchor = Vec3::Zero();            ///< on a, in its frame, where it was not moved [m]
+  double rest = 0;                       ///< gap without load [m]
+  int listed = 0;                        ///< index in the list of collision
+  ContactMode mode = ContactMode::Open;  ///< at the start, then over the part
+  bool slipping = false;                 ///< as the last step left it
+  bool fresh = false;                    ///< touches for the first time
+  bool moved = true;                     ///< the anchor is another than that in memory
+};
+
+/// A contact followed within a part: where it is, how it moves, and the force. Points roll over round shapes.
+struct Followed {
+  Vec3 p_a, p_b;        ///< in W [m]
+  Mat3 turn_a, turn_b;  ///< of the bodies since the start, in W
+  Vec3 x, c;            ///< in C [m], [m/s]
 };
 
 /// A joint at its limit: a one-sided spring on one velocity coordinate.
@@ -64,10 +73,13 @@ class Compliant : public Stepper {
   Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(double gap, double c) const;
+  /// Contact i with the bodies where stage has them; work stands at the start of the part.
+  Followed follow(std::size_t i, const Workspace& work, const Dynamics& stage) const;
   /// Actuators, pushes, joint damping and bias at the start of the part, as a generalised force.
   void applied(const Model& model, const State& state, const Workspace& work, VecX& tau) const;
   /// Adds J^T f of every spring and limit: the mean force, or that of the start.
   void add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const;
+  const VecX& q_at_start() const { return start_.q; }  ///< where control measured its errors
   /// M^-1 of a generalised force, at the factor that stands.
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 

@@ -24,6 +24,12 @@ Vec3 to_world(const Workspace& work, int body, const Vec3& p_B) {
   return body < 0 ? p_B : work.dynamics.X_WB(body) * p_B;
 }
 
+// Radius about the core of a shape.
+double round(const Model& model, int geometry) {
+  const Geometry& g = model.geometries[at(geometry)];
+  return g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule ? g.size.x() : 0;
+}
+
 void require(bool good, const std::string& field, double value, const std::string& bound) {
   if (!good || !std::isfinite(value))
     throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
@@ -80,7 +86,7 @@ void Compliant::prepare(const Model& model, const State& state, Workspace& work)
   work.collision.detect(work.motions, {margin, dt_}, state.contacts);
   springs_.clear();
   contacts_.clear();
-  open_before_.swap(open_);
+  open_before_ = open_;
   open_.clear();
   auto memory = state.contacts.begin();
   const auto contacts = work.collision.contacts();
@@ -141,9 +147,11 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
   s.mu_stick = surface.mu_static;
   s.mu_slip = surface.mu_dynamic;
   s.c = velocity;
-  s.on_a = to_body(work, c.body_a, c.p_WC);
-  s.on_b = to_body(work, c.body_b, c.p_WC);
-  s.point = s.on_b;
+  s.off_a = round(model, c.geometry_a) * c.R_WC.col(2);
+  s.off_b = -round(model, c.geometry_b) * c.R_WC.col(2);
+  s.on_a = to_body(work, c.body_a, c.p_WC - s.off_a);
+  s.on_b = to_body(work, c.body_b, c.p_WC - s.off_b);
+  s.point = to_body(work, c.body_b, c.p_WC);
   s.fresh = !touched;
   const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(state, work, c) : nullptr;
   if (source != nullptr) {
@@ -216,6 +224,33 @@ Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode
   return project(s, -s.K.cwiseProduct(x) - s.B.cwiseProduct(c), mode);  // (compliant.1)
 }
 
+// The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
+//   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
+Followed Compliant::follow(std::size_t i, const Workspace& work, const Dynamics& stage) const {
+  const Spring& s = springs_[i];
+  const Contact& c = contacts_[i];
+  Followed f;
+  Vec3 passed = Vec3::Zero(), rate = Vec3::Zero();
+  auto side = [&](int body, const Vec3& on, const Vec3& off, double sign, Vec3& p, Mat3& turn) {
+    p = c.p_WC;
+    turn.setIdentity();
+    if (body < 0) return;
+    const Placement &X = stage.X_WB(body), &X0 = work.dynamics.X_WB(body);
+    p = X * on + off;
+    passed += sign * (p - c.p_WC);
+    rate += sign * stage.point_velocity(body, p);
+    if (off.isZero(0)) return;
+    turn.noalias() = X.R * X0.R.transpose();
+    const Vec3 theta(turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1));
+    passed += 0.5 * sign * theta.cross(off);
+  };
+  side(c.body_b, s.on_b, s.off_b, 1, f.p_b, f.turn_b);
+  side(c.body_a, s.on_a, s.off_a, -1, f.p_a, f.turn_a);
+  f.x = s.x + c.R_WC.transpose() * passed;
+  f.c = c.R_WC.transpose() * rate;
+  return f;
+}
+
 // Springs that are stretched along the normal hold nothing: they do not pull.
 double Compliant::stored() const {
   double energy = 0;
@@ -268,7 +303,7 @@ void Compliant::remember(State& state, const Workspace& work) {
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
     m.anchor = s.moved ? to_body(work, c.body_a, held - c.R_WC.leftCols<2>() * s.x.head<2>()) : s.anchor;
   }
-  state.contacts.swap(kept_);
+  state.contacts = kept_;
 }
 
 }  // namespace tribo

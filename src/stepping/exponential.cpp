@@ -2,9 +2,12 @@
 //   x = (p - p0, c),  x' = A x + b,  A = [0 I; -G K  -G B],  b = (0, J vdot_free + Jdot v), held over the part (expo.3)
 //   f1 = int f / h,  f2 = 2 int int f / h^2,  both into the cone                                               (expo.4)
 //   v' = v + h (vdot_free + M^-1 J^T f1),  q+ = q moved along h v + h^2/2 (vdot_free + M^-1 J^T f2) (expo.5)
-// The integrals come from the modes of K^1/2 G K^1/2 where damping is proportional to stiffness in each island, else
-// from the exponential of an augmented matrix. Gains are taken at the start of the step; joint damping at its end, in
-// M. Joint limits are unknowns beside the contacts.
+// Where f1 leaves the cone the contact slips, and the step is solved again without its springs along the surface, with
+// friction mu f_N against the slip as a known force, until f_N is settled; then (expo.4) (expo.6) The paper cuts f1 and
+// f2 and stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that
+// slides at a long step is lifted. The integrals come from the modes of K^1/2 G K^1/2 where damping is proportional to
+// stiffness in each island, else from the exponential of an augmented matrix. Gains are taken at the start of the step;
+// joint damping at its end, in M. Joint limits are unknowns beside the contacts.
 #include <cmath>
 
 #include "model/names.hpp"
@@ -74,8 +77,9 @@ class Exponential final : public Compliant {
       problem_.densify();
     }
     gather(work, island);
-    if (!integrate_forces(h)) return false;
-    scatter(island, h);
+    if (!integrate_forces(h, true)) return false;
+    if (!options_.compliant.bilateral && !options_.compliant.project_only && !let_slip(island, h)) return false;
+    scatter(island);
     work.assembly.apply(island, work.dynamics, problem_, f1_.data(), h, zero_, v_new_);
     work.assembly.apply(island, work.dynamics, problem_, f2_.data(), 0.5 * h, zero_, v_mean_);  // (expo.5)
     return true;
@@ -107,33 +111,85 @@ class Exponential final : public Compliant {
 
   // Is B = beta K? The ratio, or -1.
   double proportion() const {
-    const double beta = B_[0] / K_[0];
-    for (Eigen::Index i = 1; i < K_.size(); ++i)
-      if (std::abs(B_[i] - beta * K_[i]) > 1e-12 * B_[i]) return -1;
+    double beta = 0;
+    bool known = false;
+    for (Eigen::Index i = 0; i < K_.size(); ++i) {
+      if (K_[i] == 0) continue;
+      if (known && std::abs(B_[i] - beta * K_[i]) > 1e-12 * B_[i]) return -1;
+      if (!known) beta = B_[i] / K_[i];
+      known = true;
+    }
     return beta;
   }
 
-  bool integrate_forces(double h) {
+  // f1 and f2 of the springs that hold, before the cone (expo.4). changed: K, B or G are new.
+  bool integrate_forces(double h, bool changed) {
     const int n = problem_.size();
     const ExponentialMethod method = options_.compliant.method;
-    const double beta = proportion();
     const double* G = problem_.G().data();
-    if (beta >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
-      if (!modal_.decompose(G, K_.data(), n)) return false;
-      modal_.integrate(beta, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
-      return true;
-    }
-    const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
-    return exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
-                                  f2_.data());
-  }
-
-  // (expo.4)
-  void scatter(const Island& island, double h) {
-    const int nc = problem_.nc();
     auto f1 = f1_.map(), f2 = f2_.map();
+    if (changed) beta_ = proportion();
+    if (beta_ >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
+      if (changed && !modal_.decompose(G, K_.data(), n)) return false;
+      modal_.integrate(beta_, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
+    } else {
+      const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
+      if (!exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
+                                  f2_.data()))
+        return false;
+    }
     f1 /= h;
     f2 *= 2 / (h * h);
+    return true;
+  }
+
+  // (expo.6)
+  bool let_slip(const Island& island, double h) {
+    const int nc = problem_.nc();
+    hold_.assign(at(nc), Hold::Stick);
+    known_.setZero(problem_.size());
+    for (int pass = 0; pass < most_passes; ++pass) {
+      bool other_springs = false, other_forces = false;
+      for (int i = 0; i < nc; ++i) classify(springs_[at(island.contacts[at(i)])], i, other_springs, other_forces);
+      if (!other_springs && !other_forces) break;
+      if (!integrate_forces(h, other_springs)) return false;
+    }
+    for (int i = 0; i < nc; ++i)
+      if (hold_[at(i)] != Hold::Stick)
+        for (VectorBuffer* f : {&f1_, &f2_}) f->map().segment<2>(3 * i) = known_.map().segment<2>(3 * i);
+    return true;
+  }
+
+  // Takes the springs along the surface away where a contact slips or pulls, and keeps its friction up with f_N.
+  void classify(const Spring& s, int i, bool& other_springs, bool& other_forces) {
+    const int o = 3 * i;
+    Hold& hold = hold_[at(i)];
+    const Vec3 f = f1_.map().segment<3>(o);
+    Eigen::Vector2d friction = Eigen::Vector2d::Zero();
+    if (hold == Hold::Stick) {
+      const double tangential = std::hypot(f.x(), f.y()), mu = s.slipping ? s.mu_slip : s.mu_stick;
+      if (f.z() > 0 && tangential <= mu * f.z()) return;
+      hold = Hold::Slip;
+      K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
+      other_springs = true;
+      const double normal = f.z() > 0 ? f.z() : s.f.z();
+      if (tangential > 0) friction = s.mu_slip * normal / tangential * f.head<2>();
+    } else {
+      const Eigen::Vector2d last = known_.map().segment<2>(o);
+      const double size = last.norm();
+      if (size > 0 && f.z() > 0) friction = s.mu_slip * f.z() / size * last;
+    }
+    const Eigen::Vector2d change = friction - known_.map().segment<2>(o);
+    if (change.norm() <= 1e-6 * friction.norm()) return;
+    other_forces = true;
+    known_.map().segment<2>(o) = friction;
+    for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(o + k);
+  }
+
+  // Into the cone (expo.4).
+  void scatter(const Island& island) {
+    const int nc = problem_.nc();
+    auto f1 = f1_.map(), f2 = f2_.map();
     for (int i = 0; i < nc; ++i) {
       Spring& s = springs_[at(island.contacts[at(i)])];
       ContactMode second;
@@ -148,9 +204,14 @@ class Exponential final : public Compliant {
     }
   }
 
+  enum class Hold : char { Stick, Slip };
+  static constexpr int most_passes = 12;
+
   bool damped_;
+  double beta_ = 0;
+  std::vector<Hold> hold_;
   ContactProblem problem_;
-  VectorBuffer before_, free_, K_, B_, x_, c_, f1_, f2_;
+  VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_;
   VecX extra_, vdot_;
   Modal modal_;
   MatrixExponential exponential_;

@@ -70,7 +70,7 @@ class RungeKutta final : public Compliant {
     stage_.compute(q_stage_, v_stage_);
     stage_.factor(zero_);
     a_ = torque_ + work.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
-    add_forces(weight, first);
+    add_forces(work, weight, first);
     to_acceleration(model, stage_, a_);
     k_move_ = u_;
     for (int i : turning_) k_move_.segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
@@ -78,21 +78,18 @@ class RungeKutta final : public Compliant {
     for (int i : free_) k_u_.segment<3>(i) = rotation_exponential(move_.segment<3>(i + 3)) * Vec3(a_.segment<3>(i));
   }
 
-  void add_forces(double weight, bool first) {
+  void add_forces(const Workspace& work, double weight, bool first) {
     for (std::size_t i = 0; i < springs_.size(); ++i) {
       Spring& s = springs_[i];
       const Contact& c = contacts_[i];
-      const Vec3 p_b = stage_.X_WB(c.body_b) * s.on_b, p_a = c.body_a < 0 ? c.p_WC : stage_.X_WB(c.body_a) * s.on_a;
-      const Vec3 x = s.x + c.R_WC.transpose() * (p_b - p_a);
-      const Vec3 rate =
-          c.R_WC.transpose() * (stage_.point_velocity(c.body_b, p_b) - stage_.point_velocity(c.body_a, p_a));
+      const Followed at_stage = follow(i, work, stage_);
       ContactMode mode;
-      const Vec3 f = force(s, x, rate, mode);
+      const Vec3 f = force(s, at_stage.x, at_stage.c, mode);
       if (first) s.mode = mode;
       if (mode == ContactMode::Slip) s.mode = mode;
       s.mean += weight * f;
-      stage_.add_force(c.body_b, p_b, c.R_WC * f, a_);
-      if (c.body_a >= 0) stage_.add_force(c.body_a, p_a, -(c.R_WC * f), a_);
+      stage_.add_force(c.body_b, at_stage.p_b, c.R_WC * f, a_);
+      if (c.body_a >= 0) stage_.add_force(c.body_a, at_stage.p_a, -(c.R_WC * f), a_);
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       const Row& row = rows_[j];

@@ -10,6 +10,8 @@ const std::vector<StepperEntry>& steppers() {
        make_rigid},
       {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential},
       {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler},
+      {"implicit-euler", "visco-elastic contact, forces of the end of the step by Newton's method",
+       make_implicit_euler},
       {"runge-kutta", "visco-elastic contact, the classic method of order four on the group", make_runge_kutta},
   };
   return table;

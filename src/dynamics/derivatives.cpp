@@ -1,0 +1,149 @@
+#include "dynamics/derivatives.hpp"
+
+namespace tribo {
+namespace {
+
+using Vec6 = Eigen::Matrix<double, 6, 1>;
+using Mat6 = Eigen::Matrix<double, 6, 6>;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Vec6 vector(const Spatial& s) {
+  Vec6 x;
+  x << s.lin, s.ang;
+  return x;
+}
+
+Vec6 cross_motion(const Vec6& V, const Vec6& S) {
+  const Vec3 v = V.head<3>(), w = V.tail<3>(), lin = S.head<3>(), ang = S.tail<3>();
+  Vec6 x;
+  x << w.cross(lin) + v.cross(ang), w.cross(ang);
+  return x;
+}
+
+Vec6 cross_force(const Vec6& V, const Vec6& F) {
+  const Vec3 v = V.head<3>(), w = V.tail<3>(), f = F.head<3>(), n = F.tail<3>();
+  Vec6 x;
+  x << w.cross(f), w.cross(n) + v.cross(f);
+  return x;
+}
+
+// 2B = V x* I - I V x + (I V) x-bar*, by blocks: I = [m, -[c]; [c], J].
+Mat6 doubled_coriolis(const Mat6& I, const Vec6& V) {
+  const Vec6 P = I * V;
+  Mat6 X = Mat6::Zero();  // V x; V x* = -X^T
+  X.topLeftCorner<3, 3>() = X.bottomRightCorner<3, 3>() = skew(V.tail<3>());
+  X.topRightCorner<3, 3>() = skew(V.head<3>());
+  Mat6 B = -X.transpose() * I - I * X;
+  const Mat3 f = skew(P.head<3>());
+  B.topRightCorner<3, 3>() -= f;
+  B.bottomLeftCorner<3, 3>() -= f;
+  B.bottomRightCorner<3, 3>() -= skew(P.tail<3>());
+  return B;
+}
+
+}  // namespace
+
+InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
+  const std::size_t nb = model.bodies.size(), nv = at(model.nv);
+  I_.resize(nb);
+  B_.resize(nb);
+  for (auto* x : {&V_, &A_, &F_}) x->resize(nb);
+  for (auto* x : {&S_, &psidd_, &rate_}) x->resize(nv);
+  psi_.resize(nv);
+  tau_.setZero(model.nv);
+  for (MatX* x : {&dq_, &dv_, &M_}) x->setZero(model.nv, model.nv);
+}
+
+void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, bool derivatives) {
+  Vec6 A0 = Vec6::Zero();
+  A0.head<3>() = -model_->gravity;
+  for (std::size_t i = 0; i < model_->bodies.size(); ++i) {
+    const Body& body = model_->bodies[i];
+    const Placement& X = dynamics.X_WB(static_cast<int>(i));
+    const Vec6 Vp = body.parent < 0 ? Vec6(Vec6::Zero()) : V_[at(body.parent)];
+    const Vec6 Ap = body.parent < 0 ? A0 : A_[at(body.parent)];
+    V_[i] = vector(dynamics.body_velocity(static_cast<int>(i)));
+    const bool free = body.joint == JointKind::Free;
+    Vec6 Sv = Vec6::Zero();
+    A_[i] = Ap;
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      S_[at(k)] = vector(dynamics.axis(k));
+      Sv += S_[at(k)] * v[k];
+      A_[i] += S_[at(k)] * a[k];
+    }
+    if (free)
+      A_[i].head<3>() -= V_[i].tail<3>().cross(V_[i].head<3>());
+    else
+      A_[i] += cross_motion(V_[i], Sv);
+    const double m = body.inertia.mass;
+    const Vec3 c = X.R * body.inertia.com + (X.p - dynamics.origin(body.tree));
+    const Mat3 cx = skew(c);
+    Mat6& I = I_[i];
+    I.topLeftCorner<3, 3>() = m * Mat3::Identity();
+    I.topRightCorner<3, 3>() = -m * cx;
+    I.bottomLeftCorner<3, 3>() = m * cx;
+    I.bottomRightCorner<3, 3>() = X.R * body.inertia.about_com * X.R.transpose() - m * cx * cx;
+    F_[i] = I * A_[i] + cross_force(V_[i], I * V_[i]);
+    if (!derivatives) continue;
+    B_[i] = doubled_coriolis(I, V_[i]);
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      const Vec6& S = S_[at(k)];
+      const Vec6 psi = cross_motion(Vp, S);
+      psi_[at(k)] = {psi.head<3>(), psi.tail<3>()};
+      psidd_[at(k)] = cross_motion(Ap, S) + cross_motion(Vp, psi);
+      rate_[at(k)] = psi + cross_motion(V_[i], S);
+      if (!free) continue;
+      if (k < body.iv + 3)
+        rate_[at(k)].setZero();
+      else
+        rate_[at(k)].head<3>() += V_[i].head<3>().cross(S.tail<3>());
+    }
+  }
+}
+
+void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const VecX& a) {
+  forward(dynamics, v, a, false);
+  for (int i = static_cast<int>(model_->bodies.size()) - 1; i >= 0; --i) {
+    const Body& body = model_->bodies[at(i)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k)
+      tau_[k] = S_[at(k)].dot(F_[at(i)]) + model_->joints.armature[k] * a[k];  // (dyn.6)
+    if (body.parent >= 0) F_[at(body.parent)] += F_[at(i)];
+  }
+}
+
+void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a) {
+  dq_.setZero();
+  dv_.setZero();
+  forward(dynamics, v, a, true);
+  for (int i = static_cast<int>(model_->bodies.size()) - 1; i >= 0; --i) {
+    const Body& body = model_->bodies[at(i)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      const Vec6& S = S_[at(k)];
+      tau_[k] = S.dot(F_[at(i)]) + model_->joints.armature[k] * a[k];
+      const Vec6 IS = I_[at(i)] * S, BS = B_[at(i)].transpose() * S;
+      const Vec6 psi = vector(psi_[at(k)]);
+      const Vec6 by_v = B_[at(i)] * S + I_[at(i)] * rate_[at(k)];
+      const Vec6 by_q = B_[at(i)] * psi + I_[at(i)] * psidd_[at(k)] + cross_force(S, F_[at(i)]);
+      for (int j : body.chain) {
+        const Vec6& Sj = S_[at(j)];
+        const double* p = psi_[at(j)].lin.data();
+        const double* w = psi_[at(j)].ang.data();
+        dq_(k, j) = BS[0] * p[0] + BS[1] * p[1] + BS[2] * p[2] + BS[3] * w[0] + BS[4] * w[1] + BS[5] * w[2] +
+                    IS.dot(psidd_[at(j)]);              // (dyn.7)
+        dv_(k, j) = BS.dot(Sj) + IS.dot(rate_[at(j)]);  // (dyn.8)
+        M_(k, j) = M_(j, k) = IS.dot(Sj);
+        if (j >= body.iv) continue;
+        dq_(j, k) = Sj.dot(by_q);
+        dv_(j, k) = Sj.dot(by_v);
+      }
+      M_(k, k) += model_->joints.armature[k];
+    }
+    if (body.parent < 0) continue;
+    F_[at(body.parent)] += F_[at(i)];
+    I_[at(body.parent)] += I_[at(i)];
+    B_[at(body.parent)] += B_[at(i)];
+  }
+}
+
+}  // namespace tribo

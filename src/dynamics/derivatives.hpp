@@ -1,0 +1,51 @@
+// Inverse dynamics and its analytic derivatives, in world axes about the origin of each tree.
+//
+//   tau = M(q) a + h(q, v)                                                                          (dyn.6)
+// in the convention of dynamics.hpp: the free joint's linear acceleration is the classical one, in body axes. With the
+// motion and force cross products x, x*, the composites I, B, F of a subtree (2B = V x* I - I V x + (I V) x-bar*), and
+//   psi_j = V_p x S_j,  psidd_j = A_p x S_j + V_p x psi_j,  sdot_j = V_j x S_j     (p: parent of j)
+// [Singh2022, table I]:  for j above or at k,  and k strictly above j,
+//   dtau_k/dq_j = S_k . (2B_k psi_j + I_k psidd_j),      S_k . (2B_j psi_j + I_j psidd_j + S_j x* F_j)   (dyn.7)
+//   dtau_k/dv_j = S_k . (2B_k S_j + I_k (psi_j + sdot_j)), S_k . (2B_j S_j + I_j (psi_j + sdot_j))       (dyn.8)
+// For a free joint psi = 0, psidd = A_0 x S, and psi + sdot is 0 for its linear axes and (2 v x e, w x e) for its
+// angular axes e. q is differentiated along the local tangent: body axes for free and spherical joints.
+#pragma once
+
+#include <vector>
+
+#include "dynamics/dynamics.hpp"
+
+namespace tribo {
+
+class InverseDynamics {
+ public:
+  explicit InverseDynamics(const Model& model);
+
+  /// tau alone; dynamics stands at (q, v).
+  void compute(const Dynamics& dynamics, const VecX& v, const VecX& a);
+  /// tau and its derivatives. Entries of different trees are zero.
+  void differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a);
+
+  const VecX& tau() const { return tau_; }
+  /// (nv x nv). Forces that depend on q and v may be added to them.
+  MatX& dq() { return dq_; }
+  MatX& dv() { return dv_; }
+  const MatX& M() const { return M_; }
+  /// psi_j = V_p x S_j: what turning joint j adds to the velocity of all that it carries.
+  const Spatial& psi(int j) const { return psi_[static_cast<std::size_t>(j)]; }
+
+ private:
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+  using Mat6 = Eigen::Matrix<double, 6, 6>;
+
+  void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, bool derivatives);
+
+  const Model* model_;
+  std::vector<Mat6, Eigen::aligned_allocator<Mat6>> I_, B_;
+  std::vector<Vec6, Eigen::aligned_allocator<Vec6>> V_, A_, F_, S_, psidd_, rate_;
+  std::vector<Spatial> psi_;
+  VecX tau_;
+  MatX dq_, dv_, M_;
+};
+
+}  // namespace tribo
