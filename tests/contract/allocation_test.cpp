@@ -92,9 +92,10 @@ TEST_CASE("every compliant stepper steps without allocating after warm-up") {
         simulation.set_state(state);
         const long before = allocations;
         for (int k = 0; k < 20; ++k) simulation.step();
+        const long made = allocations - before;  // before the captures, which allocate
         CAPTURE(std::string(file));
         CAPTURE(stepper.name);
-        CHECK(allocations - before == 0);
+        CHECK(made == 0);
       }
     }
 }
