@@ -3,6 +3,7 @@
 #include "stepping/modal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -11,23 +12,29 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Series of s about 0, for d t + l t^2 of order 1.
+// Series about 0 of the last two integrals, for d t + l t^2 < 1; the others follow from the equation itself without
+// cancellation there. With T_n the terms of s3: T_n+2 = -d t / (n + 5) T_n+1 - l t^2 / ((n + 5)(n + 4)) T_n.
 Oscillator series(double l, double d, double t) {
-  Oscillator o;
-  double before = 0, now = t;  // terms sigma_n t^n / n!
-  for (int n = 1; n < 40; ++n) {
-    o.s += now;
-    double term = now * t / (n + 1);
-    o.s1 += term;
-    term *= t / (n + 2);
-    o.s2 += term;
-    term *= t / (n + 3);
-    o.s3 += term;
-    if (std::abs(now) < 1e-19 * t && std::abs(before) < 1e-19 * t) break;
-    const double next = -(d * t / (n + 1)) * now - (l * t * t / ((n + 1) * n)) * before;
+  constexpr int terms = 16;  // the last is below 24 / 19! of the first
+  static const auto inverse = [] {
+    std::array<double, terms + 6> x{};
+    for (std::size_t n = 1; n < x.size(); ++n) x[n] = 1.0 / static_cast<double>(n);
+    return x;
+  }();
+  const double dt = d * t, lt2 = l * t * t;
+  double before = 0, now = t * t * t * t / 24, s3 = 0, s2 = 0;
+  for (int n = 1; n <= terms; ++n) {
+    s3 += now;
+    s2 += (n + 3) * now;
+    const double next = -inverse[at(n + 4)] * (dt * now + lt2 * inverse[at(n + 3)] * before);
     before = now;
     now = next;
   }
+  Oscillator o;
+  o.s3 = s3;
+  o.s2 = s2 / t;
+  o.s1 = 0.5 * t * t - d * o.s2 - l * o.s3;
+  o.s = t - d * o.s1 - l * o.s2;
   return o;
 }
 
@@ -187,8 +194,9 @@ bool Modal::diagonalise() {
           e[m] = 0;
           break;
         }
-        s = f / r;
-        c = g / r;
+        const double inverse = 1 / r;
+        s = f * inverse;
+        c = g * inverse;
         g = d[i + 1] - shift;
         r = (d[i] - g) * s + 2 * c * b;
         shift = s * r;
