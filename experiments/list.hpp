@@ -12,6 +12,7 @@ Result stack_ratio(const ExperimentOptions& options, const Progress& progress);
 Result compliance(const ExperimentOptions& options, const Progress& progress);
 Result convergence(const ExperimentOptions& options, const Progress& progress);
 Result solver_timings(const ExperimentOptions& options, const Progress& progress);
+Result rigid_tables(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -26,6 +26,7 @@ struct Command {
 void add_run(CLI::App& command, Action& action);
 void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
+void add_compare(CLI::App& command, Action& action);
 void add_experiment(CLI::App& command, Action& action);
 
 /// A scene of the scenes folders.

@@ -13,6 +13,7 @@ using tribo::app::Command;
 constexpr Command commands[] = {
     {"run", "simulate a scene", tribo::app::add_run},
     {"solve", "solve contact problems out of files", tribo::app::add_solve},
+    {"compare", "the same scene under several methods, side by side", tribo::app::add_compare},
     {"experiment", "run an experiment of the literature and judge its claims", tribo::app::add_experiment},
     {"list", "say what there is to choose from", tribo::app::add_list},
 };
