@@ -59,7 +59,7 @@ double robust(const ExperimentOptions& options, const Pair& pair) {
 
 void solvers(const ExperimentOptions& options, const Progress& progress, Result& result) {
   Table table{
-      "Table III: solvers, each judged by its own law",
+      "Table III: solvers, each judged by its own law without compliance",
       {"solver", "hard contacts", "no internal forces", "robust (1e3 kg on 1e-3 kg)", "converged (share of problems)"}};
   const int every = options.quick ? 100 : 10;
   std::vector<Recorded> problems;

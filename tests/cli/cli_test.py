@@ -364,6 +364,39 @@ class List(Case):
             self.assertIn("xample" if args[0] != "list" else "KIND", self.ok(*args).stdout)
 
 
+class Experiments(Case):
+    def test_list_names_them(self):
+        names = [e["name"] for e in self.json("experiment", "--list", "--json")["experiments"]]
+        self.assertIn("cube-slide", names)
+        self.assertIn("did you mean 'cube-slide'", self.ok("experiment", "cube-slde", code=2).stderr)
+
+    def test_result_and_claims(self):
+        self.json("experiment", "cube-slide", "--quick", "--out", self.folder, "--json")
+        result = json.loads((self.folder / "cube-slide.json").read_text())
+        self.assertTrue(all({"id", "text", "source", "measured", "holds"} <= set(c) for c in result["claims"]))
+        self.assertTrue((self.folder / "cube-slide.png").read_bytes().startswith(b"\x89PNG"))
+
+    def test_without_python_says_how(self):
+        result = self.ok("experiment", "cube-slide", "--quick", "--out", self.folder,
+                         env={"TRIBO_PYTHON": "/nonexistent"})
+        self.assertIn("make setup", result.stderr)
+
+
+class Compare(Case):
+    def test_side_by_side(self):
+        scene = self.write("box.toml", BOX)
+        result = self.json("compare", scene, "--with", "rigid:ncp:newton,rigid:ncp:pgs", "--out", self.folder, "--json")
+        first, second = result["runs"]
+        self.assertEqual(first["difference"], 0)
+        self.assertLess(second["difference"], 1e-6)  # at rest both find the same
+        self.assertTrue((self.folder / "rigid-ncp-pgs" / "recording.npz").exists())
+
+    def test_bad_methods(self):
+        scene = self.write("box.toml", BOX)
+        self.assertIn("those that do", self.ok("compare", scene, "--with", "rigid:ncp:lemke", code=2).stderr)
+        self.assertIn("did you mean 'rigid'", self.ok("compare", scene, "--with", "rigd", code=2).stderr)
+
+
 if __name__ == "__main__":
     TRIBO = sys.argv.pop(1)
     unittest.main()
