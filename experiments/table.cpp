@@ -13,7 +13,8 @@ const std::vector<Experiment>& experiments() {
       {"compliance", "Solo pushed: what a compliance R does to normal, friction and internal forces", compliance},
       {"convergence", "residual per iteration on one problem of Solo and one of Talos", convergence},
       {"solver-timings", "times, iterations and residuals of every solver on Solo, Talos and Allegro", solver_timings},
-      {"rigid-tables", "which law each model keeps, what each solver can be relied on for (tables II, III)", rigid_tables},
+      {"rigid-tables", "laws that each model keeps, what each solver can be relied on for (tables II, III)",
+       rigid_tables},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;
