@@ -95,8 +95,8 @@ class Pieces {
     for (int i = 0; i < n; ++i) {
       Solve& s = solves_[at(i)];
       const Island& island = work_.assembly.island(i);
-      work_.assembly.build(island, work_.collision.contacts(), rows_, work_.dynamics, state_.v, v_free_, false, s.problem,
-                           s.before, s.free);
+      work_.assembly.build(island, work_.collision.contacts(), rows_, work_.dynamics, state_.v, v_free_, false,
+                           s.problem, s.before, s.free);
       set(island, s);
     }
   }

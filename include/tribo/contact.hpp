@@ -12,38 +12,38 @@ enum class ContactMode : std::uint8_t { Open, Stick, Slip, Impact };
 
 /// Where two geometries touch or nearly do. The frame C has its normal along +z, from a to b; order is (t1, t2, n).
 struct Contact {
-  std::uint64_t id = 0;         ///< survives steps: pair of geometries and feature
+  std::uint64_t id = 0;  ///< survives steps: pair of geometries and feature
   int geometry_a = -1, geometry_b = -1;
-  int body_a = -1, body_b = -1; ///< -1: fixed to the world
+  int body_a = -1, body_b = -1;  ///< -1: fixed to the world
   int material_a = 0, material_b = 0;
-  Vec3 p_WC = Vec3::Zero();     ///< point, midway between the surfaces [m]
-  Mat3 R_WC = Mat3::Identity(); ///< axes t1, t2, n as columns
-  double gap = 0;               ///< phi, negative where they overlap [m]
+  Vec3 p_WC = Vec3::Zero();      ///< point, midway between the surfaces [m]
+  Mat3 R_WC = Mat3::Identity();  ///< axes t1, t2, n as columns
+  double gap = 0;                ///< phi, negative where they overlap [m]
 };
 
 /// Part of the State: lets anchors, tangents and warm starts find their contact again.
 struct ContactMemory {
   std::uint64_t id = 0;
-  Vec3 f = Vec3::Zero();        ///< last force, in C [N]
-  Vec3 t1 = Vec3::UnitX();      ///< last first tangent, in W
-  Vec3 anchor = Vec3::Zero();   ///< of compliant and momentum contact, on a: in its frame, in W where a is fixed [m]
-  Vec3 point = Vec3::Zero();    ///< what the anchor holds: a point of b, in its frame [m]
-  double rest = 0;              ///< gap at which a compliant contact carries no load [m]
+  Vec3 f = Vec3::Zero();       ///< last force, in C [N]
+  Vec3 t1 = Vec3::UnitX();     ///< last first tangent, in W
+  Vec3 anchor = Vec3::Zero();  ///< of compliant and momentum contact, on a: in its frame, in W where a is fixed [m]
+  Vec3 point = Vec3::Zero();   ///< what the anchor holds: a point of b, in its frame [m]
+  double rest = 0;             ///< gap at which a compliant contact carries no load [m]
   ContactMode mode = ContactMode::Open;
-  bool touched = false;         ///< carried force, or was closed, in the last step
+  bool touched = false;  ///< carried force, or was closed, in the last step
 };
 
 /// The same for every stepper.
 struct ContactReport {
   std::uint64_t id = 0;
   int geometry_a = -1, geometry_b = -1;
-  Vec3 p_WC = Vec3::Zero();     ///< [m]
+  Vec3 p_WC = Vec3::Zero();  ///< [m]
   Mat3 R_WC = Mat3::Identity();
-  double gap = 0;               ///< at the start of the step [m]
-  Vec3 f = Vec3::Zero();        ///< mean force over the step on b, in C [N]
-  Vec3 c = Vec3::Zero();        ///< velocity of b relative to a at the end of the step, in C [m/s]
+  double gap = 0;         ///< at the start of the step [m]
+  Vec3 f = Vec3::Zero();  ///< mean force over the step on b, in C [N]
+  Vec3 c = Vec3::Zero();  ///< velocity of b relative to a at the end of the step, in C [m/s]
   ContactMode mode = ContactMode::Open;
-  double cone_margin = 0;       ///< mu f_N - |f_T| [N]
+  double cone_margin = 0;  ///< mu f_N - |f_T| [N]
 };
 
 }  // namespace tribo

@@ -20,22 +20,22 @@ enum class ContactModel { Ncp, Ccp, Lcp, Raisim };
 
 /// One contact, or one row, seen from one tree: Y maps whitened velocities of that tree to the contact's velocity.
 struct FactorBlock {
-  int first = 0;          ///< position of Y in ContactFactor::y: column-major (rows of the unknown x depth)
-  int index = 0;          ///< position of its depth whitened indices in ContactFactor::index
-  int depth = 0;          ///< number of whitened coordinates that it touches
-  int tree = -1;          ///< blocks of different trees do not couple
+  int first = 0;  ///< position of Y in ContactFactor::y: column-major (rows of the unknown x depth)
+  int index = 0;  ///< position of its depth whitened indices in ContactFactor::index
+  int depth = 0;  ///< number of whitened coordinates that it touches
+  int tree = -1;  ///< blocks of different trees do not couple
   int body = -1;
-  int node = 0;           ///< the tree's place in ContactFactor::node_start
+  int node = 0;  ///< the tree's place in ContactFactor::node_start
 };
 
 /// G = Y Y^T, as sparse rows: each unknown block has one or two FactorBlocks. Primal methods need no M and no J.
 struct ContactFactor {
-  int nw = 0;                        ///< whitened coordinates in this problem
+  int nw = 0;  ///< whitened coordinates in this problem
   std::vector<double> y;
   std::vector<int> index;
-  std::vector<FactorBlock> blocks;   ///< blocks of unknown block i: [start[i], start[i+1])
-  std::vector<int> start;            ///< (nc + nr + 1)
-  std::vector<int> node_start;       ///< whitened coordinates of tree k: [node_start[k], node_start[k+1])
+  std::vector<FactorBlock> blocks;  ///< blocks of unknown block i: [start[i], start[i+1])
+  std::vector<int> start;           ///< (nc + nr + 1)
+  std::vector<int> node_start;      ///< whitened coordinates of tree k: [node_start[k], node_start[k+1])
 
   bool empty() const { return start.empty(); }
 };
@@ -53,21 +53,21 @@ class ContactProblem {
   int block_size(int block) const { return block < nc_ ? 3 : 1; }
   int blocks() const { return nc_ + nr_; }
 
-  MatrixBuffer::Map G() { return G_.map(); }             ///< (n x n), only where dense() [1/kg]
+  MatrixBuffer::Map G() { return G_.map(); }  ///< (n x n), only where dense() [1/kg]
   MatrixBuffer::ConstMap G() const { return G_.map(); }
-  VectorBuffer::Map g() { return g_.map(); }             ///< free contact acceleration (n) [m/s^2]
+  VectorBuffer::Map g() { return g_.map(); }  ///< free contact acceleration (n) [m/s^2]
   VectorBuffer::ConstMap g() const { return g_.map(); }
-  VectorBuffer::Map R() { return R_.map(); }             ///< diagonal compliance (n) [1/kg], >= 0
+  VectorBuffer::Map R() { return R_.map(); }  ///< diagonal compliance (n) [1/kg], >= 0
   VectorBuffer::ConstMap R() const { return R_.map(); }
-  VectorBuffer::Map mu() { return mu_.map(); }           ///< friction coefficients (nc), >= 0
+  VectorBuffer::Map mu() { return mu_.map(); }  ///< friction coefficients (nc), >= 0
   VectorBuffer::ConstMap mu() const { return mu_.map(); }
-  VectorBuffer::Map lower() { return lower_.map(); }     ///< bounds of the rows (nr) [N], -inf allowed
+  VectorBuffer::Map lower() { return lower_.map(); }  ///< bounds of the rows (nr) [N], -inf allowed
   VectorBuffer::ConstMap lower() const { return lower_.map(); }
-  VectorBuffer::Map upper() { return upper_.map(); }     ///< (nr) [N], inf allowed
+  VectorBuffer::Map upper() { return upper_.map(); }  ///< (nr) [N], inf allowed
   VectorBuffer::ConstMap upper() const { return upper_.map(); }
 
-  ContactFactor factor;          ///< filled by the assembly; empty for problems given as a dense G
-  double weight = 0;             ///< m g of what is in the problem, for relative residuals [N]
+  ContactFactor factor;  ///< filled by the assembly; empty for problems given as a dense G
+  double weight = 0;     ///< m g of what is in the problem, for relative residuals [N]
 
   /// c = (G + R) f + g, by the dense matrix or by the factor.
   void velocity(const double* f, double* c) const;
@@ -96,8 +96,8 @@ struct Residual {
   double force_scale = 1;      ///< F = max(|f|_inf, m g)  [N]
   double motion_scale = 1;     ///< a = |g|_inf + 9.81    [m/s^2]
 
-  double absolute() const;     ///< the largest of the three
-  double relative() const;     ///< the largest of primal/F, dual/a, complementarity/(F a)
+  double absolute() const;  ///< the largest of the three
+  double relative() const;  ///< the largest of primal/F, dual/a, complementarity/(F a)
 };
 
 /// The one judge of every solver: residual of (problem.2), (problem.3) under a contact model, at a given f and c.
@@ -108,7 +108,7 @@ Residual judge(const ContactProblem& problem, ContactModel model, const double* 
 Residual judge(const ContactProblem& problem, ContactModel model, const VecX& f);
 
 /// Projections that are right at mu = 0 and at mu = 1e6.
-Vec3 project_cone(const Vec3& f, double mu);        ///< onto K_mu = {|f_T| <= mu f_N}
-Vec3 project_dual_cone(const Vec3& c, double mu);   ///< onto K_mu* = {mu |c_T| <= c_N}
+Vec3 project_cone(const Vec3& f, double mu);       ///< onto K_mu = {|f_T| <= mu f_N}
+Vec3 project_dual_cone(const Vec3& c, double mu);  ///< onto K_mu* = {mu |c_T| <= c_N}
 
 }  // namespace tribo

@@ -19,10 +19,10 @@ struct Tolerance {
 
 enum class SolveStatus {
   Converged,
-  Stalled,         ///< no progress; the residual says how far it came
+  Stalled,  ///< no progress; the residual says how far it came
   IterationLimit,
-  Infeasible,      ///< no forces satisfy the laws
-  Invalid          ///< the problem itself is unusable
+  Infeasible,  ///< no forces satisfy the laws
+  Invalid      ///< the problem itself is unusable
 };
 
 struct SolveReport {
@@ -37,11 +37,11 @@ enum class LineSearch { Exact, Armijo };
 struct SolverOptions {
   ContactModel model = ContactModel::Ncp;
   int max_iterations = 10000;
-  double stall = 1e-8;          ///< relative change of f below which a first-order solver is said to stall
-  int facets = 4;               ///< of the friction pyramid of lemke: 4, 8 or 16
+  double stall = 1e-8;  ///< relative change of f below which a first-order solver is said to stall
+  int facets = 4;       ///< of the friction pyramid of lemke: 4, 8 or 16
   LineSearch line_search = LineSearch::Exact;  ///< of the primal Newton methods
   double compliance_ratio = 1e-3;              ///< alpha in R = alpha diag G of primal-newton-mujoco [-]
-  std::vector<double>* trace = nullptr;  ///< where wanted: absolute residual after each iteration
+  std::vector<double>* trace = nullptr;        ///< where wanted: absolute residual after each iteration
 };
 
 class ContactSolver {
@@ -52,12 +52,12 @@ class ContactSolver {
 };
 
 struct SolverEntry {
-  std::string name;                     ///< what the command line calls it
-  std::vector<ContactModel> models;     ///< the models it solves
-  bool rows = false;                    ///< handles rows beside the contacts
-  std::string summary;                  ///< one line for `tribo list solvers`
+  std::string name;                  ///< what the command line calls it
+  std::vector<ContactModel> models;  ///< the models it solves
+  bool rows = false;                 ///< handles rows beside the contacts
+  std::string summary;               ///< one line for `tribo list solvers`
   std::unique_ptr<ContactSolver> (*make)(const SolverOptions&);
-  bool dense = true;                    ///< needs G as a matrix; otherwise its factor will do
+  bool dense = true;  ///< needs G as a matrix; otherwise its factor will do
 };
 
 const std::vector<SolverEntry>& contact_solvers();

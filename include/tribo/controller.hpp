@@ -30,9 +30,9 @@ class Controller {
 /// The gains are taken implicitly by steppers that can, unless implicit is false.
 struct PdOptions {
   int member = 0;
-  VecX q_ref;                 ///< (nq of the member)
-  VecX kp, kd;                ///< (nv of the member); 0 where not controlled
-  VecX tau_ff;                ///< (nv of the member) [N m] or [N]
+  VecX q_ref;   ///< (nq of the member)
+  VecX kp, kd;  ///< (nv of the member); 0 where not controlled
+  VecX tau_ff;  ///< (nv of the member) [N m] or [N]
   bool implicit = true;
 };
 std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options);

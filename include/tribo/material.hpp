@@ -9,13 +9,13 @@ namespace tribo {
 
 /// How two surfaces meet. All in SI units.
 struct SurfacePair {
-  double mu_static = 0.7;            ///< friction while a contact sticks [-], >= 0
-  double mu_dynamic = 0.7;           ///< friction while it slips [-], 0 <= mu_dynamic <= mu_static
-  double restitution = 0.0;          ///< e: normal speed after over before an impact [-], 0 to 1
-  double restitution_speed = 0.01;   ///< impacts slower than this do not bounce [m/s]
-  double compliance = 0.0;           ///< normal displacement for a force, rigid steppers [m/N], >= 0
-  double stiffness = 1e5;            ///< K of the visco-elastic law [N/m], > 0
-  double damping = 300.0;            ///< B of the visco-elastic law [N s/m], >= 0
+  double mu_static = 0.7;           ///< friction while a contact sticks [-], >= 0
+  double mu_dynamic = 0.7;          ///< friction while it slips [-], 0 <= mu_dynamic <= mu_static
+  double restitution = 0.0;         ///< e: normal speed after over before an impact [-], 0 to 1
+  double restitution_speed = 0.01;  ///< impacts slower than this do not bounce [m/s]
+  double compliance = 0.0;          ///< normal displacement for a force, rigid steppers [m/N], >= 0
+  double stiffness = 1e5;           ///< K of the visco-elastic law [N/m], > 0
+  double damping = 300.0;           ///< B of the visco-elastic law [N s/m], >= 0
   /// K and B along the surface; NaN: as along the normal.
   double stiffness_tangential = std::numeric_limits<double>::quiet_NaN();  ///< [N/m], > 0
   double damping_tangential = std::numeric_limits<double>::quiet_NaN();    ///< [N s/m], >= 0

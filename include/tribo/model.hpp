@@ -1,7 +1,8 @@
 // The world as it does not change: bodies in trees, shapes, materials, gravity. Shared by threads; its hash names it.
 //
 // Every body hangs on one joint. Bodies without a moving parent begin a tree; a free object is a tree of one body.
-// q and v follow Pinocchio's order and conventions (free joint: q = (p, quaternion xyzw), v = (linear, angular) in body axes).
+// q and v follow Pinocchio's order and conventions (free joint: q = (p, quaternion xyzw), v = (linear, angular) in body
+// axes).
 #pragma once
 
 #include <cstdint>
@@ -29,17 +30,17 @@ int nv_of(JointKind kind);
 
 /// A body and the joint that moves it.
 struct Body {
-  std::string name;                   ///< of the joint or the object, unique in the model: "robot/joint"
-  int parent = -1;                    ///< index of the parent body, smaller than its own; -1: the world
+  std::string name;  ///< of the joint or the object, unique in the model: "robot/joint"
+  int parent = -1;   ///< index of the parent body, smaller than its own; -1: the world
   JointKind joint = JointKind::Free;
-  Placement X_PJ;                     ///< frame of the joint in the parent body
-  Vec3 axis = Vec3::UnitZ();          ///< of a revolute or prismatic joint, in the joint frame, unit length
-  Inertia inertia;                    ///< in the frame of the body
+  Placement X_PJ;             ///< frame of the joint in the parent body
+  Vec3 axis = Vec3::UnitZ();  ///< of a revolute or prismatic joint, in the joint frame, unit length
+  Inertia inertia;            ///< in the frame of the body
 
   // Set by ModelBuilder::build.
-  int tree = 0;                       ///< index in Model::trees
-  int iq = 0, iv = 0;                 ///< first coordinate and first velocity
-  std::vector<int> chain;             ///< velocity indices from the root of its tree to this joint's last, ascending
+  int tree = 0;            ///< index in Model::trees
+  int iq = 0, iv = 0;      ///< first coordinate and first velocity
+  std::vector<int> chain;  ///< velocity indices from the root of its tree to this joint's last, ascending
 };
 
 /// Bodies that are connected by joints; consecutive in bodies, q and v.
@@ -48,8 +49,8 @@ struct Tree {
   int first_body = 0, bodies = 0;
   int iq = 0, nq = 0;
   int iv = 0, nv = 0;
-  double mass = 0;                    ///< [kg]
-  bool single = false;                ///< one free body whose frame is the principal one: M is a constant diagonal
+  double mass = 0;      ///< [kg]
+  bool single = false;  ///< one free body whose frame is the principal one: M is a constant diagonal
 };
 
 /// What belongs to each velocity coordinate. Shape (nv) each.
@@ -75,9 +76,9 @@ struct Member {
   int first_body = 0, bodies = 0;
   int iq = 0, nq = 0, iv = 0, nv = 0;
   bool robot = false;
-  std::string source;                     ///< the file it came from, or the shape of an object
-  std::map<std::string, VecX> poses;      ///< named configurations, shape (nq)
-  std::vector<int> feet;                  ///< geometries that are its feet
+  std::string source;                 ///< the file it came from, or the shape of an object
+  std::map<std::string, VecX> poses;  ///< named configurations, shape (nq)
+  std::vector<int> feet;              ///< geometries that are its feet
 };
 
 class Model {
@@ -95,9 +96,9 @@ class Model {
   const SurfacePair& surface(int material_a, int material_b) const;
   /// May these two geometries touch: other bodies, not neighbours in a tree, not excluded, groups agree.
   bool may_collide(int geometry_a, int geometry_b) const;
-  VecX neutral() const;             ///< q with every joint at zero (nq)
+  VecX neutral() const;  ///< q with every joint at zero (nq)
   std::uint64_t hash() const { return hash_; }
-  double mass() const;              ///< of all that moves [kg]
+  double mass() const;  ///< of all that moves [kg]
   int actuated(int iv) const { return joints.effort_limit[iv] > 0; }
 
   /// Index by name; InvalidInput lists the known names and the nearest one.
@@ -107,9 +108,9 @@ class Model {
 
  private:
   friend class ModelBuilder;
-  std::vector<SurfacePair> surfaces_;               ///< (materials x materials)
-  std::vector<std::pair<int, int>> excluded_;       ///< sorted pairs of bodies
-  std::vector<char> self_collision_;                ///< per member
+  std::vector<SurfacePair> surfaces_;          ///< (materials x materials)
+  std::vector<std::pair<int, int>> excluded_;  ///< sorted pairs of bodies
+  std::vector<char> self_collision_;           ///< per member
   std::uint64_t hash_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace tribo {
 
 struct RecordOptions {
-  double period = 0;          ///< time between records [s]; 0: every step
+  double period = 0;  ///< time between records [s]; 0: every step
   bool contacts = true;
 };
 
@@ -22,13 +22,13 @@ struct ControllerSpec {
 /// Everything that a scene says. Model and start are ready to run.
 struct Scene {
   std::string name;
-  std::string source;                      ///< path of the file
+  std::string source;  ///< path of the file
   std::shared_ptr<const Model> model;
   State start;
   std::string stepper = "rigid";
   StepperOptions stepper_options;
-  double dt = 1e-3;                        ///< [s]
-  double duration = 5;                     ///< [s]
+  double dt = 1e-3;     ///< [s]
+  double duration = 5;  ///< [s]
   std::vector<ControllerSpec> controllers;
   std::vector<Push> pushes;
   RecordOptions record;
@@ -53,15 +53,16 @@ const std::vector<RobotEntry>& robots();
 
 /// Adds a robot to a model under construction: a known name, or a path to a .urdf file. Returns the member's index.
 struct RobotOptions {
-  std::string name;                 ///< of the member; empty: the name of the robot
-  std::string model;                ///< known name, or path to a .urdf
-  bool floating = true;             ///< free base, or fixed to the world
-  Placement base;                   ///< of a fixed base
-  std::string contact = "default";  ///< "default", "feet" (points at the feet), "collision" (shapes of the file), "none"
-  std::vector<std::string> feet;    ///< frames that carry point feet, where the robot is not known by name
+  std::string name;      ///< of the member; empty: the name of the robot
+  std::string model;     ///< known name, or path to a .urdf
+  bool floating = true;  ///< free base, or fixed to the world
+  Placement base;        ///< of a fixed base
+  std::string contact =
+      "default";                  ///< "default", "feet" (points at the feet), "collision" (shapes of the file), "none"
+  std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name
   int material = 0;
   bool self_collision = false;
-  bool rotor_inertia = false;       ///< add the reflected rotor inertias that the robot's package knows
+  bool rotor_inertia = false;  ///< add the reflected rotor inertias that the robot's package knows
 };
 int add_robot(ModelBuilder& builder, const RobotOptions& options);
 

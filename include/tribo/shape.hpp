@@ -21,22 +21,22 @@ enum class ShapeKind {
 
 /// A convex polyhedron. Faces are counter-clockwise seen from outside.
 struct Hull {
-  std::vector<Vec3> vertices;                 ///< [m], in the geometry's frame
-  std::vector<std::vector<int>> faces;        ///< vertex indices of each planar face
-  double radius = 0;                          ///< largest distance of a vertex from the origin [m]
+  std::vector<Vec3> vertices;           ///< [m], in the geometry's frame
+  std::vector<std::vector<int>> faces;  ///< vertex indices of each planar face
+  double radius = 0;                    ///< largest distance of a vertex from the origin [m]
 };
 
 /// Inertia of a body: mass, centre of mass and rotational inertia about it, in the axes of the body.
 struct Inertia {
-  double mass = 0;               ///< [kg]
-  Vec3 com = Vec3::Zero();       ///< [m]
-  Mat3 about_com = Mat3::Zero(); ///< [kg m^2]
+  double mass = 0;                ///< [kg]
+  Vec3 com = Vec3::Zero();        ///< [m]
+  Mat3 about_com = Mat3::Zero();  ///< [kg m^2]
 };
 
 struct Geometry {
   std::string name;
-  int body = -1;                      ///< index in Model::bodies; -1: fixed to the world
-  int member = -1;                    ///< robot or object that it belongs to; -1: the surroundings
+  int body = -1;    ///< index in Model::bodies; -1: fixed to the world
+  int member = -1;  ///< robot or object that it belongs to; -1: the surroundings
   ShapeKind kind = ShapeKind::Sphere;
   Placement X_BG;                     ///< frame of the shape in the frame of the body
   Vec3 size = Vec3::Zero();           ///< see ShapeKind [m]

@@ -25,17 +25,17 @@ struct Push {
 /// What a run amounted to: worst of each law, energy ledger, solver effort.
 struct Audit {
   std::uint64_t steps = 0;
-  double time = 0;                        ///< simulated [s]
-  LawResiduals laws;                      ///< worst step
-  double penetration = 0;                 ///< deepest [m]
-  EnergyLines energy;                     ///< kinetic, potential, elastic now, work summed since the start [J]
-  double energy_start = 0;                ///< kinetic + potential + elastic at the start [J]
-  double energy_scale = 0;                ///< largest energy or line of work seen [J]
-  double ledger_error = 0;                ///< now - start - work, over energy_scale [-]
-  std::uint64_t iterations = 0;           ///< of the contact solver
-  double worst_residual = 0;              ///< relative
+  double time = 0;               ///< simulated [s]
+  LawResiduals laws;             ///< worst step
+  double penetration = 0;        ///< deepest [m]
+  EnergyLines energy;            ///< kinetic, potential, elastic now, work summed since the start [J]
+  double energy_start = 0;       ///< kinetic + potential + elastic at the start [J]
+  double energy_scale = 0;       ///< largest energy or line of work seen [J]
+  double ledger_error = 0;       ///< now - start - work, over energy_scale [-]
+  std::uint64_t iterations = 0;  ///< of the contact solver
+  double worst_residual = 0;     ///< relative
   std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
-  StepStatus status = StepStatus::Ok;     ///< NotFinite, Stopped: the run ended there
+  StepStatus status = StepStatus::Ok;  ///< NotFinite, Stopped: the run ended there
 };
 
 class Simulation {

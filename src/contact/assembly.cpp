@@ -57,8 +57,10 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
     return groups_[at(island_of_[at(r)])];
   };
   for (std::size_t i = 0; i < contacts.size(); ++i)
-    island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a)).contacts.push_back(static_cast<int>(i));
-  for (std::size_t j = 0; j < rows.size(); ++j) island_for(tree_of(dof_body_[at(rows[j].dof)])).rows.push_back(static_cast<int>(j));
+    island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a))
+        .contacts.push_back(static_cast<int>(i));
+  for (std::size_t j = 0; j < rows.size(); ++j)
+    island_for(tree_of(dof_body_[at(rows[j].dof)])).rows.push_back(static_cast<int>(j));
   for (int t = 0; t < static_cast<int>(parent_.size()); ++t) {
     const int i = island_of_[at(root(t))];
     touched_[at(t)] = i >= 0;
@@ -67,8 +69,8 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
 }
 
 // Jacobian of one side, its velocities, then whitened in place in the factor.
-void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
-                        const VecX& v_free, ContactFactor& factor, double* before, double* free) {
+void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics,
+                        const VecX& v, const VecX& v_free, ContactFactor& factor, double* before, double* free) {
   const Body& b = model_->bodies[at(body)];
   FactorBlock block;
   block.depth = static_cast<int>(b.chain.size());
@@ -96,13 +98,14 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
 }
 
 void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,
-                     const Dynamics& dynamics, const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem,
-                     VectorBuffer& before, VectorBuffer& free) {
+                     const Dynamics& dynamics, const VecX& v, const VecX& v_free, bool need_dense,
+                     ContactProblem& problem, VectorBuffer& before, VectorBuffer& free) {
   const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
   int coordinates = 0;
   for (int t : island.trees) coordinates += model_->trees[at(t)].nv;
   const int n = 3 * nc + nr;
-  const bool small = n <= small_island || (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
+  const bool small =
+      n <= small_island || (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
   problem.resize(nc, nr, need_dense || small);
   ContactFactor& factor = problem.factor;
   factor.y.clear();

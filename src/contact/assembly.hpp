@@ -38,12 +38,12 @@ class Assembly {
   /// Does any contact or row of the last group() act on this tree?
   bool touched(int tree) const { return touched_[static_cast<std::size_t>(tree)]; }
 
-  /// Fills the problem's factor (and G where dense), and velocities of the contacts and rows at v and at v_free, over dt.
-  /// before and free: (problem.size()), in velocity [m/s]. G is made dense where the solver needs it, or where the island is
-  /// so small, or so much one tree, that a dense matrix is the faster way.
-  void build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows, const Dynamics& dynamics,
-             const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem, VectorBuffer& before,
-             VectorBuffer& free);
+  /// Fills the problem's factor (and G where dense), and velocities of the contacts and rows at v and at v_free, over
+  /// dt. before and free: (problem.size()), in velocity [m/s]. G is made dense where the solver needs it, or where the
+  /// island is so small, or so much one tree, that a dense matrix is the faster way.
+  void build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,
+             const Dynamics& dynamics, const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem,
+             VectorBuffer& before, VectorBuffer& free);
 
   /// Adds M^-1 J^T f dt of one island's solution to v; work is (nv) of zeros and is left so.
   void apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f, double dt,

@@ -51,7 +51,8 @@ void BlockSystem::analyse(const ContactProblem& problem) {
       std::vector<int>& theirs = neighbours_[at(j)];
       merged_.clear();
       std::set_union(theirs.begin(), theirs.end(), list.begin(), list.end(), std::back_inserter(merged_));
-      merged_.erase(std::remove_if(merged_.begin(), merged_.end(), [&](int x) { return x == j || x == best; }), merged_.end());
+      merged_.erase(std::remove_if(merged_.begin(), merged_.end(), [&](int x) { return x == j || x == best; }),
+                    merged_.end());
       theirs.assign(merged_.begin(), merged_.end());
     }
   }
@@ -72,7 +73,8 @@ void BlockSystem::analyse(const ContactProblem& problem) {
       links_[at(p)].push_back({position_[at(j)], entries, entries + n});
       entries += 2 * n;
     }
-    std::sort(links_[at(p)].begin(), links_[at(p)].end(), [](const Link& a, const Link& b) { return a.other < b.other; });
+    std::sort(links_[at(p)].begin(), links_[at(p)].end(),
+              [](const Link& a, const Link& b) { return a.other < b.other; });
   }
   values_.resize(std::max(values_.size(), entries));
   pivots_.resize(at(factor.nw));
@@ -138,7 +140,8 @@ bool BlockSystem::eliminate(int k) {
   if (!dense::lu(A, n, pivot)) return false;
   for (const Link& link : links_[at(k)]) {  // upper <- A^-1 upper
     const int m = size_[at(link.other)];
-    for (int c = 0; c < m; ++c) dense::lu_solve(A, n, pivot, values_.data() + link.upper + static_cast<std::ptrdiff_t>(c) * n);
+    for (int c = 0; c < m; ++c)
+      dense::lu_solve(A, n, pivot, values_.data() + link.upper + static_cast<std::ptrdiff_t>(c) * n);
   }
   const std::vector<Link>& list = links_[at(k)];
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -179,8 +182,8 @@ void BlockSystem::solve_sparse(double* w) {
   }
   for (int k = nodes_ - 1; k >= 0; --k)
     for (const Link& link : links_[at(k)])
-      dense::subtract_product(values_.data() + link.upper, w + start_[at(link.other)], size_[at(k)], size_[at(link.other)], 1,
-                              w + start_[at(k)]);
+      dense::subtract_product(values_.data() + link.upper, w + start_[at(link.other)], size_[at(k)],
+                              size_[at(link.other)], 1, w + start_[at(k)]);
 }
 
 bool BlockSystem::factor_dense(const ContactProblem& problem, const double* D) {

@@ -22,8 +22,8 @@ class BlockSystem {
   void solve(const ContactProblem& problem, const double* D, double* e);
 
  private:
-  struct Link {      // blocks (node, other) and (other, node) of the matrix, other later in the order
-    int other = 0;   // position in the order
+  struct Link {     // blocks (node, other) and (other, node) of the matrix, other later in the order
+    int other = 0;  // position in the order
     std::size_t upper = 0, lower = 0;
   };
 
@@ -36,11 +36,11 @@ class BlockSystem {
 
   bool sparse_ = false;
   int nodes_ = 0;
-  std::vector<int> size_, start_;            // of the node at each position of the order: size, first coordinate
-  std::vector<int> position_;                // node -> position
-  std::vector<std::vector<int>> neighbours_; // for the ordering
-  std::vector<std::vector<Link>> links_;     // by position
-  std::vector<std::size_t> diagonal_;        // offset of the diagonal block, by position
+  std::vector<int> size_, start_;             // of the node at each position of the order: size, first coordinate
+  std::vector<int> position_;                 // node -> position
+  std::vector<std::vector<int>> neighbours_;  // for the ordering
+  std::vector<std::vector<Link>> links_;      // by position
+  std::vector<std::size_t> diagonal_;         // offset of the diagonal block, by position
   std::vector<double> values_, scratch_;
   std::vector<int> pivots_, merged_, order_;
   VectorBuffer w_, u_;

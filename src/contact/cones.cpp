@@ -1,4 +1,5 @@
-// Projections onto the friction cone and its dual, from their definition, so that mu = 0 and mu = 1e6 need no special case.
+// Projections onto the friction cone and its dual, from their definition, so that mu = 0 and mu = 1e6 need no special
+// case.
 #include <cmath>
 
 #include "tribo/contact_problem.hpp"

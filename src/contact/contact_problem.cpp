@@ -115,7 +115,8 @@ std::string ContactProblem::defect() const {
   if (!finite(R()) || (n && R().minCoeff() < 0)) return "R must be finite and >= 0";
   if (!finite(mu()) || (nc_ && mu().minCoeff() < 0)) return "mu must be finite and >= 0";
   for (int j = 0; j < nr_; ++j)
-    if (!(lower_[j] <= upper_[j])) return "row " + std::to_string(j) + ": lower = " + shown(lower_[j]) + " is not <= upper = " + shown(upper_[j]);
+    if (!(lower_[j] <= upper_[j]))
+      return "row " + std::to_string(j) + ": lower = " + shown(lower_[j]) + " is not <= upper = " + shown(upper_[j]);
   if (dense_) {
     if (!finite(G())) return "G is not finite";
     for (int i = 0; i < n; ++i)

@@ -57,7 +57,8 @@ TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
     pivot[k] = p;
     if (!(largest > 1e-300)) return false;
     if (p != k)
-      for (int j = 0; j < n; ++j) std::swap(A[static_cast<std::ptrdiff_t>(j) * n + k], A[static_cast<std::ptrdiff_t>(j) * n + p]);
+      for (int j = 0; j < n; ++j)
+        std::swap(A[static_cast<std::ptrdiff_t>(j) * n + k], A[static_cast<std::ptrdiff_t>(j) * n + p]);
     const double inverse = 1.0 / col[k];
     for (int i = k + 1; i < n; ++i) col[i] *= inverse;
     for (int j = k + 1; j < n; ++j) {
@@ -109,7 +110,8 @@ TRIBO_CLONES void gram(const double* Y, int n, int m, double* G) {
     }
   }
   for (int j = 0; j < n; ++j)
-    for (int i = j + 1; i < n; ++i) G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
+    for (int i = j + 1; i < n; ++i)
+      G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
 }
 
 TRIBO_CLONES void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C) {

@@ -1,6 +1,6 @@
 // Small dense factorisations in place, without allocation. Column-major, leading dimension n.
-// Compiled for the base machine and for AVX2; the loader picks. Plain pointers only, so that no Eigen type meets another
-// instruction set's alignment.
+// Compiled for the base machine and for AVX2; the loader picks. Plain pointers only, so that no Eigen type meets
+// another instruction set's alignment.
 #pragma once
 
 namespace tribo::dense {

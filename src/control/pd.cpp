@@ -15,7 +15,8 @@ class Pd final : public Controller {
     const std::string owner = "pd controller of '" + member_.name + "'";
     auto sized = [&](const VecX& x, const char* field, int n) {
       if (x.size() != n)
-        throw InvalidInput(owner + ": " + field + " has " + std::to_string(x.size()) + " entries, must have " + std::to_string(n));
+        throw InvalidInput(owner + ": " + field + " has " + std::to_string(x.size()) + " entries, must have " +
+                           std::to_string(n));
       if (!x.allFinite()) throw InvalidInput(owner + ": " + field + " is not finite");
     };
     sized(options.q_ref, "q_ref", member_.nq);

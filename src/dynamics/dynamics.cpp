@@ -153,8 +153,7 @@ void Dynamics::place(const Body& body, int i, const VecX& q) {
 
 void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
   const Body& root = model_->bodies[at(tree.first_body)];
-  origin_[at(root.tree)] =
-      root.joint == JointKind::Free ? Vec3(root.X_PJ * Vec3(q.segment<3>(root.iq))) : root.X_PJ.p;
+  origin_[at(root.tree)] = root.joint == JointKind::Free ? Vec3(root.X_PJ * Vec3(q.segment<3>(root.iq))) : root.X_PJ.p;
   for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
     const Body& body = model_->bodies[at(i)];
     place(body, i, q);
@@ -166,8 +165,8 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
     }
     Spatial& V = V_[at(i)];
     Spatial& A = A_[at(i)];
-    V = Sv;                                            // (dyn.1)
-    A = {-model_->gravity, Vec3::Zero()};              // (dyn.2)
+    V = Sv;                                // (dyn.1)
+    A = {-model_->gravity, Vec3::Zero()};  // (dyn.2)
     if (body.parent >= 0) {
       V.lin += V_[at(body.parent)].lin;
       V.ang += V_[at(body.parent)].ang;

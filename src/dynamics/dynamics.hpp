@@ -1,4 +1,5 @@
-// Kinematics, mass matrix, bias force and their factor, for every tree of the model, in one pass and without allocation.
+// Kinematics, mass matrix, bias force and their factor, for every tree of the model, in one pass and without
+// allocation.
 //
 // All spatial quantities stand in world axes about the origin O of their tree (the root joint), so that nothing is
 // transformed on the way up or down and a robot far from the world's origin loses no digits.
@@ -37,10 +38,10 @@ class Dynamics {
   const Vec3& origin(int tree) const { return origin_[static_cast<std::size_t>(tree)]; }
   const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
   const Spatial& body_velocity(int body) const { return V_[static_cast<std::size_t>(body)]; }
-  const VecX& h() const { return h_; }          ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
+  const VecX& h() const { return h_; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
   const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
-  double kinetic() const { return kinetic_; }      ///< at (q, v) [J]
-  double potential() const { return potential_; }  ///< [J]
+  double kinetic() const { return kinetic_; }                   ///< at (q, v) [J]
+  double potential() const { return potential_; }               ///< [J]
 
   /// Velocity in W of the point p_W of a body.
   Vec3 point_velocity(int body, const Vec3& p_W) const;
@@ -92,12 +93,12 @@ class Dynamics {
   std::vector<Vec3> r_, origin_;
   std::vector<Spatial> V_, A_, F_, S_, momentum_;
   std::vector<Rigid> I_;
-  std::vector<int> aligned_;          // 0, 1, 2: the joint axis is that unit vector; -1: it is not
-  std::vector<std::size_t> row_;      // row k of M: entries of chain(k), the diagonal last
-  std::vector<int> depth_;            // length of chain(k), k excluded
+  std::vector<int> aligned_;      // 0, 1, 2: the joint axis is that unit vector; -1: it is not
+  std::vector<std::size_t> row_;  // row k of M: entries of chain(k), the diagonal last
+  std::vector<int> depth_;        // length of chain(k), k excluded
   std::vector<const int*> chain_;
   std::vector<double> M_, L_;
-  VecX h_, gravity_force_, dis_;      // dis: D^-1/2
+  VecX h_, gravity_force_, dis_;  // dis: D^-1/2
   double kinetic_ = 0, potential_ = 0;
 };
 

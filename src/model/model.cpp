@@ -16,10 +16,14 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 double mix(MixingRule rule, double a, double b) {
   switch (rule) {
-    case MixingRule::Minimum: return std::min(a, b);
-    case MixingRule::Average: return 0.5 * (a + b);
-    case MixingRule::GeometricMean: return std::sqrt(a * b);
-    case MixingRule::Maximum: return std::max(a, b);
+    case MixingRule::Minimum:
+      return std::min(a, b);
+    case MixingRule::Average:
+      return 0.5 * (a + b);
+    case MixingRule::GeometricMean:
+      return std::sqrt(a * b);
+    case MixingRule::Maximum:
+      return std::max(a, b);
   }
   return a;
 }
@@ -83,22 +87,29 @@ int find(const Items& items, const std::string& name, const std::string& what) {
 
 int nq_of(JointKind kind) {
   switch (kind) {
-    case JointKind::Free: return 7;
-    case JointKind::Spherical: return 4;
-    case JointKind::Continuous: return 2;
+    case JointKind::Free:
+      return 7;
+    case JointKind::Spherical:
+      return 4;
+    case JointKind::Continuous:
+      return 2;
     case JointKind::Revolute:
-    case JointKind::Prismatic: return 1;
+    case JointKind::Prismatic:
+      return 1;
   }
   return 0;
 }
 
 int nv_of(JointKind kind) {
   switch (kind) {
-    case JointKind::Free: return 6;
-    case JointKind::Spherical: return 3;
+    case JointKind::Free:
+      return 6;
+    case JointKind::Spherical:
+      return 3;
     case JointKind::Continuous:
     case JointKind::Revolute:
-    case JointKind::Prismatic: return 1;
+    case JointKind::Prismatic:
+      return 1;
   }
   return 0;
 }
@@ -205,8 +216,12 @@ int ModelBuilder::add_geometry(Geometry geometry) {
   const std::string owner = "geometry '" + geometry.name + "'";
   auto positive = [&](double x, const char* what) { require(x > 0, owner, what, x, "finite and > 0 m"); };
   switch (geometry.kind) {
-    case ShapeKind::HalfSpace: geometry.radius = inf; break;
-    case ShapeKind::Point: geometry.radius = 0; break;
+    case ShapeKind::HalfSpace:
+      geometry.radius = inf;
+      break;
+    case ShapeKind::Point:
+      geometry.radius = 0;
+      break;
     case ShapeKind::Sphere:
       positive(geometry.size.x(), "radius");
       geometry.radius = geometry.size.x();
@@ -220,9 +235,12 @@ int ModelBuilder::add_geometry(Geometry geometry) {
       positive(geometry.size.z(), "half length");
       geometry.radius = geometry.size.x() + geometry.size.z();
       break;
-    case ShapeKind::Convex: geometry.radius = geometry.hull->radius; break;
+    case ShapeKind::Convex:
+      geometry.radius = geometry.hull->radius;
+      break;
   }
-  if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite()) throw InvalidInput(owner + ": placement is not finite");
+  if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite())
+    throw InvalidInput(owner + ": placement is not finite");
   for (std::size_t m = 0; m < model_.members.size() && geometry.body >= 0; ++m)
     if (geometry.body >= model_.members[m].first_body) geometry.member = static_cast<int>(m);
   model_.geometries.push_back(std::move(geometry));
@@ -327,15 +345,16 @@ Model ModelBuilder::build() {
       const Material &x = model.materials[a], &y = model.materials[b];
       const auto given = pairs_.find(std::minmax(x.name, y.name));
       model.surfaces_.push_back(given != pairs_.end() ? given->second
-                                                      : a == b ? x.surface : mixed(mixing_, x.surface, y.surface));
+                                : a == b              ? x.surface
+                                                      : mixed(mixing_, x.surface, y.surface));
     }
   for (const auto& [names, pair] : pairs_)
     for (const std::string& name : {names.first, names.second}) find(model.materials, name, "material");
   Hash hash;
   hash.add(static_cast<double>(hash_of(model) >> 11)).add(static_cast<double>(hash_of(model) & 0x7ff));
   for (const SurfacePair& s : model.surfaces_)
-    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping,
-                     s.stiffness_tangential, s.damping_tangential})
+    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness,
+                     s.damping, s.stiffness_tangential, s.damping_tangential})
       hash.add(x);
   model.hash_ = hash.value();
   return std::move(model_);

@@ -9,7 +9,9 @@ Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
   inertia.mass = mass;
   Vec3 I = Vec3::Zero();
   switch (kind) {
-    case ShapeKind::Sphere: I.setConstant(0.4 * mass * size.x() * size.x()); break;
+    case ShapeKind::Sphere:
+      I.setConstant(0.4 * mass * size.x() * size.x());
+      break;
     case ShapeKind::Box: {
       const Vec3 s = size.cwiseProduct(size);
       I = mass / 3.0 * Vec3(s.y() + s.z(), s.x() + s.z(), s.x() + s.y());
@@ -25,7 +27,8 @@ Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
       I = Vec3(across, across, along);
       break;
     }
-    default: throw InvalidInput("a half-space, a point or a hull has no inertia by size alone");
+    default:
+      throw InvalidInput("a half-space, a point or a hull has no inertia by size alone");
   }
   inertia.about_com = I.asDiagonal();
   return inertia;

@@ -14,7 +14,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 struct Simulation::Impl {
   Impl(std::shared_ptr<const Model> m, const std::string& stepper_name, const StepperOptions& options, double step)
       : model(std::move(m)), work(*model), state(State::neutral(*model)), dt(step) {
-    if (!(dt > 0) || !std::isfinite(dt)) throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
+    if (!(dt > 0) || !std::isfinite(dt))
+      throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
     stepper = make_stepper(stepper_name, *model, options);
   }
 
@@ -99,7 +100,8 @@ struct Simulation::Impl {
   }
 };
 
-Simulation::Simulation(std::shared_ptr<const Model> model, const std::string& stepper, const StepperOptions& options, double dt)
+Simulation::Simulation(std::shared_ptr<const Model> model, const std::string& stepper, const StepperOptions& options,
+                       double dt)
     : impl_(std::make_unique<Impl>(std::move(model), stepper, options, dt)) {}
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

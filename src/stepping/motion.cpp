@@ -48,7 +48,9 @@ void integrate(const Model& model, const VecX& v, double dt, VecX& q) {
         rotate(q, b.iq + 3, dt * v.segment<3>(b.iv + 3));
         break;
       }
-      case JointKind::Spherical: rotate(q, b.iq, dt * v.segment<3>(b.iv)); break;
+      case JointKind::Spherical:
+        rotate(q, b.iq, dt * v.segment<3>(b.iv));
+        break;
       case JointKind::Continuous: {
         const double c = std::cos(dt * v[b.iv]), s = std::sin(dt * v[b.iv]);
         const double x = c * q[b.iq] - s * q[b.iq + 1], y = s * q[b.iq] + c * q[b.iq + 1];
@@ -58,7 +60,9 @@ void integrate(const Model& model, const VecX& v, double dt, VecX& q) {
         break;
       }
       case JointKind::Revolute:
-      case JointKind::Prismatic: q[b.iq] += dt * v[b.iv]; break;
+      case JointKind::Prismatic:
+        q[b.iq] += dt * v[b.iv];
+        break;
     }
   }
 }

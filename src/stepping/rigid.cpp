@@ -20,7 +20,7 @@
 namespace tribo {
 namespace {
 
-constexpr double overlap_slop = 1e-7;       // overlap that is left alone [m]
+constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 
@@ -84,8 +84,8 @@ class Rigid final : public Stepper {
 
   // Rows are remembered beside the contacts, with ids that no contact has, ascending as the rows are listed.
   static std::uint64_t row_id(const Row& row) {
-    return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 | static_cast<std::uint64_t>(row.kind) << 1 |
-           (row.sign < 0 ? 1 : 0);
+    return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
+           static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
   }
 
   void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
@@ -119,13 +119,15 @@ class Rigid final : public Stepper {
     contact_work_ = 0;
     v_new_ = v_free_;
     row_force_.setZero(static_cast<Eigen::Index>(rows_.size()));
-    for (int i = 0; i < work.assembly.islands(); ++i) solve_island(model, state, work, work.assembly.island(i), dt, report);
+    for (int i = 0; i < work.assembly.islands(); ++i)
+      solve_island(model, state, work, work.assembly.island(i), dt, report);
   }
 
   void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
                     StepReport& report) {
     const auto contacts = work.collision.contacts();
-    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, need_dense_, problem_, before_, free_);
+    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, need_dense_, problem_, before_,
+                        free_);
     f_.resize(problem_.size());
     for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
     for (int j = 0; j < problem_.nr(); ++j) {
@@ -169,8 +171,8 @@ class Rigid final : public Stepper {
     auto g = problem_.g();
     for (int k = 0; k < 3; ++k) g[o + k] = free_[o + k] / dt;
     const double gap = contact.gap, speed = before_[o + 2];
-    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed && !(memory && memory->touched) &&
-                         gap + dt * free_[o + 2] < 0;
+    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed &&
+                         !(memory && memory->touched) && gap + dt * free_[o + 2] < 0;
     impact_.resize(problem_.nc());
     impact_[i] = bounces;
     if (bounces) {
@@ -195,7 +197,8 @@ class Rigid final : public Stepper {
       ContactReport& r = work.contacts[at(island.contacts[at(i)])];
       const int o = 3 * i;
       const Vec3 f = f_.map().segment<3>(o), c = c_.map().segment<3>(o);
-      const double mu = problem_.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()), ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
+      const double mu = problem_.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
+                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
       r.id = contact.id;
       r.geometry_a = contact.geometry_a;
       r.geometry_b = contact.geometry_b;
@@ -204,13 +207,14 @@ class Rigid final : public Stepper {
       r.gap = contact.gap;
       r.f = f;
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
-      r.c = dt * (c - problem_.g().segment<3>(o) - problem_.R().segment<3>(o).cwiseProduct(f)) + free_.map().segment<3>(o);
+      r.c = dt * (c - problem_.g().segment<3>(o) - problem_.R().segment<3>(o).cwiseProduct(f)) +
+            free_.map().segment<3>(o);
       r.cone_margin = mu * f.z() - ft;
       const bool force = f.z() > 0;
-      r.mode = !force ? ContactMode::Open
-               : impact_[i] != 0 ? ContactMode::Impact
+      r.mode = !force                                           ? ContactMode::Open
+               : impact_[i] != 0                                ? ContactMode::Impact
                : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * a ? ContactMode::Slip
-                                                               : ContactMode::Stick;
+                                                                : ContactMode::Stick;
       contact_work_ += 0.5 * dt * f.dot(r.c + Vec3(before_.map().segment<3>(o)));
       report.closed += force;
       report.penetration = std::max(report.penetration, -contact.gap);
@@ -254,7 +258,8 @@ class Rigid final : public Stepper {
     for (int i = 0; i < work.assembly.islands(); ++i) {
       const Island& island = work.assembly.island(i);
       bool overlaps = false;
-      for (int k : island.contacts) overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
+      for (int k : island.contacts)
+        overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
       if (!overlaps) continue;
       work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, false, problem_, before_, free_);
       f_.setZero(problem_.size());
@@ -264,7 +269,8 @@ class Rigid final : public Stepper {
       problem_.diagonal(c_.data());
       for (int k = 0; k < problem_.nc(); ++k) {
         const int n = 3 * k + 2;
-        const double gap = wanted_gap(model, contacts[at(island.contacts[at(k)])], work.contacts[at(island.contacts[at(k)])], dt);
+        const double gap =
+            wanted_gap(model, contacts[at(island.contacts[at(k)])], work.contacts[at(island.contacts[at(k)])], dt);
         problem_.g()[n] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
         problem_.R()[n] = recovery_compliance * c_[n];
       }
@@ -339,7 +345,8 @@ class Rigid final : public Stepper {
       const Tree& tree = model.trees[at(flying_[k])];
       work.update(state);
       const Body& base = model.bodies[at(tree.first_body)];
-      const Vec3 lost = momentum_target_[k] + dt * tree.mass * model.gravity - work.dynamics.linear_momentum(flying_[k]);
+      const Vec3 lost =
+          momentum_target_[k] + dt * tree.mass * model.gravity - work.dynamics.linear_momentum(flying_[k]);
       state.v.segment<3>(base.iv) += work.dynamics.X_WB(tree.first_body).R.transpose() * lost / tree.mass;
     }
     if (!flying_.empty()) work.current = false;
@@ -374,8 +381,10 @@ class Rigid final : public Stepper {
       if (rows_[j].kind != Row::Kind::Drive)
         lines.constraints += dt * rows_[j].sign * row_force_[static_cast<Eigen::Index>(j)] * mid_[rows_[j].dof];
     momentum_.resize(model.nv);
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.multiply(t, v_new_.data(), momentum_.data());
-    lines.integrator = -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
+      work.dynamics.multiply(t, v_new_.data(), momentum_.data());
+    lines.integrator =
+        -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
   }
 
   StepperOptions options_;

@@ -28,7 +28,7 @@ TEST_CASE("sliding cube: stop distance is the ideal discrete one") {
     v = std::max(0.0, v - mu * g * dt);
     x += dt * v;
   }
-  CHECK(position(s).x() == doctest::Approx(x).epsilon(1e-9));      // rounding over 800 steps
+  CHECK(position(s).x() == doctest::Approx(x).epsilon(1e-9));         // rounding over 800 steps
   CHECK(x == doctest::Approx(v0 * v0 / (2 * mu * g)).epsilon(3e-3));  // O(dt) from the continuous law
   CHECK(std::abs(position(s).y()) < 1e-12);
   CHECK(velocity(s).norm() < 1e-12);
@@ -41,7 +41,7 @@ TEST_CASE("breakaway: sticks below mu N, slides above, within 1e-4") {
     auto s = World(friction(mu)).ground().box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1}).simulate(1e-3);
     s.add_push({0, Vec3::Zero(), {share * limit, 0, 0}, {share * limit, 0, 0}, 0, 10});
     run(s, 1);
-    if (share < 1)   // creep within the solver tolerance: 1e-8 of g dt a step
+    if (share < 1)  // creep within the solver tolerance: 1e-8 of g dt a step
       CHECK(std::abs(position(s).x()) < 1e-8);
     else  // half of (share - 1) mu g t^2; 1 % for the O(dt) of the scheme
       CHECK(position(s).x() == doctest::Approx(0.5 * 1e-4 * limit).epsilon(0.01));
@@ -74,7 +74,11 @@ TEST_CASE("incline: holds up to atan(mu), slides beyond with g (sin - mu cos)") 
   const double mu = 0.5, g = 9.81;
   for (double offset : {-1e-3, 1e-3, 0.1}) {
     const double a = std::atan(mu) + offset;
-    auto s = World(friction(mu)).gravity({g * std::sin(a), 0, -g * std::cos(a)}).ground().box({0.2, 0.1, 0.05}, 3, {0, 0, 0.05}).simulate(1e-3);
+    auto s = World(friction(mu))
+                 .gravity({g * std::sin(a), 0, -g * std::cos(a)})
+                 .ground()
+                 .box({0.2, 0.1, 0.05}, 3, {0, 0, 0.05})
+                 .simulate(1e-3);
     run(s, 1);
     if (offset < 0) {
       CHECK(std::abs(position(s).x()) < 1e-10);

@@ -27,8 +27,8 @@ ContactProblem random_problem(int nc, int dofs, double mu, unsigned seed) {
 }  // namespace
 
 TEST_CASE("newton reaches its tolerance on random problems, full rank and rank-deficient, and never claims more") {
-  // g in the range of Y: a solution exists at every mu. Random blocks couple normal and tangent far more than bodies do:
-  // at mu = 10 some of them are not solved, and the report must say so.
+  // g in the range of Y: a solution exists at every mu. Random blocks couple normal and tangent far more than bodies
+  // do: at mu = 10 some of them are not solved, and the report must say so.
   int failed = 0, total = 0;
   for (double mu : {0.0, 0.1, 0.5, 1.0, 10.0})
     for (int nc : {1, 2, 4, 8})

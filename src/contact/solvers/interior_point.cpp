@@ -159,7 +159,8 @@ bool InteriorPoint::factor(const ContactProblem& problem) {
       D(2, 2) = square / W(2, 2);
       continue;
     }
-    // P dc_T + Q df_T + q df_N = rho with P = a0 - a a^T/a0, Q = psi - a c^T/a0, q = mu (c - a psi/a0); W_T = P^-1 (Q, q).
+    // P dc_T + Q df_T + q df_N = rho with P = a0 - a a^T/a0, Q = psi - a c^T/a0, q = mu (c - a psi/a0); W_T = P^-1 (Q,
+    // q).
     const double a0 = mu * f[2], psi = x_.psi[i];
     const Eigen::Vector2d a(f[0], f[1]), ct(c[0], c[1]);
     const double det = a0 * a0 - a.squaredNorm();
@@ -195,10 +196,10 @@ void InteriorPoint::direction(const ContactProblem& problem, double target, bool
     rho_[o] = rho_[o + 1] = 0;
     if (mu == 0) continue;
     const double a0 = mu * f[2], psi = x_.psi[i], da0 = mu * df[2], dpsi = affine_.psi[i];
-    const double p0 = target - (a0 * psi + f[0] * c[0] + f[1] * c[1]) - on * (da0 * dpsi + df[0] * dc[0] + df[1] * dc[1]);
+    const double p0 =
+        target - (a0 * psi + f[0] * c[0] + f[1] * c[1]) - on * (da0 * dpsi + df[0] * dc[0] + df[1] * dc[1]);
     double p[2];
-    for (int k = 0; k < 2; ++k)
-      p[k] = -(a0 * c[k] + psi * f[k]) - on * (da0 * dc[k] + dpsi * df[k]) - f[k] * p0 / a0;
+    for (int k = 0; k < 2; ++k) p[k] = -(a0 * c[k] + psi * f[k]) - on * (da0 * dc[k] + dpsi * df[k]) - f[k] * p0 / a0;
     const double det = a0 * a0 - f[0] * f[0] - f[1] * f[1];
     rho_[o] = ((a0 * a0 - f[1] * f[1]) * p[0] + f[0] * f[1] * p[1]) / (a0 * det);
     rho_[o + 1] = (f[0] * f[1] * p[0] + (a0 * a0 - f[0] * f[0]) * p[1]) / (a0 * det);
@@ -236,7 +237,8 @@ void InteriorPoint::direction(const ContactProblem& problem, double target, bool
     const double p0 = target - (a0 * x_.psi[i] + f[0] * c[0] + f[1] * c[1]) -
                       on * (mu * df[2] * affine_.psi[i] + df[0] * dc[0] + df[1] * dc[1]);
     d_.psi[i] = (p0 - f[0] * d_.c[o] - f[1] * d_.c[o + 1] - x_.psi[i] * mu * d_.f[o + 2] - c[0] * d_.f[o] -
-                 c[1] * d_.f[o + 1]) / a0;
+                 c[1] * d_.f[o + 1]) /
+                a0;
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;
@@ -327,8 +329,8 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   return report;
 }
 
-// The direction into d_; returns how far to go along it. Bold: predictor and corrector. Otherwise: half way to the centre,
-// which takes three times as many iterations and gets through where the bold one runs into the boundary.
+// The direction into d_; returns how far to go along it. Bold: predictor and corrector. Otherwise: half way to the
+// centre, which takes three times as many iterations and gets through where the bold one runs into the boundary.
 double InteriorPoint::step(const ContactProblem& problem, bool bold) {
   const double kappa = complementarity(problem);
   if (!bold) {

@@ -14,9 +14,9 @@ class InteriorPoint {
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
 
  private:
-  struct Point {  // scaled iterate, or a direction
-    VectorBuffer f, c, psi;          // (n), (n), (nc)
-    VectorBuffer z_lower, z_upper;   // multipliers of the bounds of the rows (nr)
+  struct Point {                    // scaled iterate, or a direction
+    VectorBuffer f, c, psi;         // (n), (n), (nc)
+    VectorBuffer z_lower, z_upper;  // multipliers of the bounds of the rows (nr)
   };
 
   SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f);

@@ -6,8 +6,8 @@
 //   slip   otherwise:                c+_N = 0,                                                  (newton.3)
 //          (I - N) f+_T + r N c+_T - mu y^ f+_N = f'_T - mu y_N y^,   N = e I - f'_T y^T / |y_T|^2
 //          with y^ = y_T/|y_T|, e = mu y_N/|y_T|, f'_T = f_T shortened to mu y_N
-// (Alart and Curnier's map with the derivative of Hueeber, Stadler and Wohlmuth 2008, eq. 4.12 ff., which keeps the slip
-// block from turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
+// (Alart and Curnier's map with the derivative of Hueeber, Stadler and Wohlmuth 2008, eq. 4.12 ff., which keeps the
+// slip block from turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
 // has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,
@@ -71,7 +71,8 @@ class Newton final : public ContactSolver {
       for (int k = 0; k < 3; ++k) d = std::max(d, diagonal(problem, o + k));
       scale_[i] = std::max(d, 1e-300);
     }
-    for (int j = 0; j < problem.nr(); ++j) scale_[problem.nc() + j] = std::max(diagonal(problem, 3 * problem.nc() + j), 1e-300);
+    for (int j = 0; j < problem.nr(); ++j)
+      scale_[problem.nc() + j] = std::max(diagonal(problem, 3 * problem.nc() + j), 1e-300);
   }
 
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
@@ -175,7 +176,8 @@ class Newton final : public ContactSolver {
     return slips;
   }
 
-  // Lists the unknowns and, into f, the values of the others. Of slipping contacts slip_ keeps the trial point, the row, and r N.
+  // Lists the unknowns and, into f, the values of the others. Of slipping contacts slip_ keeps the trial point, the
+  // row, and r N.
   int count_active(const ContactProblem& problem, VecRef f) {
     int m = 0;
     slip_.resize(8 * problem.nc());

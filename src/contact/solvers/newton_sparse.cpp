@@ -1,8 +1,10 @@
-// Semismooth Newton on bodies instead of contacts: newton.cpp's (newton.1) to (newton.4), each contact's three equations
-// written as  E f+ = rho - P (G f+ + g)  and so as  f+ + D G f+ = e  with  D = E^-1 P,  e = E^-1 (rho - P g)   (sparse.1)
+// Semismooth Newton on bodies instead of contacts: newton.cpp's (newton.1) to (newton.4), each contact's three
+// equations written as  E f+ = rho - P (G f+ + g)  and so as  f+ + D G f+ = e  with  D = E^-1 P,  e = E^-1 (rho - P g)
+// (sparse.1)
 //   open   D = 0, e = 0
 //   stick  P = 1, E = sigma + R, rho = sigma f_k
-//   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R), rho = (f'_T - mu y_N y^ + r N sigma f_k, sigma f_k)
+//   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R), rho = (f'_T - mu y_N y^ + r N sigma f_k,
+//   sigma f_k)
 // One factorisation serves several proximal steps f_k <- f+, which remove what sigma leaves. sigma is 1e-6 of the
 // block's scale: smaller loses digits in 1/sigma, larger takes more steps.
 #include "contact/solvers/newton_sparse.hpp"
@@ -68,7 +70,8 @@ void SparseNewton::centre(const ContactProblem& problem, const double* f, double
     const int o = 3 * i;
     const Eigen::Map<const Mat3> D(D_.data() + 9 * i);
     const double sigma = relative_sigma * scale_[i];
-    Eigen::Map<Vec3>(e + o) = rho_.map().segment<3>(o) + D * (sigma * Eigen::Map<const Vec3>(f + o) - problem.g().segment<3>(o));
+    Eigen::Map<Vec3>(e + o) =
+        rho_.map().segment<3>(o) + D * (sigma * Eigen::Map<const Vec3>(f + o) - problem.g().segment<3>(o));
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;

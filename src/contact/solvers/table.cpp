@@ -7,7 +7,12 @@ namespace tribo {
 const std::vector<SolverEntry>& contact_solvers() {
   using enum ContactModel;
   static const std::vector<SolverEntry> table = {
-      {"newton", {Ncp}, true, "semismooth Newton, then interior point where needed: exact, the default", make_newton, false},
+      {"newton",
+       {Ncp},
+       true,
+       "semismooth Newton, then interior point where needed: exact, the default",
+       make_newton,
+       false},
       {"pgs", {Ncp, Ccp, Lcp}, true, "projected Gauss-Seidel: cheap sweeps, slow where masses differ", make_pgs, false},
       {"raisim", {Raisim}, true, "per-contact bisection: each contact exact given the others", make_raisim, false},
       {"admm", {Ncp, Ccp}, true, "alternating directions with a spectral rule: robust, mild accuracy soon", make_admm},
@@ -15,17 +20,26 @@ const std::vector<SolverEntry>& contact_solvers() {
       {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
       {"lemke", {Lcp}, true, "complementary pivoting with 4, 8 or 16 facets: exact where it ends", make_lemke},
       {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, R = alpha diag G", make_primal_newton_mujoco, false},
-      {"primal-newton-sap", {Ccp}, true, "Newton on velocities, R physical or near-rigid", make_primal_newton_sap, false},
+      {"primal-newton-sap",
+       {Ccp},
+       true,
+       "Newton on velocities, R physical or near-rigid",
+       make_primal_newton_sap,
+       false},
   };
   return table;
 }
 
 std::string to_string(ContactModel model) {
   switch (model) {
-    case ContactModel::Ncp: return "ncp";
-    case ContactModel::Ccp: return "ccp";
-    case ContactModel::Lcp: return "lcp";
-    case ContactModel::Raisim: return "raisim";
+    case ContactModel::Ncp:
+      return "ncp";
+    case ContactModel::Ccp:
+      return "ccp";
+    case ContactModel::Lcp:
+      return "lcp";
+    case ContactModel::Raisim:
+      return "raisim";
   }
   return "";
 }
@@ -38,11 +52,16 @@ ContactModel contact_model_from(const std::string& name) {
 
 std::string to_string(SolveStatus status) {
   switch (status) {
-    case SolveStatus::Converged: return "converged";
-    case SolveStatus::Stalled: return "stalled";
-    case SolveStatus::IterationLimit: return "iteration limit";
-    case SolveStatus::Infeasible: return "infeasible";
-    case SolveStatus::Invalid: return "invalid";
+    case SolveStatus::Converged:
+      return "converged";
+    case SolveStatus::Stalled:
+      return "stalled";
+    case SolveStatus::IterationLimit:
+      return "iteration limit";
+    case SolveStatus::Infeasible:
+      return "infeasible";
+    case SolveStatus::Invalid:
+      return "invalid";
   }
   return "";
 }
