@@ -38,8 +38,13 @@ class Newton final : public ContactSolver {
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
-    SolveReport report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
-    if (report.status == SolveStatus::Converged) return report;
+    SolveReport report;
+    if (!problem.mu().allFinite()) {  // what else is not finite shows in the residual of the guess
+      report.status = SolveStatus::Invalid;
+      return report;
+    }
+    report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
+    if (report.status == SolveStatus::Converged || report.status == SolveStatus::Invalid) return report;
 
     const SolveReport first = report;
     saved_.resize(problem.size());
@@ -83,6 +88,10 @@ class Newton final : public ContactSolver {
     prepare(problem);
     SolveReport report;
     report.residual = judge_afresh(problem, options_.model, f.data(), c_);
+    if (!std::isfinite(report.residual.absolute())) {
+      report.status = SolveStatus::Invalid;
+      return report;
+    }
     double least = report.residual.relative();
     best_.map() = f;
     if (tolerance.met(report.residual)) return report;

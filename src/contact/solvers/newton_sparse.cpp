@@ -92,6 +92,10 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   for (int j = 0; j < problem.nr(); ++j) scale_[nc + j] = std::max(e_[3 * nc + j], 1e-300);
   SolveReport report;
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+  if (!std::isfinite(report.residual.absolute())) {
+    report.status = SolveStatus::Invalid;
+    return report;
+  }
   if (tolerance.met(report.residual)) return report;
   system_.analyse(problem);
   best_.map() = f;
