@@ -43,7 +43,7 @@ class BlockSystem {
   std::vector<std::size_t> diagonal_;         // offset of the diagonal block, by position
   std::vector<double> values_, scratch_;
   std::vector<int> pivots_, merged_, order_;
-  VectorBuffer w_, u_;
+  VectorBuffer w_;
   MatrixBuffer matrix_;
 };
 

@@ -351,7 +351,7 @@ Model ModelBuilder::build() {
   for (const auto& [names, pair] : pairs_)
     for (const std::string& name : {names.first, names.second}) find(model.materials, name, "material");
   Hash hash;
-  hash.add(static_cast<double>(hash_of(model) >> 11)).add(static_cast<double>(hash_of(model) & 0x7ff));
+  hash.add(hash_of(model));
   for (const SurfacePair& s : model.surfaces_)
     for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness,
                      s.damping, s.stiffness_tangential, s.damping_tangential})
