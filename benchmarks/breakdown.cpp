@@ -52,7 +52,7 @@ class Pieces {
   }
 
   void collide() {
-    fill_motions(model_, work_.dynamics, work_.motions);
+    fill_motions(model_, work_.dynamics, state_.t, dt_, work_.motions);
     work_.collision.detect(work_.motions, {options_.margin, dt_}, state_.contacts);
   }
 
@@ -113,7 +113,7 @@ class Pieces {
                                            [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
       const bool seen = memory != state_.contacts.end() && memory->id == contact.id;
       s.guess.segment<3>(3 * i) = seen ? memory->f : Vec3::Zero();
-      p.mu()[i] = model_.surface(contact.material_a, contact.material_b).mu_static;
+      p.mu()[i] = model_.surface(contact.surface).mu_static;
     }
     for (int j = 0; j < p.nr(); ++j) {
       const Row& row = rows_[at(island.rows[at(j)])];

@@ -59,13 +59,25 @@ std::vector<Item> robot_items() {
   return items;
 }
 
+std::vector<Item> feature_items() {
+  std::vector<Item> items;
+  for (const FeatureEntry& f : features()) {
+    Json used = Json::array(), refused = Json::array();
+    for (const StepperEntry& s : steppers())
+      (std::find(s.uses.begin(), s.uses.end(), f.feature) != s.uses.end() ? used : refused).push_back(s.name);
+    items.push_back({f.name, f.summary, {{"used", used}, {"refused", refused}}});
+  }
+  return items;
+}
+
 struct Kind {
   const char* name;
   std::vector<Item> (*items)();
 };
 constexpr Kind kinds[] = {
-    {"scenes", scene_items},   {"steppers", stepper_items},       {"contact-models", contact_model_items},
-    {"solvers", solver_items}, {"controllers", controller_items}, {"robots", robot_items}};
+    {"scenes", scene_items},    {"steppers", stepper_items},       {"contact-models", contact_model_items},
+    {"solvers", solver_items},  {"controllers", controller_items}, {"robots", robot_items},
+    {"features", feature_items}};
 
 int list(const std::string& name, bool json) {
   std::vector<std::string> known;
@@ -91,8 +103,18 @@ int list(const std::string& name, bool json) {
       for (const Json& m : item.more["models"]) models += (models.empty() ? " [" : ", ") + m.get<std::string>();
       models += "]";
     }
+    if (item.more.contains("used")) {
+      for (const Json& s : item.more["used"]) models += (models.empty() ? " [used by " : ", ") + s.get<std::string>();
+      models += models.empty() ? " [refused by all]" : "]";
+    }
     std::printf("%-*s  %s%s\n", static_cast<int>(width), item.name.c_str(), item.summary.c_str(), models.c_str());
   }
+  return done;
+}
+
+int page(const std::string& name) {
+  if (name != "features") throw InvalidInput("--page belongs to `tribo list features`");
+  std::fputs(feature_page().c_str(), stdout);
   return done;
 }
 
@@ -101,13 +123,17 @@ int list(const std::string& name, bool json) {
 void add_list(CLI::App& command, Action& action) {
   struct Options {
     std::string kind;
-    bool json = false;
+    bool json = false, page = false;
   };
   auto options = std::make_shared<Options>();
-  command.add_option("KIND", options->kind, "scenes, steppers, contact-models, solvers, controllers or robots")
+  command
+      .add_option("KIND", options->kind, "scenes, steppers, contact-models, solvers, controllers, robots or features")
       ->required();
   command.add_flag("--json", options->json, "print one JSON object");
-  command.callback([options, &action] { action = [options] { return list(options->kind, options->json); }; });
+  command.add_flag("--page", options->page, "features: the page docs/features.md");
+  command.callback([options, &action] {
+    action = [options] { return options->page ? page(options->kind) : list(options->kind, options->json); };
+  });
 }
 
 }  // namespace tribo::app

@@ -14,11 +14,12 @@ enum class ContactMode : std::uint8_t { Open, Stick, Slip, Impact };
 struct Contact {
   std::uint64_t id = 0;  ///< survives steps: pair of geometries and feature
   int geometry_a = -1, geometry_b = -1;
-  int body_a = -1, body_b = -1;  ///< -1: fixed to the world
-  int material_a = 0, material_b = 0;
+  int body_a = -1, body_b = -1;  ///< -1: fixed to the world; below: moved bodies, see moved_body()
+  int surface = 0;               ///< for Model::surface: how the two meet
   Vec3 p_WC = Vec3::Zero();      ///< point, midway between the surfaces [m]
   Mat3 R_WC = Mat3::Identity();  ///< axes t1, t2, n as columns
   double gap = 0;                ///< phi, negative where they overlap [m]
+  Vec3 v_given = Vec3::Zero();   ///< the part of b's velocity relative to a that moved bodies give, at p, in W [m/s]
 };
 
 /// Part of the State: lets anchors, tangents and warm starts find their contact again.

@@ -14,6 +14,8 @@ struct SurfacePair {
   double restitution = 0.0;         ///< e: normal speed after over before an impact [-], 0 to 1
   double restitution_speed = 0.01;  ///< impacts slower than this do not bounce [m/s]
   double compliance = 0.0;          ///< normal displacement for a force, rigid steppers [m/N], >= 0
+  double torsional = 0.0;           ///< r_t: torque about the normal is at most r_t f_N [m], >= 0
+  double rolling = 0.0;             ///< r_r: torque along the surface is at most r_r f_N [m], >= 0
   double stiffness = 1e5;           ///< K of the visco-elastic law [N/m], > 0
   double damping = 300.0;           ///< B of the visco-elastic law [N s/m], >= 0
   /// K and B along the surface; NaN: as along the normal.
@@ -29,5 +31,6 @@ struct Material {
 
 /// How the coefficients of two different materials become those of their pair, where the pair is not given.
 enum class MixingRule { Minimum, Average, GeometricMean, Maximum };
+std::string to_string(MixingRule rule);
 
 }  // namespace tribo

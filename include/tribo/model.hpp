@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "tribo/equality.hpp"
 #include "tribo/material.hpp"
+#include "tribo/moved_body.hpp"
 #include "tribo/shape.hpp"
 #include "tribo/types.hpp"
 
@@ -61,6 +63,14 @@ struct JointProperties {
   VecX effort_limit;    ///< largest actuator torque or force, infinite where there is none; 0: not actuated
   VecX velocity_limit;  ///< [rad/s] or [m/s], infinite where there is none
   VecX lower, upper;    ///< joint range [rad] or [m], infinite where there is none
+  VecX stiffness;       ///< of a spring towards rest [N m/rad] or [N/m]; one number over a spherical joint
+  VecX rest;            ///< configuration at which the springs carry no load, shape (nq)
+};
+
+/// Two geometries that meet whatever groups, neighbourhood and exclusions say, on a surface of their own.
+struct CollisionPair {
+  int geometry_a = -1, geometry_b = -1;
+  SurfacePair surface;
 };
 
 /// A named place on a body: feet, sensors, tools.
@@ -90,11 +100,21 @@ class Model {
   std::vector<Material> materials;
   std::vector<Member> members;
   JointProperties joints;
-  Vec3 gravity{0, 0, -9.81};  ///< [m/s^2]
+  std::vector<Equality> equalities;
+  std::vector<MovedBody> moved;
+  std::vector<CollisionPair> pairs;         ///< explicitly added
+  MixingRule mixing = MixingRule::Minimum;  ///< of materials whose pair is not given
+  Vec3 gravity{0, 0, -9.81};                ///< [m/s^2]
   int nq = 0, nv = 0;
 
+  /// How two geometries meet, as an index for surface(): their own pair, or the pair of their materials.
+  int surface_index(int geometry_a, int geometry_b) const;
+  const SurfacePair& surface(int index) const { return surfaces_[static_cast<std::size_t>(index)]; }
   const SurfacePair& surface(int material_a, int material_b) const;
-  /// May these two geometries touch: other bodies, not neighbours in a tree, not excluded, groups agree.
+  int surfaces() const { return static_cast<int>(surfaces_.size()); }
+  std::string surface_name(int index) const;  ///< for messages: "materials 'a' and 'b'"
+  /// May these two geometries touch: other bodies, not neighbours in a tree, not excluded, groups agree; or their pair
+  /// was added.
   bool may_collide(int geometry_a, int geometry_b) const;
   VecX neutral() const;  ///< q with every joint at zero (nq)
   std::uint64_t hash() const { return hash_; }
@@ -108,9 +128,10 @@ class Model {
 
  private:
   friend class ModelBuilder;
-  std::vector<SurfacePair> surfaces_;          ///< (materials x materials)
-  std::vector<std::pair<int, int>> excluded_;  ///< sorted pairs of bodies
-  std::vector<char> self_collision_;           ///< per member
+  std::vector<SurfacePair> surfaces_;                ///< (materials x materials), then those of pairs
+  std::vector<std::pair<int, int>> excluded_;        ///< sorted pairs of bodies
+  std::vector<char> self_collision_;                 ///< per member
+  std::map<std::pair<int, int>, int> pair_surface_;  ///< geometries of pairs, in order, to index in surfaces_
   std::uint64_t hash_ = 0;
 };
 
@@ -119,7 +140,7 @@ class ModelBuilder {
  public:
   int add_material(Material material);
   void set_pair(const std::string& a, const std::string& b, SurfacePair pair);
-  void set_mixing(MixingRule rule) { mixing_ = rule; }
+  void set_mixing(MixingRule rule) { model_.mixing = rule; }
   void set_gravity(const Vec3& gravity);
 
   /// Begins a robot or an object; the bodies added until the next call belong to it.
@@ -131,6 +152,12 @@ class ModelBuilder {
   int add_geometry(Geometry geometry);
   int add_frame(Frame frame);
   void exclude(int body_a, int body_b);
+  /// The two geometries meet on this surface, whatever else is said of them.
+  void add_pair(CollisionPair pair);
+  /// Bodies and joints that it names must have been added.
+  void add_equality(Equality equality);
+  /// Returns what Geometry::body takes for it.
+  int add_moved_body(MovedBody body);
   /// A free object of one shape, of uniform density, with its frame at the centre of mass.
   int add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material);
   /// The floor: a half-space fixed to the world.
@@ -140,8 +167,9 @@ class ModelBuilder {
   Model build();
 
  private:
+  void check_springs() const;
+
   Model model_;
-  MixingRule mixing_ = MixingRule::Minimum;
   std::map<std::pair<std::string, std::string>, SurfacePair> pairs_;
   std::vector<char> member_self_collision_;
 };

@@ -11,12 +11,15 @@
 namespace tribo {
 
 enum class ShapeKind {
-  HalfSpace,  ///< z <= 0 of its frame is solid
-  Point,      ///< a point without size (a point foot)
-  Sphere,     ///< size.x = radius
-  Box,        ///< size = half extents
-  Capsule,    ///< size.x = radius, size.z = half length of the axis (along z)
-  Convex      ///< the hull of vertices
+  HalfSpace,   ///< z <= 0 of its frame is solid
+  Point,       ///< a point without size (a point foot)
+  Sphere,      ///< size.x = radius
+  Box,         ///< size = half extents
+  Capsule,     ///< size.x = radius, size.z = half length of the axis (along z)
+  Convex,      ///< the hull of vertices
+  Cylinder,    ///< size.x = radius, size.z = half length of the axis (along z)
+  Ellipsoid,   ///< size = half axes
+  HeightField  ///< terrain; solid below its surface; fixed to the world or to a moved body
 };
 
 /// A convex polyhedron. Faces are counter-clockwise seen from outside.
@@ -24,6 +27,15 @@ struct Hull {
   std::vector<Vec3> vertices;           ///< [m], in the geometry's frame
   std::vector<std::vector<int>> faces;  ///< vertex indices of each planar face
   double radius = 0;                    ///< largest distance of a vertex from the origin [m]
+};
+
+/// Heights over a rectangular grid about the origin of the geometry's frame: point (i, j) stands at
+///   x = (i - (nx - 1) / 2) spacing_x,  y = (j - (ny - 1) / 2) spacing_y,  z = heights[j nx + i].
+/// Each cell is two triangles that share the edge from (i, j + 1) to (i + 1, j). Nothing is beyond the grid.
+struct HeightField {
+  int nx = 0, ny = 0;                   ///< points along x and y, >= 2
+  double spacing_x = 0, spacing_y = 0;  ///< [m], > 0
+  std::vector<double> heights;          ///< (ny x nx), x first [m]
 };
 
 /// Inertia of a body: mass, centre of mass and rotational inertia about it, in the axes of the body.
@@ -35,16 +47,17 @@ struct Inertia {
 
 struct Geometry {
   std::string name;
-  int body = -1;    ///< index in Model::bodies; -1: fixed to the world
+  int body = -1;    ///< index in Model::bodies; -1: fixed to the world; moved_body(k): to a moved body
   int member = -1;  ///< robot or object that it belongs to; -1: the surroundings
   ShapeKind kind = ShapeKind::Sphere;
-  Placement X_BG;                     ///< frame of the shape in the frame of the body
-  Vec3 size = Vec3::Zero();           ///< see ShapeKind [m]
-  std::shared_ptr<const Hull> hull;   ///< ShapeKind::Convex only
-  int material = 0;                   ///< index in Model::materials
-  std::uint32_t group = 1;            ///< groups that it belongs to, one bit each
-  std::uint32_t collides_with = ~0u;  ///< groups that it meets; both sides must agree
-  double radius = 0;                  ///< of the bounding sphere about X_BG.p [m]; infinite for a half-space
+  Placement X_BG;                              ///< frame of the shape in the frame of the body
+  Vec3 size = Vec3::Zero();                    ///< see ShapeKind [m]
+  std::shared_ptr<const Hull> hull;            ///< ShapeKind::Convex only
+  std::shared_ptr<const HeightField> terrain;  ///< ShapeKind::HeightField only
+  int material = 0;                            ///< index in Model::materials
+  std::uint32_t group = 1;                     ///< groups that it belongs to, one bit each
+  std::uint32_t collides_with = ~0u;           ///< groups that it meets; both sides must agree
+  double radius = 0;  ///< of the bounding sphere about X_BG.p [m]; infinite for half-space and terrain
 };
 
 /// Inertia of a solid of uniform density, about the origin of its frame's centre of mass.

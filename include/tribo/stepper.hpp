@@ -9,6 +9,7 @@
 #include "tribo/actuation.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_solver.hpp"
+#include "tribo/features.hpp"
 #include "tribo/model.hpp"
 #include "tribo/state.hpp"
 
@@ -132,9 +133,11 @@ struct StepperEntry {
   std::string name;
   std::string summary;
   std::unique_ptr<Stepper> (*make)(const Model&, const StepperOptions&);
+  std::vector<Feature> uses;  ///< models with other features are refused
 };
 
 const std::vector<StepperEntry>& steppers();
+/// InvalidInput where the stepper does not use a feature of the model.
 std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options);
 std::string to_string(StepStatus status);
 

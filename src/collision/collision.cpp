@@ -125,8 +125,8 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
 void Collision::Impl::place(std::span<const BodyMotion> bodies) {
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Geometry& g = model->geometries[i];
-    if (g.body < 0) continue;
-    const BodyMotion& body = bodies[at(g.body)];
+    if (g.body == -1) continue;
+    const BodyMotion& body = bodies[g.body >= 0 ? at(g.body) : model->bodies.size() + at(moved_index(g.body))];
     PlacedSolid& x = placed[i];
     const Vec3 r = body.X_WB.R * g.X_BG.p;
     x.X.p = body.X_WB.p + r;
@@ -205,6 +205,7 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
 
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   std::uint64_t features[Touches::most];
+  const int surface = touches.count > 0 ? model->surface_index(a, b) : 0;
   const std::size_t begin = contacts.size();
   for (int i = 0; i < touches.count; ++i) {
     features[i] = short_feature(touches, i, features);
@@ -213,10 +214,12 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
     c.id = static_cast<std::uint64_t>(a) << 40 | static_cast<std::uint64_t>(b) << 16 | features[i];
     c.geometry_a = a, c.geometry_b = b;
     c.body_a = ga.body, c.body_b = gb.body;
-    c.material_a = ga.material, c.material_b = gb.material;
+    c.surface = surface;
     c.p_WC = t.p;
     c.R_WC.col(2) = t.n;
     c.gap = t.gap;
+    if (gb.body < -1) c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
+    if (ga.body < -1) c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
   }
   std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(),
             [](const Contact& x, const Contact& y) { return x.id < y.id; });

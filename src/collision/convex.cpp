@@ -113,6 +113,16 @@ Solid::Solid(const Geometry& g)
       box_half = 0.5 * (hi - lo);
       break;
     }
+    case ShapeKind::Cylinder:
+      box_half = Vec3(size.x(), size.x(), size.z());
+      convex->shape = std::make_unique<coal::Cylinder>(size.x(), 2 * size.z());
+      break;
+    case ShapeKind::Ellipsoid:
+      convex->shape = std::make_unique<coal::Ellipsoid>(size);
+      break;
+    case ShapeKind::HeightField:
+      convex.reset();
+      break;
   }
 }
 Solid::~Solid() = default;

@@ -63,6 +63,10 @@ void touch_half_space(const Query& query, Touches& out) {
     case ShapeKind::Convex:
       add_hull(query, plane, out);
       break;
+    case ShapeKind::Cylinder:
+    case ShapeKind::Ellipsoid:
+    case ShapeKind::HeightField:
+      break;
   }
 }
 

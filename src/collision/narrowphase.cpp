@@ -18,6 +18,10 @@ int rank(ShapeKind kind) {
       return 3;
     case ShapeKind::Convex:
       return 4;
+    case ShapeKind::Cylinder:
+    case ShapeKind::Ellipsoid:
+    case ShapeKind::HeightField:
+      return 5;
   }
   return 0;
 }

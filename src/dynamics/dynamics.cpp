@@ -368,6 +368,11 @@ void Dynamics::add_force(int body, const Vec3& p_W, const Vec3& f_W, VecX& tau) 
   for (int k : b.chain) tau[k] += S_[at(k)].lin.dot(f_W) + S_[at(k)].ang.dot(moment);
 }
 
+void Dynamics::add_torque(int body, const Vec3& torque_W, VecX& tau) const {
+  if (body < 0) return;
+  for (int k : model_->bodies[at(body)].chain) tau[k] += S_[at(k)].ang.dot(torque_W);
+}
+
 int Dynamics::common_depth(int body_a, int body_b) const {
   const std::vector<int>& a = model_->bodies[at(body_a)].chain;
   const std::vector<int>& b = model_->bodies[at(body_b)].chain;

@@ -11,6 +11,7 @@ namespace tribo {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr int most_points = 16384;  // of a height field along one axis
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -34,6 +35,8 @@ SurfacePair mixed(MixingRule rule, const SurfacePair& a, const SurfacePair& b) {
   pair.mu_static = mix(rule, a.mu_static, b.mu_static);
   pair.mu_dynamic = mix(rule, a.mu_dynamic, b.mu_dynamic);
   pair.restitution = mix(rule, a.restitution, b.restitution);
+  pair.torsional = mix(rule, a.torsional, b.torsional);
+  pair.rolling = mix(rule, a.rolling, b.rolling);
   pair.restitution_speed = std::max(a.restitution_speed, b.restitution_speed);
   pair.compliance = 0.5 * (a.compliance + b.compliance);
   auto series = [](double x, double y) { return x + y > 0 ? 2 * x * y / (x + y) : 0; };
@@ -57,6 +60,8 @@ void check(const SurfacePair& s, const std::string& owner) {
           ">= 0 and at most mu_static = " + shown(s.mu_static));
   require(s.restitution >= 0 && s.restitution <= 1, owner, "restitution", s.restitution, "from 0 to 1");
   require(s.restitution_speed >= 0, owner, "restitution_speed", s.restitution_speed, "finite and >= 0 m/s");
+  require(s.torsional >= 0, owner, "torsional", s.torsional, "finite and >= 0 m");
+  require(s.rolling >= 0, owner, "rolling", s.rolling, "finite and >= 0 m");
   require(s.compliance >= 0, owner, "compliance", s.compliance, "finite and >= 0 m/N");
   require(s.stiffness > 0, owner, "stiffness", s.stiffness, "finite and > 0 N/m");
   require(s.damping >= 0, owner, "damping", s.damping, "finite and >= 0 N s/m");
@@ -72,6 +77,21 @@ void check(const Body& body) {
   require(I.mass >= 0, owner, "mass", I.mass, "finite and >= 0 kg");
   if (!I.com.allFinite() || !I.about_com.allFinite() || !body.X_PJ.p.allFinite() || !body.X_PJ.R.allFinite())
     throw InvalidInput(owner + ": centre of mass, inertia or placement is not finite");
+}
+
+void check_terrain(const Geometry& geometry, const std::string& owner) {
+  if (!geometry.terrain) throw InvalidInput(owner + ": a height field without heights");
+  if (geometry.body >= 0) throw InvalidInput(owner + ": a height field belongs to the world or to a moved body");
+  const HeightField& field = *geometry.terrain;
+  if (field.nx < 2 || field.ny < 2 || field.nx > most_points || field.ny > most_points ||
+      field.heights.size() != at(field.nx) * at(field.ny))
+    throw InvalidInput(owner + ": a grid of " + std::to_string(field.nx) + " x " + std::to_string(field.ny) +
+                       " points with " + std::to_string(field.heights.size()) +
+                       " heights; needs from 2 to 16384 points along x and y and a height for each");
+  require(field.spacing_x > 0, owner, "spacing along x", field.spacing_x, "finite and > 0 m");
+  require(field.spacing_y > 0, owner, "spacing along y", field.spacing_y, "finite and > 0 m");
+  for (double z : field.heights)
+    if (!std::isfinite(z)) throw InvalidInput(owner + ": a height is not finite");
 }
 
 template <class Items>
@@ -114,12 +134,41 @@ int nv_of(JointKind kind) {
   return 0;
 }
 
+std::string to_string(MixingRule rule) {
+  switch (rule) {
+    case MixingRule::Minimum:
+      return "minimum";
+    case MixingRule::Average:
+      return "average";
+    case MixingRule::GeometricMean:
+      return "geometric_mean";
+    case MixingRule::Maximum:
+      return "maximum";
+  }
+  return "";
+}
+
 const SurfacePair& Model::surface(int a, int b) const { return surfaces_[at(a) * materials.size() + at(b)]; }
+
+int Model::surface_index(int ga, int gb) const {
+  if (!pair_surface_.empty())
+    if (const auto own = pair_surface_.find(std::minmax(ga, gb)); own != pair_surface_.end()) return own->second;
+  return geometries[at(ga)].material * static_cast<int>(materials.size()) + geometries[at(gb)].material;
+}
+
+std::string Model::surface_name(int index) const {
+  const int n = static_cast<int>(materials.size());
+  if (index < n * n)
+    return "materials '" + materials[at(index / n)].name + "' and '" + materials[at(index % n)].name + "'";
+  const CollisionPair& pair = pairs[at(index - n * n)];
+  return "pair of '" + geometries[at(pair.geometry_a)].name + "' and '" + geometries[at(pair.geometry_b)].name + "'";
+}
 
 bool Model::may_collide(int ga, int gb) const {
   const Geometry& a = geometries[at(ga)];
   const Geometry& b = geometries[at(gb)];
-  if (a.body == b.body) return false;
+  if (a.body == b.body || (a.body < 0 && b.body < 0)) return false;
+  if (pair_surface_.count(std::minmax(ga, gb))) return true;
   if (!(a.group & b.collides_with) || !(b.group & a.collides_with)) return false;
   if (a.member >= 0 && a.member == b.member) {
     if (!self_collision_[at(a.member)]) return false;
@@ -203,7 +252,11 @@ int ModelBuilder::add_body(Body body) {
     x.conservativeResize(model_.nv);
     x.tail(nv).setConstant(value);
   };
-  for (VecX* x : {&p.damping, &p.armature, &p.friction}) grow(*x, 0);
+  for (VecX* x : {&p.damping, &p.armature, &p.friction, &p.stiffness}) grow(*x, 0);
+  p.rest.conservativeResize(model_.nq);
+  p.rest.tail(nq).setZero();
+  if (body.joint == JointKind::Continuous) p.rest[body.iq] = 1;
+  if (body.joint == JointKind::Spherical || body.joint == JointKind::Free) p.rest[model_.nq - 1] = 1;
   grow(p.effort_limit, body.joint == JointKind::Free ? 0 : inf);
   grow(p.velocity_limit, inf);
   grow(p.lower, -inf);
@@ -236,7 +289,21 @@ int ModelBuilder::add_geometry(Geometry geometry) {
       geometry.radius = geometry.size.x() + geometry.size.z();
       break;
     case ShapeKind::Convex:
+      if (!geometry.hull) throw InvalidInput(owner + ": a hull without vertices");
       geometry.radius = geometry.hull->radius;
+      break;
+    case ShapeKind::Cylinder:
+      positive(geometry.size.x(), "radius");
+      positive(geometry.size.z(), "half length");
+      geometry.radius = std::hypot(geometry.size.x(), geometry.size.z());
+      break;
+    case ShapeKind::Ellipsoid:
+      for (int k = 0; k < 3; ++k) positive(geometry.size[k], "half axis");
+      geometry.radius = geometry.size.maxCoeff();
+      break;
+    case ShapeKind::HeightField:
+      check_terrain(geometry, owner);
+      geometry.radius = inf;
       break;
   }
   if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite())
@@ -245,6 +312,17 @@ int ModelBuilder::add_geometry(Geometry geometry) {
     if (geometry.body >= model_.members[m].first_body) geometry.member = static_cast<int>(m);
   model_.geometries.push_back(std::move(geometry));
   return static_cast<int>(model_.geometries.size()) - 1;
+}
+
+void ModelBuilder::add_pair(CollisionPair pair) {
+  const int n = static_cast<int>(model_.geometries.size());
+  for (int g : {pair.geometry_a, pair.geometry_b})
+    if (g < 0 || g >= n) throw InvalidInput("pair of geometries: no geometry has the index " + std::to_string(g));
+  const Geometry &a = model_.geometries[at(pair.geometry_a)], &b = model_.geometries[at(pair.geometry_b)];
+  const std::string owner = "pair of '" + a.name + "' and '" + b.name + "'";
+  if (a.body == b.body || (a.body < 0 && b.body < 0)) throw InvalidInput(owner + ": neither moves against the other");
+  check(pair.surface, owner);
+  model_.pairs.push_back(std::move(pair));
 }
 
 int ModelBuilder::add_frame(Frame frame) {
@@ -322,10 +400,25 @@ std::uint64_t hash_of(const Model& model) {
     hash.add(static_cast<int>(g.group)).add(static_cast<int>(g.collides_with));
     if (g.hull)
       for (const Vec3& x : g.hull->vertices) hash.add(x);
+    if (g.terrain) {
+      hash.add(g.terrain->nx).add(g.terrain->ny).add(g.terrain->spacing_x).add(g.terrain->spacing_y);
+      for (double z : g.terrain->heights) hash.add(z);
+    }
   }
   const JointProperties& p = model.joints;
-  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper})
+  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper,
+                        &p.stiffness, &p.rest})
     hash.add(*x);
+  for (const Equality& e : model.equalities) {
+    hash.add(static_cast<int>(e.kind)).add(e.body_a).add(e.body_b).add(e.point_a).add(e.point_b);
+    hash.add(e.X_AB.p).add(e.X_AB.R).add(e.center);
+    for (double c : e.polynomial) hash.add(c);
+  }
+  for (const MovedBody& b : model.moved) {
+    hash.add(b.X_WB.p).add(b.X_WB.R).add(b.motion.velocity).add(b.motion.angular_velocity).add(b.motion.amplitude);
+    hash.add(b.motion.swing).add(b.motion.frequency).add(b.motion.phase);
+  }
+  for (const CollisionPair& pair : model.pairs) hash.add(pair.geometry_a).add(pair.geometry_b);
   return hash.add(model.gravity).value();
 }
 
@@ -337,6 +430,7 @@ Model ModelBuilder::build() {
   make_trees(model);
   for (const Tree& tree : model.trees)
     if (!(tree.mass > 0)) throw InvalidInput("'" + tree.name + "' moves but has no mass");
+  check_springs();
   model.self_collision_ = member_self_collision_;
   std::sort(model.excluded_.begin(), model.excluded_.end());
   const std::size_t n = model.materials.size();
@@ -346,15 +440,19 @@ Model ModelBuilder::build() {
       const auto given = pairs_.find(std::minmax(x.name, y.name));
       model.surfaces_.push_back(given != pairs_.end() ? given->second
                                 : a == b              ? x.surface
-                                                      : mixed(mixing_, x.surface, y.surface));
+                                                      : mixed(model.mixing, x.surface, y.surface));
     }
+  for (const CollisionPair& pair : model.pairs) {
+    model.pair_surface_[std::minmax(pair.geometry_a, pair.geometry_b)] = model.surfaces();
+    model.surfaces_.push_back(pair.surface);
+  }
   for (const auto& [names, pair] : pairs_)
     for (const std::string& name : {names.first, names.second}) find(model.materials, name, "material");
   Hash hash;
   hash.add(hash_of(model));
   for (const SurfacePair& s : model.surfaces_)
     for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness,
-                     s.damping, s.stiffness_tangential, s.damping_tangential})
+                     s.damping, s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
       hash.add(x);
   model.hash_ = hash.value();
   return std::move(model_);

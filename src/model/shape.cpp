@@ -27,8 +27,18 @@ Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
       I = Vec3(across, across, along);
       break;
     }
+    case ShapeKind::Cylinder: {
+      const double r2 = size.x() * size.x(), across = mass * (r2 / 4 + size.z() * size.z() / 3);
+      I = Vec3(across, across, 0.5 * mass * r2);
+      break;
+    }
+    case ShapeKind::Ellipsoid: {
+      const Vec3 s = size.cwiseProduct(size);
+      I = mass / 5.0 * Vec3(s.y() + s.z(), s.x() + s.z(), s.x() + s.y());
+      break;
+    }
     default:
-      throw InvalidInput("a half-space, a point or a hull has no inertia by size alone");
+      throw InvalidInput("a half-space, a point, a hull or a height field has no inertia by size alone");
   }
   inertia.about_com = I.asDiagonal();
   return inertia;

@@ -128,9 +128,12 @@ void read_push(Section& section, Scene& scene) {
   if (push.body == -2) section.fail("body", unknown_name("robot, object, body or frame", name, known));
   if (push.body < 0) section.fail("body", "'" + name + "' is fixed to the world: a push does nothing");
   push.point = X_BP * section.vec3("point", Vec3::Zero());
-  if (!section.has("force")) section.fail(section.table(), "needs 'force', three numbers [N]");
+  if (!section.has("force") && !section.has("torque"))
+    section.fail(section.table(), "needs 'force' [N] or 'torque' [N m], three numbers");
   push.force = section.vec3("force", Vec3::Zero());
   push.force_end = section.vec3("force_end", push.force);
+  push.torque = section.vec3("torque", Vec3::Zero());
+  push.torque_end = section.vec3("torque_end", push.torque);
   push.start = section.number("start", 0, Bound::NonNegative);
   push.duration = section.number("duration", Bound::Positive);
   section.finish();

@@ -44,7 +44,12 @@ double lowest(const Geometry& g, const Placement& X_WG, const Vec3& up) {
       for (const Vec3& v : g.hull->vertices) low = std::min(low, d.dot(v));
       return middle + low;
     }
+    case ShapeKind::Cylinder:
+      return middle - g.size.x() * std::hypot(d.x(), d.y()) - std::abs(d.z()) * g.size.z();
+    case ShapeKind::Ellipsoid:
+      return middle - d.cwiseProduct(g.size).norm();
     case ShapeKind::HalfSpace:
+    case ShapeKind::HeightField:
       break;
   }
   return std::numeric_limits<double>::infinity();

@@ -44,9 +44,12 @@ struct Simulation::Impl {
       // The force at the start of the step; the tolerance forgives the rounding of t.
       const double since = state.t - push.start;
       if (since < -1e-6 * dt || since >= push.duration - 1e-6 * dt) continue;
-      const Vec3 force = push.force + since / push.duration * (push.force_end - push.force);
+      const double share = since / push.duration;
+      const Vec3 force = push.force + share * (push.force_end - push.force);
       const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
       work.dynamics.add_force(push.body, p_W, force, work.actuation.external);
+      const Vec3 torque = push.torque + share * (push.torque_end - push.torque);
+      if (!torque.isZero(0)) work.dynamics.add_torque(push.body, torque, work.actuation.external);
     }
   }
 

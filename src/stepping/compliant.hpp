@@ -57,7 +57,7 @@ struct LimitSpring {
 
 class Compliant : public Stepper {
  public:
-  Compliant(const Model& model, const StepperOptions& options, const std::string& name);
+  Compliant(const Model& model, const StepperOptions& options);
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) final;
   double elastic(const Model& model, const State& state, Workspace& work) final;
 
@@ -105,7 +105,6 @@ class Compliant : public Stepper {
     StepReport report;
   };
 
-  void refuse_features(const Model& model, const std::string& name) const;
   void prepare(const Model& model, const State& state, Workspace& work);
   void add_spring(const Model& model, const State& state, const Workspace& work, int listed,
                   const ContactMemory* memory);

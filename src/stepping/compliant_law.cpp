@@ -37,7 +37,7 @@ void require(bool good, const std::string& field, double value, const std::strin
 
 }  // namespace
 
-Compliant::Compliant(const Model& model, const StepperOptions& options, const std::string& name) : options_(options) {
+Compliant::Compliant(const Model& model, const StepperOptions& options) : options_(options) {
   const CompliantOptions& c = options.compliant;
   require(c.accuracy >= 0, "accuracy", c.accuracy, "finite and >= 0");
   require(c.limit_stiffness > 0, "limit_stiffness", c.limit_stiffness, "finite and > 0 N m/rad or N/m");
@@ -48,7 +48,6 @@ Compliant::Compliant(const Model& model, const StepperOptions& options, const st
   require(c.max_halvings >= 0, "max_halvings", c.max_halvings, ">= 0");
   require(c.regularisation > 0 && c.regularisation <= 1e-3, "regularisation", c.regularisation, "> 0 and <= 1e-3");
   require(c.newton_tolerance > 0, "newton_tolerance", c.newton_tolerance, "finite and > 0 m/s or rad/s");
-  refuse_features(model, name);
   for (const Body& b : model.bodies) {
     if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
     if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
@@ -60,28 +59,11 @@ Compliant::Compliant(const Model& model, const StepperOptions& options, const st
   for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &momentum_, &general_}) x->setZero(model.nv);
 }
 
-// What the family does not simulate is refused, never dropped.
-void Compliant::refuse_features(const Model& model, const std::string& name) const {
-  for (const Body& b : model.bodies)
-    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
-      if (model.joints.friction[k] > 0)
-        throw InvalidInput("joint '" + b.name + "': friction = " + shown(model.joints.friction[k]) +
-                           ", must be 0: the stepper '" + name + "' has no dry friction in joints ('rigid' has)");
-  for (std::size_t i = 0; i < model.materials.size(); ++i)
-    for (std::size_t j = i; j < model.materials.size(); ++j) {
-      const double e = model.surface(static_cast<int>(i), static_cast<int>(j)).restitution;
-      if (e > 0)
-        throw InvalidInput("materials '" + model.materials[i].name + "' and '" + model.materials[j].name +
-                           "': restitution = " + shown(e) + ", must be 0: with the stepper '" + name +
-                           "' the rebound follows from stiffness and damping");
-    }
-}
-
 // Contacts, springs and limits at a state: a function of the state alone, so that a restored run goes on bit for bit.
 void Compliant::prepare(const Model& model, const State& state, Workspace& work) {
   if (prepared_ && work.current && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
   work.update(state);
-  fill_motions(model, work.dynamics, work.motions);
+  fill_motions(model, work.dynamics, state.t, dt_, work.motions);
   const double margin = options_.compliant.bilateral ? std::max(options_.margin, bilateral_margin) : options_.margin;
   work.collision.detect(work.motions, {margin, dt_}, state.contacts);
   springs_.clear();
@@ -137,7 +119,7 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
     open_.push_back({c.id, c.gap, velocity.z()});
     return;
   }
-  const SurfacePair& surface = model.surface(c.material_a, c.material_b);
+  const SurfacePair& surface = model.surface(c.surface);
   const double Kt = std::isnan(surface.stiffness_tangential) ? surface.stiffness : surface.stiffness_tangential;
   const double Bt = std::isnan(surface.damping_tangential) ? surface.damping : surface.damping_tangential;
   Spring s;

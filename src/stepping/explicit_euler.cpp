@@ -10,7 +10,7 @@ namespace {
 
 class ExplicitEuler final : public Compliant {
  public:
-  ExplicitEuler(const Model& model, const StepperOptions& options) : Compliant(model, options, "explicit-euler") {}
+  ExplicitEuler(const Model& model, const StepperOptions& options) : Compliant(model, options) {}
 
  private:
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {

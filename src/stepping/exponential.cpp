@@ -24,7 +24,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Exponential final : public Compliant {
  public:
   Exponential(const Model& model, const StepperOptions& options)
-      : Compliant(model, options, "exponential"), damped_(!model.joints.damping.isZero(0)) {
+      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)) {
     for (VecX* x : {&extra_, &vdot_}) x->setZero(model.nv);
     if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
   }
@@ -32,22 +32,21 @@ class Exponential final : public Compliant {
  private:
   // The modal route alone was asked for: damping must be proportional to stiffness everywhere.
   static void refuse_unequal_damping(const Model& model) {
-    const SurfacePair& first = model.surface(0, 0);
+    const SurfacePair& first = model.surface(0);
     const double beta = first.damping / first.stiffness;
-    auto check = [&](double K, double B, const char* stiffness, const char* damping, std::size_t i, std::size_t j) {
+    auto check = [&](double K, double B, const char* stiffness, const char* damping, int i) {
       if (std::abs(B - beta * K) <= 1e-12 * B) return;
-      throw InvalidInput("materials '" + model.materials[i].name + "' and '" + model.materials[j].name +
-                         "': " + damping + " / " + stiffness + " = " + shown(B / K) + " s, must be " + shown(beta) +
+      throw InvalidInput(model.surface_name(i) + ": " + damping + " / " + stiffness + " = " + shown(B / K) +
+                         " s, must be " + shown(beta) +
                          " s as elsewhere for method = \"modal\" (use \"auto\" or \"full\")");
     };
-    for (std::size_t i = 0; i < model.materials.size(); ++i)
-      for (std::size_t j = i; j < model.materials.size(); ++j) {
-        const SurfacePair& s = model.surface(static_cast<int>(i), static_cast<int>(j));
-        check(s.stiffness, s.damping, "stiffness", "damping", i, j);
-        check(std::isnan(s.stiffness_tangential) ? s.stiffness : s.stiffness_tangential,
-              std::isnan(s.damping_tangential) ? s.damping : s.damping_tangential, "stiffness_tangential",
-              "damping_tangential", i, j);
-      }
+    for (int i = 0; i < model.surfaces(); ++i) {
+      const SurfacePair& s = model.surface(i);
+      check(s.stiffness, s.damping, "stiffness", "damping", i);
+      check(std::isnan(s.stiffness_tangential) ? s.stiffness : s.stiffness_tangential,
+            std::isnan(s.damping_tangential) ? s.damping : s.damping_tangential, "stiffness_tangential",
+            "damping_tangential", i);
+    }
   }
 
   bool implicit_damping() const override { return true; }

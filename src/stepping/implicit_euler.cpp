@@ -33,7 +33,7 @@ Mat3 right_jacobian(const Vec3& w) {
 class ImplicitEuler final : public Compliant {
  public:
   ImplicitEuler(const Model& model, const StepperOptions& options)
-      : Compliant(model, options, "implicit-euler"), stage_(model), inverse_(model) {
+      : Compliant(model, options), stage_(model), inverse_(model) {
     for (VecX* x : {&z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);

@@ -46,7 +46,7 @@ class Rigid final : public Stepper {
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
     StepReport report;
     work.update(state);
-    fill_motions(model, work.dynamics, work.motions);
+    fill_motions(model, work.dynamics, state.t, dt, work.motions);
     work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
     std::fill(saturated_.begin(), saturated_.end(), 0);
     for (int pass = 0;; ++pass) {
@@ -165,7 +165,7 @@ class Rigid final : public Stepper {
   }
 
   void set_contact(const Model& model, const State& state, const Contact& contact, int i, double dt) {
-    const SurfacePair& surface = model.surface(contact.material_a, contact.material_b);
+    const SurfacePair& surface = model.surface(contact.surface);
     const ContactMemory* memory = recall(state, contact.id);
     const int o = 3 * i;
     auto g = problem_.g();
@@ -290,7 +290,7 @@ class Rigid final : public Stepper {
 
   // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
   static double wanted_gap(const Model& model, const Contact& contact, const ContactReport& r, double dt) {
-    if (model.surface(contact.material_a, contact.material_b).compliance > 0) return 0;
+    if (model.surface(contact.surface).compliance > 0) return 0;
     return contact.gap + dt * r.c.z();
   }
 

@@ -24,8 +24,7 @@ Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
 
 class RungeKutta final : public Compliant {
  public:
-  RungeKutta(const Model& model, const StepperOptions& options)
-      : Compliant(model, options, "runge-kutta"), stage_(model) {
+  RungeKutta(const Model& model, const StepperOptions& options) : Compliant(model, options), stage_(model) {
     for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
     for (const Body& b : model.bodies) {
       if (b.joint == JointKind::Free) free_.push_back(b.iv);

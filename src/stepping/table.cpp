@@ -4,15 +4,26 @@
 
 namespace tribo {
 
+namespace {
+
+using enum Feature;
+const std::vector<Feature> visco_elastic = {JointLimits, JointDamping};
+
+}  // namespace
+
 const std::vector<StepperEntry>& steppers() {
   static const std::vector<StepperEntry> table = {
-      {"rigid", "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
-       make_rigid},
-      {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential},
-      {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler},
-      {"implicit-euler", "visco-elastic contact, forces of the end of the step by Newton's method",
-       make_implicit_euler},
-      {"runge-kutta", "visco-elastic contact, the classic method of order four on the group", make_runge_kutta},
+      {"rigid",
+       "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
+       make_rigid,
+       {JointLimits, JointDamping, JointFriction, Restitution, NormalCompliance}},
+      {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential,
+       visco_elastic},
+      {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler, visco_elastic},
+      {"implicit-euler", "visco-elastic contact, forces of the end of the step by Newton's method", make_implicit_euler,
+       visco_elastic},
+      {"runge-kutta", "visco-elastic contact, the classic method of order four on the group", make_runge_kutta,
+       visco_elastic},
   };
   return table;
 }
@@ -20,7 +31,10 @@ const std::vector<StepperEntry>& steppers() {
 std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options) {
   std::vector<std::string> known;
   for (const StepperEntry& entry : steppers()) {
-    if (entry.name == name) return entry.make(model, options);
+    if (entry.name == name) {
+      refuse_unused_features(name, model);
+      return entry.make(model, options);
+    }
     known.push_back(entry.name);
   }
   throw InvalidInput(unknown_name("stepper", name, known));

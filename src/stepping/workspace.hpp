@@ -14,7 +14,7 @@ namespace tribo {
 
 struct Workspace {
   explicit Workspace(const Model& model)
-      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size()) {
+      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
     actuation.resize(model.nv);
     torque.setZero(model.nv);
   }
@@ -30,14 +30,14 @@ struct Workspace {
   Collision collision;
   Assembly assembly;
   Actuation actuation;
-  std::vector<BodyMotion> motions;
+  std::vector<BodyMotion> motions;      ///< of bodies, then of moved bodies
   std::vector<ContactReport> contacts;  ///< of the last step
   VecX torque;                          ///< of the actuators in the last step (nv) [N m] or [N]
   bool current = false;                 ///< dynamics stands for the present state
 };
 
-/// What collision needs to know of the motion of each body.
-void fill_motions(const Model& model, const Dynamics& dynamics, std::vector<BodyMotion>& motions);
+/// What collision needs to know of the motion of each body, and of moved bodies as they go from t to t + dt.
+void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
 
 /// q <- q moved along v over dt: translations as they are, rotations by the exponential.
 /// The free joint's linear velocity stands in the axes frozen at the start of the step.

@@ -1,0 +1,44 @@
+// Bodies whose motion is given: platforms, conveyors, shakers. Forces do not move them, they move what touches them.
+//
+//   p(t) = p_0 + velocity t + amplitude (sin(omega t + phase) - sin(phase))          (moved.1)
+//   R(t) = R_0 exp(angular_velocity t + swing (sin(omega t + phase) - sin(phase)))   (moved.2)
+// with omega = 2 pi frequency; angular_velocity and swing along one axis of the body, so that the angles add.
+#pragma once
+
+#include <string>
+
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+struct Motion {
+  Vec3 velocity = Vec3::Zero();          ///< in W [m/s]
+  Vec3 angular_velocity = Vec3::Zero();  ///< in the axes of the body [rad/s]
+  Vec3 amplitude = Vec3::Zero();         ///< in W [m]
+  Vec3 swing = Vec3::Zero();             ///< in the axes of the body, along angular_velocity where both are [rad]
+  double frequency = 0;                  ///< [Hz], >= 0
+  double phase = 0;                      ///< [rad]
+};
+
+struct MovedBody {
+  std::string name;
+  Placement X_WB;  ///< at t = 0
+  Motion motion;
+
+  Placement pose(double t) const;  ///< (moved.1), (moved.2)
+};
+
+/// Motion of a rigid body at an instant, in W.
+struct Twist {
+  Vec3 v = Vec3::Zero();  ///< of the body's origin [m/s]
+  Vec3 w = Vec3::Zero();  ///< [rad/s]
+};
+
+/// Steady motion that takes the body from its pose at t to its pose at t + dt: what it touches goes with it exactly.
+Twist mean_twist(const MovedBody& body, double t, double dt);
+
+/// Geometry::body of moved body k, and back; k is -1 for the world and for bodies of trees.
+inline int moved_body(int k) { return -2 - k; }
+inline int moved_index(int body) { return body <= -2 ? -2 - body : -1; }
+
+}  // namespace tribo

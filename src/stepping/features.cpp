@@ -1,0 +1,130 @@
+// Every feature of a model that steppers may use or refuse.
+#include "tribo/features.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/names.hpp"
+#include "tribo/stepper.hpp"
+
+namespace tribo {
+namespace {
+
+// First joint whose property differs from its neutral value.
+std::string joint_with(const Model& model, const VecX& x, const char* what) {
+  for (const Body& b : model.bodies)
+    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
+      if (x[k] > 0) return "joint '" + b.name + "': " + what + " = " + shown(x[k]);
+  return "";
+}
+
+std::string limits(const Model& model) {
+  for (const Body& b : model.bodies) {
+    if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
+    if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
+      return "joint '" + b.name + "': limits";
+  }
+  return "";
+}
+
+std::string equality_of(const Model& model, EqualityKind kind) {
+  for (const Equality& e : model.equalities)
+    if (e.kind == kind) return "equality '" + e.name + "'";
+  return "";
+}
+
+std::string shape_of(const Model& model, ShapeKind kind) {
+  for (const Geometry& g : model.geometries)
+    if (g.kind == kind) return "geometry '" + g.name + "'";
+  return "";
+}
+
+std::string surface_with(const Model& model, double SurfacePair::*field, const char* what) {
+  for (int i = 0; i < model.surfaces(); ++i)
+    if (const double x = model.surface(i).*field; x > 0) return model.surface_name(i) + ": " + what + " = " + shown(x);
+  return "";
+}
+
+}  // namespace
+
+const std::vector<FeatureEntry>& features() {
+  static const std::vector<FeatureEntry> table = {
+      {Feature::JointLimits, "joint limits", "ranges of revolute and prismatic joints", limits},
+      {Feature::JointDamping, "joint damping", "viscous friction in joints",
+       [](const Model& m) { return joint_with(m, m.joints.damping, "damping"); }},
+      {Feature::JointFriction, "joint friction", "dry friction in joints",
+       [](const Model& m) { return joint_with(m, m.joints.friction, "friction"); }},
+      {Feature::JointStiffness, "joint stiffness", "springs in joints towards a rest position",
+       [](const Model& m) { return joint_with(m, m.joints.stiffness, "stiffness"); }},
+      {Feature::Connect, "connect", "a point of a body stays on a point of another: loop closures",
+       [](const Model& m) { return equality_of(m, EqualityKind::Connect); }},
+      {Feature::Weld, "weld", "the relative pose of two bodies stays",
+       [](const Model& m) { return equality_of(m, EqualityKind::Weld); }},
+      {Feature::JointEquality, "joint equality", "a joint follows another, or is held: mimic joints",
+       [](const Model& m) { return equality_of(m, EqualityKind::Joint); }},
+      {Feature::MovedBodies, "moved bodies", "bodies whose motion is given: platforms, conveyors",
+       [](const Model& m) { return m.moved.empty() ? "" : "moved body '" + m.moved[0].name + "'"; }},
+      {Feature::Restitution, "restitution", "rebound as a share of the speed of impact",
+       [](const Model& m) { return surface_with(m, &SurfacePair::restitution, "restitution"); }},
+      {Feature::NormalCompliance, "compliance", "normal displacement of a surface for a force",
+       [](const Model& m) { return surface_with(m, &SurfacePair::compliance, "compliance"); }},
+      {Feature::TorsionalFriction, "torsional friction",
+       "torque about the normal, up to a length times the normal force",
+       [](const Model& m) { return surface_with(m, &SurfacePair::torsional, "torsional"); }},
+      {Feature::RollingFriction, "rolling friction", "torque along the surface, up to a length times the normal force",
+       [](const Model& m) { return surface_with(m, &SurfacePair::rolling, "rolling"); }},
+      {Feature::Cylinders, "cylinders", "shapes that are true cylinders",
+       [](const Model& m) { return shape_of(m, ShapeKind::Cylinder); }},
+      {Feature::Ellipsoids, "ellipsoids", "shapes that are true ellipsoids",
+       [](const Model& m) { return shape_of(m, ShapeKind::Ellipsoid); }},
+      {Feature::Terrain, "terrain", "height fields",
+       [](const Model& m) { return shape_of(m, ShapeKind::HeightField); }},
+  };
+  return table;
+}
+
+namespace {
+
+bool uses(const StepperEntry& stepper, Feature feature) {
+  return std::find(stepper.uses.begin(), stepper.uses.end(), feature) != stepper.uses.end();
+}
+
+}  // namespace
+
+void refuse_unused_features(const std::string& name, const Model& model) {
+  const auto& all = steppers();
+  const auto stepper = std::find_if(all.begin(), all.end(), [&](const StepperEntry& s) { return s.name == name; });
+  for (const FeatureEntry& entry : features()) {
+    if (uses(*stepper, entry.feature)) continue;
+    const std::string found = entry.found(model);
+    if (found.empty()) continue;
+    std::string others;
+    for (const StepperEntry& s : all)
+      if (uses(s, entry.feature)) others += (others.empty() ? "" : ", ") + s.name;
+    throw InvalidInput(found + ": the stepper '" + name + "' does not use " + entry.name + "; " +
+                       (others.empty() ? "no stepper does yet" : "these do: " + others));
+  }
+}
+
+std::string feature_page() {
+  std::string text =
+      "# Features of a model, and which stepper uses them\n"
+      "A stepper that does not use a feature refuses a model that has it, by name, before the first step. This page "
+      "is\n"
+      "printed by `tribo list features --page`; a test keeps it true.\n\n";
+  std::string rule = "|---|";
+  text += "| feature |";
+  for (const StepperEntry& s : steppers()) {
+    text += " " + s.name + " |";
+    rule += "---|";
+  }
+  text += "\n" + rule + "\n";
+  for (const FeatureEntry& entry : features()) {
+    text += "| " + entry.name + ": " + entry.summary + " |";
+    for (const StepperEntry& s : steppers()) text += uses(s, entry.feature) ? " used |" : " refused |";
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tribo
