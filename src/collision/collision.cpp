@@ -41,10 +41,13 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
   return length > 0.1 ? Vec3(t / length) : fresh_tangent(n);
 }
 
+/// Half-spaces and terrain: they meet every moving shape, without the broadphase.
+bool endless(ShapeKind kind) { return kind == ShapeKind::HalfSpace || kind == ShapeKind::HeightField; }
+
 /// No point of the two shapes closes faster than this [m/s].
 double fastest(const PlacedSolid& a, const PlacedSolid& b) {
-  if (b.solid->kind == ShapeKind::HalfSpace) return fastest(b, a);
-  if (a.solid->kind == ShapeKind::HalfSpace)
+  if (endless(b.solid->kind)) return fastest(b, a);
+  if (endless(a.solid->kind))
     return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
   return (b.v - a.v).norm() + a.spin + b.spin;
 }
@@ -70,7 +73,7 @@ struct Collision::Impl {
     return std::minmax(i, j);
   }
   void place(std::span<const BodyMotion> bodies);
-  void find_half_spaces(const DetectionRange& range);
+  void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
   void add(int a, int b, const DetectionRange& range);
@@ -78,10 +81,10 @@ struct Collision::Impl {
 
   const Model* model;
   std::vector<Solid> solids;
-  std::vector<char> table;                       // (geometries x geometries), empty for large models
-  std::vector<std::pair<int, int>> half_spaces;  // half-space, other
-  std::vector<int> swept;                        // geometries that may meet something else than a half-space
-  std::vector<char> turned;                      // geometry is rotated in its body
+  std::vector<char> table;                   // (geometries x geometries), empty for large models
+  std::vector<std::pair<int, int>> grounds;  // half-space or terrain, other
+  std::vector<int> swept;                    // geometries that may meet something else than those
+  std::vector<char> turned;                  // geometry is rotated in its body
 
   std::vector<PlacedSolid> placed;
   std::vector<std::pair<int, int>> found, pairs;  // pairs: as sides
@@ -105,19 +108,19 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
     solids.emplace_back(g);
     turned.push_back(!g.X_BG.R.isIdentity(0));
     placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero(), 0});
-    const bool half_space = g.kind == ShapeKind::HalfSpace;
-    if (!small && !half_space) continue;
+    const bool ground = endless(g.kind);
+    if (!small && !ground) continue;
     for (int j = 0; j < n; ++j) {
       if (i == j || !m.may_collide(i, j)) continue;
       if (small) table[at(i) * at(n) + at(j)] = 1;
-      const bool other = m.geometries[at(j)].kind == ShapeKind::HalfSpace;
-      if (half_space && !other) half_spaces.emplace_back(i, j);
-      if (!half_space && !other) meets[at(i)] = 1;
+      const bool other = endless(m.geometries[at(j)].kind);
+      if (ground && !other) grounds.emplace_back(i, j);
+      if (!ground && !other) meets[at(i)] = 1;
     }
   }
   for (int i = 0; i < n; ++i) {
     placed[at(i)].solid = &solids[at(i)];
-    if (meets[at(i)] && m.geometries[at(i)].kind != ShapeKind::HalfSpace) swept.push_back(i);
+    if (meets[at(i)] && !endless(m.geometries[at(i)].kind)) swept.push_back(i);
   }
   first.resize(at(n) + 1);
 }
@@ -136,16 +139,17 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
       x.X.R = body.X_WB.R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
-    x.spin = body.w.norm() * g.radius;
+    if (!endless(g.kind)) x.spin = body.w.norm() * g.radius;
   }
 }
 
-void Collision::Impl::find_half_spaces(const DetectionRange& range) {
-  for (const auto& [h, g] : half_spaces) {
+void Collision::Impl::find_grounds(const DetectionRange& range) {
+  for (const auto& [h, g] : grounds) {
     const PlacedSolid &plane = placed[at(h)], &other = placed[at(g)];
     const Vec3 n = plane.X.R.col(2), r = other.X.p - plane.X.p;
     const double radius = other.solid->radius;
-    const double gap = n.dot(r) - radius;  // of the bounding sphere: no point of the shape is lower
+    const double top = plane.solid->terrain ? plane.solid->terrain->highest : 0;
+    const double gap = n.dot(r) - radius - top;  // of the bounding sphere: no point of the shape is lower
     if (gap >= range.margin) {
       const Vec3 c = other.v - plane.v - plane.w.cross(r);
       if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= 0) continue;
@@ -244,7 +248,7 @@ void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange&
   x.contacts.clear();
   x.pairs.clear();
   x.place(bodies);
-  x.find_half_spaces(range);
+  x.find_grounds(range);
   x.find_pairs(range);
   if (x.pairs.empty()) return;
   x.sort_pairs();

@@ -115,6 +115,7 @@ Solid::Solid(const Geometry& g)
     }
     case ShapeKind::Cylinder:
       box_half = Vec3(size.x(), size.x(), size.z());
+      polytope = std::make_unique<Polytope>(cylinder_caps(size));
       convex->shape = std::make_unique<coal::Cylinder>(size.x(), 2 * size.z());
       break;
     case ShapeKind::Ellipsoid:
@@ -122,6 +123,7 @@ Solid::Solid(const Geometry& g)
       break;
     case ShapeKind::HeightField:
       convex.reset();
+      terrain = std::make_unique<Terrain>(g.terrain);
       break;
   }
 }
@@ -170,11 +172,14 @@ bool better(double candidate, double best, double tolerance) {
   return candidate > best + relative_preference * std::abs(best) + tolerance;
 }
 
-double smallest(const Solid& solid) { return solid.polytope ? solid.box_half.minCoeff() : solid.round; }
+double smallest(const Solid& solid) { return solid.round > 0 ? solid.round : solid.box_half.minCoeff(); }
 
 /// Lowest height of the other shape over a face; n and offset in the frame of the other shape.
 double lowest(const Solid& solid, const Vec3& n, double offset) {
-  if (!solid.polytope) return -std::abs(n.z()) * solid.size.z() - solid.round - offset;
+  if (solid.kind == ShapeKind::Ellipsoid) return -n.cwiseProduct(solid.size).norm() - offset;
+  const double along = std::abs(n.z()) * solid.size.z();
+  if (solid.kind == ShapeKind::Cylinder) return -along - std::hypot(n.x(), n.y()) * solid.size.x() - offset;
+  if (!solid.polytope) return -along - solid.round - offset;
   double least = HUGE_VAL;
   for (const Vec3& x : solid.polytope->vertices) least = std::min(least, n.dot(x));
   return least - offset;
@@ -264,6 +269,50 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
 void clip_by_face(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, bool closed, Scratch& work) {
   for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
     clip_side(f, plane, face, s, closed, work);
+}
+
+/// The cap of a standing cylinder, with the lowest point of its rim; of a lying one, its lowest line.
+bool list_cylinder(const PlacedSolid& other, const FacePlane& plane, const Vec3& n_O, std::vector<ClipVertex>& polygon,
+                   std::size_t incident) {
+  const double sine = std::hypot(n_O.x(), n_O.y()), r = other.solid->size.x(), h = other.solid->size.z();
+  const Vec3 low = sine > 0 ? Vec3(-r * n_O.x() / sine, -r * n_O.y() / sine, 0) : Vec3(r, 0, 0);
+  if (sine > 0.1) {
+    for (int cap = 0; cap < 2; ++cap)
+      polygon.push_back(in_plane(plane, other.X * Vec3(low.x(), low.y(), cap ? h : -h), cap ? 1 : 0, 0));
+    return false;
+  }
+  const PolytopeFace& face = other.solid->polytope->faces[incident];
+  const double turn = std::atan2(low.y(), low.x()) / (2 * M_PI) * cap_corners;
+  const int before = static_cast<int>(std::floor(turn + cap_corners)) % cap_corners;
+  for (std::size_t k = 0; k < face.loop.size(); ++k) {
+    const int corner = face.loop[k];
+    const Vec3& x = other.solid->polytope->vertices[at(corner)];
+    const ClipVertex listed = in_plane(plane, other.X * x, static_cast<std::uint32_t>(corner), static_cast<int>(k));
+    // Seen from outside, the lower cap runs backwards: its rim point comes before the corner, not after.
+    const bool here = sine > 1e-3 && corner % cap_corners == before;
+    const ClipVertex rim =
+        in_plane(plane, other.X * Vec3(low.x(), low.y(), x.z()), 2 * cap_corners, static_cast<int>(k));
+    if (here && incident == 0) polygon.push_back(rim);
+    polygon.push_back(listed);
+    if (here && incident == 1) polygon.push_back(rim);
+  }
+  return true;
+}
+
+/// What of the other shape faces the plane, in scratch.polygon; false: an open segment.
+bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector<ClipVertex>& polygon,
+                   std::size_t& incident) {
+  const Vec3 n_O = other.X.R.transpose() * plane.n;
+  const Polytope& o = *other.solid->polytope;
+  for (std::size_t k = 1; k < o.faces.size(); ++k)
+    if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
+  polygon.clear();
+  if (other.solid->kind == ShapeKind::Cylinder) return list_cylinder(other, plane, n_O, polygon, incident);
+  const std::vector<int>& loop = o.faces[incident].loop;
+  for (std::size_t k = 0; k < loop.size(); ++k)
+    polygon.push_back(
+        in_plane(plane, other.X * o.vertices[at(loop[k])], static_cast<std::uint32_t>(loop[k]), static_cast<int>(k)));
+  return true;
 }
 
 double least_height(const Scratch& work) {
@@ -361,18 +410,10 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
     const PlacedSolid &f = b_first ? query.b : query.a, &other = b_first ? query.a : query.b;
     const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
     const FacePlane plane = face_plane(f, face);
-    const Vec3 n_O = other.X.R.transpose() * plane.n;
-    const Polytope& o = *other.solid->polytope;
-    std::size_t incident = 0;
-    for (std::size_t k = 1; k < o.faces.size(); ++k)
-      if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
     auto& polygon = query.scratch->polygon;
-    polygon.clear();
-    const std::vector<int>& loop = o.faces[incident].loop;
-    for (std::size_t k = 0; k < loop.size(); ++k)
-      polygon.push_back(
-          in_plane(plane, other.X * o.vertices[at(loop[k])], static_cast<std::uint32_t>(loop[k]), static_cast<int>(k)));
-    clip_by_face(f, plane, face, true, *query.scratch);
+    std::size_t incident = 0;
+    const bool closed = list_incident(other, plane, polygon, incident);
+    clip_by_face(f, plane, face, closed, *query.scratch);
     if (!polygon.empty() && !better(least_height(*query.scratch), std::max(x.gap, choice.s), tolerance)) {
       const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15 | incident;
       add_polygon(query, plane, 0, b_first, faces + 1, out);
@@ -380,6 +421,32 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
     }
   }
   if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 1);
+}
+
+// Over a face, the point whose normal is that of the face; else what GJK says.
+void touch_ellipsoid_polytope(const Query& query, Touches& out) {
+  const PlacedSolid &f = query.b, &e = query.a;
+  Separation x = separation(query);
+  if (!(x.gap < query.reach)) return;
+  x = repaired(query, x);
+  const double tolerance = absolute_preference * std::min(smallest(*f.solid), smallest(*e.solid));
+  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
+  const FaceChoice choice = choose_face(f, e, x.p + half * x.n, -x.n, x.gap);
+  if (!better(x.gap, choice.s, tolerance)) {
+    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
+    const FacePlane plane = face_plane(f, face);
+    const Vec3 scaled = e.solid->size.cwiseProduct(e.X.R.transpose() * plane.n);
+    auto& polygon = query.scratch->polygon;
+    polygon.assign({in_plane(plane, e.X * Vec3(-e.solid->size.cwiseProduct(scaled) / scaled.norm()), 0, 0)});
+    clip_by_face(f, plane, face, false, *query.scratch);
+    if (!polygon.empty()) return add_polygon(query, plane, 0, true, 0, out);
+  }
+  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 0);
+}
+
+void touch_smooth(const Query& query, Touches& out) {
+  const Separation x = separation(query);
+  if (x.gap < query.reach && x.n.allFinite() && x.p.allFinite()) out.add(query, x.p, x.n, x.gap, 0);
 }
 
 }  // namespace tribo

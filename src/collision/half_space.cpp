@@ -1,6 +1,7 @@
 // A half-space against everything: the points of the other shape that are deepest along its normal.
 //   gap = n . (x - p) - r                                                        (half_space.1)
-// A box lists its corners, a capsule its two ends, a hull its vertices. Features are their indices.
+// A box lists its corners, a capsule its two ends, a hull its vertices, a cylinder points of its rims, an ellipsoid the
+// point where its normal is -n. Features are their indices.
 #include "collision/narrowphase.hpp"
 
 namespace tribo {
@@ -48,6 +49,7 @@ void touch_half_space(const Query& query, Touches& out) {
   const Solid& solid = *query.b.solid;
   switch (solid.kind) {
     case ShapeKind::HalfSpace:
+    case ShapeKind::HeightField:
       break;
     case ShapeKind::Point:
     case ShapeKind::Sphere:
@@ -63,10 +65,17 @@ void touch_half_space(const Query& query, Touches& out) {
     case ShapeKind::Convex:
       add_hull(query, plane, out);
       break;
-    case ShapeKind::Cylinder:
-    case ShapeKind::Ellipsoid:
-    case ShapeKind::HeightField:
+    case ShapeKind::Cylinder: {
+      const RimPoints rim = lowest_rim_points(X.R.transpose() * plane.n, solid.size);
+      for (std::size_t k = 0; k < static_cast<std::size_t>(rim.count); ++k)
+        add_point(query, plane, X * rim.p[k], 0, rim.feature[k], out);
       break;
+    }
+    case ShapeKind::Ellipsoid: {
+      const Vec3 scaled = solid.size.cwiseProduct(X.R.transpose() * plane.n);
+      add_point(query, plane, X * Vec3(-solid.size.cwiseProduct(scaled) / scaled.norm()), 0, 0, out);
+      break;
+    }
   }
 }
 

@@ -8,40 +8,57 @@ namespace {
 int rank(ShapeKind kind) {
   switch (kind) {
     case ShapeKind::HalfSpace:
+    case ShapeKind::HeightField:
       return 0;
     case ShapeKind::Point:
     case ShapeKind::Sphere:
       return 1;
     case ShapeKind::Capsule:
       return 2;
-    case ShapeKind::Box:
-      return 3;
-    case ShapeKind::Convex:
-      return 4;
-    case ShapeKind::Cylinder:
     case ShapeKind::Ellipsoid:
-    case ShapeKind::HeightField:
+      return 3;
+    case ShapeKind::Box:
+      return 4;
+    case ShapeKind::Convex:
       return 5;
+    case ShapeKind::Cylinder:
+      return 6;
   }
   return 0;
+}
+
+void touch_sphere(const Query& query, Touches& out) {
+  const ShapeKind b = query.b.solid->kind;
+  switch (b) {
+    case ShapeKind::Capsule:
+      return touch_sphere_capsule(query, out);
+    case ShapeKind::Ellipsoid:
+      return touch_smooth(query, out);
+    case ShapeKind::Box:
+      return touch_sphere_box(query, out);
+    case ShapeKind::Convex:
+      return touch_sphere_polytope(query, out);
+    case ShapeKind::Cylinder:
+      return touch_sphere_cylinder(query, out);
+    default:
+      if (query.a.solid->kind != ShapeKind::Point || b != ShapeKind::Point) touch_sphere_sphere(query, out);
+  }
 }
 
 void touch_ranked(const Query& query, Touches& out) {
   const ShapeKind a = query.a.solid->kind, b = query.b.solid->kind;
   switch (rank(a)) {
     case 0:
-      return touch_half_space(query, out);
+      return a == ShapeKind::HalfSpace ? touch_half_space(query, out) : touch_terrain(query, out);
     case 1:
-      if (rank(b) == 1) {
-        if (a == ShapeKind::Point && b == ShapeKind::Point) return;
-        return touch_sphere_sphere(query, out);
-      }
-      if (b == ShapeKind::Capsule) return touch_sphere_capsule(query, out);
-      if (b == ShapeKind::Box) return touch_sphere_box(query, out);
-      return touch_sphere_polytope(query, out);
+      return touch_sphere(query, out);
     case 2:
       if (b == ShapeKind::Capsule) return touch_capsule_capsule(query, out);
+      if (b == ShapeKind::Ellipsoid) return touch_smooth(query, out);
       return touch_capsule_polytope(query, out);
+    case 3:
+      if (b == ShapeKind::Ellipsoid) return touch_smooth(query, out);
+      return touch_ellipsoid_polytope(query, out);
     default:
       if (b == ShapeKind::Box) return touch_box_box(query, out);
       return touch_polytope_polytope(query, out);

@@ -24,6 +24,24 @@ struct Polytope {
   std::vector<PolytopeFace> faces;
 };
 
+/// A height field, and what is looked up in it often.
+struct Terrain {
+  explicit Terrain(std::shared_ptr<const HeightField> heights);
+
+  std::shared_ptr<const HeightField> field;
+  double lowest, highest;   ///< [m]
+  double half_x, half_y;    ///< half extents of the grid [m]
+  std::vector<char> ridge;  ///< grid points that stand above two opposite neighbours
+};
+
+/// The nearest point of one triangle of a terrain. part: 0 the face, else bits of the corners of the edge or vertex.
+struct NearTriangle {
+  Vec3 p, n;     ///< point and normal of the triangle, in the frame of the terrain
+  double d2, s;  ///< squared distance, height over the plane
+  int corner[3];
+  unsigned part;
+};
+
 struct ConvexShape;  // convex.cpp: the shape as GJK sees it
 
 /// What the narrow phase keeps of a geometry; made once.
@@ -37,8 +55,9 @@ struct Solid {
   double radius;                        ///< of the bounding sphere [m]
   Vec3 box_center, box_half;            ///< bounding box in the geometry's frame [m]
   double round;                         ///< radius of a point, sphere or capsule, else 0 [m]
-  std::unique_ptr<Polytope> polytope;   ///< of a box or a hull
-  std::unique_ptr<ConvexShape> convex;  ///< of all but half-spaces
+  std::unique_ptr<Polytope> polytope;   ///< of a box or a hull; of a cylinder, its caps alone
+  std::unique_ptr<ConvexShape> convex;  ///< of all but half-spaces and terrain
+  std::unique_ptr<Terrain> terrain;     ///< of a height field
 };
 
 /// A point where two shapes touch or nearly do; n points from the first to the second.
@@ -67,6 +86,7 @@ struct Scratch {
   std::vector<Touch> candidates;
   std::vector<double> spread;
   std::vector<ClipVertex> polygon, clipped;
+  std::vector<NearTriangle> triangles;
   std::unique_ptr<GjkSolver> gjk;
 };
 
@@ -118,6 +138,23 @@ void touch_box_box(const Query& query, Touches& out);
 void touch_sphere_polytope(const Query& query, Touches& out);
 void touch_capsule_polytope(const Query& query, Touches& out);
 void touch_polytope_polytope(const Query& query, Touches& out);
+void touch_sphere_cylinder(const Query& query, Touches& out);
+void touch_ellipsoid_polytope(const Query& query, Touches& out);
+void touch_smooth(const Query& query, Touches& out);
+void touch_terrain(const Query& query, Touches& out);
+
+/// Points of a cylinder that may be its lowest, in its frame; up is the normal that they are seen along.
+struct RimPoints {
+  std::array<Vec3, 6> p;
+  std::array<unsigned, 6> feature;
+  int count = 0;
+};
+RimPoints lowest_rim_points(const Vec3& up, const Vec3& size);
+/// Signed distance of a point from a cylinder in its frame, and the outward normal there.
+double cylinder_distance(const Vec3& size, const Vec3& x, Vec3& n);
+/// The two caps as polygons that touch the circle from inside; corners of each are consecutive.
+constexpr int cap_corners = 16;
+Polytope cylinder_caps(const Vec3& size);
 
 /// At most 8 of scratch.candidates: the deepest, then whichever is farthest from those chosen. All when there are
 /// fewer.

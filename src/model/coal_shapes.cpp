@@ -9,8 +9,8 @@
 namespace tribo {
 namespace {
 
-// Cylinders and cones have no kind of their own: they are hulls of 16-sided prisms and pyramids, whose corners lie on
-// the circle, so that the shape is at most 2 % of the radius smaller.
+// Cones have no kind of their own: they are hulls of 16-sided pyramids, whose corners lie on the circle, so that the
+// shape is at most 2 % of the radius smaller.
 constexpr int sides = 16;
 
 void add_circle(double radius, double z, std::vector<Vec3>& points) {
@@ -46,10 +46,14 @@ void convert_shape(const coal::CollisionGeometry& shape, Geometry& geometry) {
     }
     case coal::GEOM_CYLINDER: {
       const auto& cylinder = static_cast<const coal::Cylinder&>(shape);
-      add_circle(cylinder.radius, cylinder.halfLength, points);
-      add_circle(cylinder.radius, -cylinder.halfLength, points);
-      return set_hull(points, geometry);
+      geometry.kind = ShapeKind::Cylinder;
+      geometry.size = Vec3(cylinder.radius, 0, cylinder.halfLength);
+      return;
     }
+    case coal::GEOM_ELLIPSOID:
+      geometry.kind = ShapeKind::Ellipsoid;
+      geometry.size = static_cast<const coal::Ellipsoid&>(shape).radii;
+      return;
     case coal::GEOM_CONE: {
       const auto& cone = static_cast<const coal::Cone&>(shape);
       add_circle(cone.radius, -cone.halfLength, points);
@@ -67,7 +71,7 @@ void convert_shape(const coal::CollisionGeometry& shape, Geometry& geometry) {
   const auto* mesh = dynamic_cast<const coal::BVHModelBase*>(&shape);
   if (mesh == nullptr || mesh->vertices == nullptr || mesh->num_vertices == 0)
     throw InvalidInput("geometry '" + geometry.name +
-                       "': its shape is none of sphere, box, capsule, cylinder, cone, mesh");
+                       "': its shape is none of sphere, box, capsule, cylinder, ellipsoid, cone, mesh");
   points.assign(mesh->vertices->begin(), mesh->vertices->begin() + mesh->num_vertices);
   set_hull(points, geometry);
 }

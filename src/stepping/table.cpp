@@ -7,7 +7,7 @@ namespace tribo {
 namespace {
 
 using enum Feature;
-const std::vector<Feature> visco_elastic = {JointLimits, JointDamping};
+const std::vector<Feature> visco_elastic = {JointLimits, JointDamping, Cylinders, Ellipsoids, Terrain};
 
 }  // namespace
 
@@ -16,7 +16,7 @@ const std::vector<StepperEntry>& steppers() {
       {"rigid",
        "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
        make_rigid,
-       {JointLimits, JointDamping, JointFriction, Restitution, NormalCompliance}},
+       {JointLimits, JointDamping, JointFriction, Restitution, NormalCompliance, Cylinders, Ellipsoids, Terrain}},
       {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential,
        visco_elastic},
       {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler, visco_elastic},

@@ -1,0 +1,303 @@
+// Terrain (a height field) against everything.
+//
+// A ball of radius r (a point, a sphere, an end of a capsule, a corner) meets every triangle that is a local minimum of
+// the distance to its centre x:
+//   face:           gap = n . (x - a) - r,   n the normal of the triangle            (terrain.1)
+//   edge or vertex: gap = |x - p| - r,       n = (x - p) / |x - p|                   (terrain.2)
+// An edge or vertex counts where no triangle at it comes nearer, so that a foot that slides over flat cells meets no
+// inner edges. Terrain is a graph: x is inside where it is below the surface in its own column. Corners miss peaks
+// under a face, so points on ridges of the terrain are looked up in the other shape as well                (terrain.3)
+#include <algorithm>
+
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+
+Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(heights)) {
+  const HeightField& h = *field;
+  const auto [low, high] = std::minmax_element(h.heights.begin(), h.heights.end());
+  lowest = *low;
+  highest = *high;
+  half_x = 0.5 * (h.nx - 1) * h.spacing_x;
+  half_y = 0.5 * (h.ny - 1) * h.spacing_y;
+  ridge.assign(h.heights.size(), 0);
+  const double least = 1e-6 * std::min(h.spacing_x, h.spacing_y);
+  auto z = [&](int i, int j) { return h.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(h.nx) + static_cast<std::size_t>(i)]; };
+  // Higher than the middle of two opposite neighbours; the border counts where its one neighbour is lower.
+  constexpr int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
+  for (int j = 0; j < h.ny; ++j)
+    for (int i = 0; i < h.nx; ++i)
+      for (const auto& d : directions) {
+        const bool inside = i >= d[0] && i + d[0] < h.nx && j >= std::abs(d[1]) && j + std::abs(d[1]) < h.ny;
+        if (inside && z(i, j) > 0.5 * (z(i - d[0], j - d[1]) + z(i + d[0], j + d[1])) + least)
+          ridge[static_cast<std::size_t>(j * h.nx + i)] = 1;
+      }
+}
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double same_distance = 1e-12;  // relative to the grid: two triangles that share the nearest point
+constexpr double slop = 1e-6;            // faces that a point has sunk into by no more than this stay listed [m]
+
+// The barycentric regions of a triangle, as in [Ericson2005, sec. 5.1.5].
+void nearest_in_triangle(const Vec3& x, const Vec3& a, const Vec3& b, const Vec3& c, NearTriangle& out) {
+  const Vec3 ab = b - a, ac = c - a, ax = x - a;
+  const double d1 = ab.dot(ax), d2 = ac.dot(ax);
+  const Vec3 bx = x - b, cx = x - c;
+  const double d3 = ab.dot(bx), d4 = ac.dot(bx), d5 = ab.dot(cx), d6 = ac.dot(cx);
+  const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+  if (d1 <= 0 && d2 <= 0)
+    out.p = a, out.part = 1;
+  else if (d3 >= 0 && d4 <= d3)
+    out.p = b, out.part = 2;
+  else if (d6 >= 0 && d5 <= d6)
+    out.p = c, out.part = 4;
+  else if (vc <= 0 && d1 >= 0 && d3 <= 0)
+    out.p = a + d1 / (d1 - d3) * ab, out.part = 3;
+  else if (vb <= 0 && d2 >= 0 && d6 <= 0)
+    out.p = a + d2 / (d2 - d6) * ac, out.part = 5;
+  else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0)
+    out.p = b + (d4 - d3) / (d4 - d3 + d5 - d6) * (c - b), out.part = 6;
+  else
+    out.p = x - out.s * out.n, out.part = 0;
+  out.d2 = (x - out.p).squaredNorm();
+}
+
+/// Corner of the grid, and the two triangles of a cell: (i, j), (i + 1, j), (i, j + 1) and the other half.
+struct Cells {
+  const Terrain& terrain;
+  const HeightField& h = *terrain.field;
+
+  int index(int i, int j) const { return j * h.nx + i; }
+  double z(int k) const { return h.heights[at(k)]; }
+  Vec3 corner(int i, int j) const {
+    return {i * h.spacing_x - terrain.half_x, j * h.spacing_y - terrain.half_y, z(index(i, j))};
+  }
+  int cell_x(double x) const { return cell(x + terrain.half_x, h.spacing_x, h.nx); }
+  int cell_y(double y) const { return cell(y + terrain.half_y, h.spacing_y, h.ny); }
+  static int cell(double x, double spacing, int points) {
+    return static_cast<int>(std::clamp(std::floor(x / spacing), 0.0, static_cast<double>(points - 2)));
+  }
+  bool over(const Vec3& x) const { return std::abs(x.x()) <= terrain.half_x && std::abs(x.y()) <= terrain.half_y; }
+
+  /// Height and normal of the surface in the column of x, which is over the grid.
+  double column(const Vec3& x, Vec3& n) const {
+    const int i = cell_x(x.x()), j = cell_y(x.y());
+    const double u = (x.x() + terrain.half_x) / h.spacing_x - i, v = (x.y() + terrain.half_y) / h.spacing_y - j;
+    const double z00 = z(index(i, j)), z10 = z(index(i + 1, j)), z01 = z(index(i, j + 1)), z11 = z(index(i + 1, j + 1));
+    const bool first = u + v <= 1;
+    const double dx = first ? z10 - z00 : z11 - z01, dy = first ? z01 - z00 : z11 - z10;
+    n = Vec3(-dx / h.spacing_x, -dy / h.spacing_y, 1).normalized();
+    return first ? z00 + u * dx + v * dy : z11 - (1 - u) * dx - (1 - v) * dy;
+  }
+};
+
+void add_triangle(const Cells& cells, const Vec3& x, const int (&ij)[3][2], double reach2, std::vector<NearTriangle>& out) {
+  NearTriangle near;
+  Vec3 p[3];
+  for (int k = 0; k < 3; ++k) {
+    p[k] = cells.corner(ij[k][0], ij[k][1]);
+    near.corner[k] = cells.index(ij[k][0], ij[k][1]);
+  }
+  near.n = (p[1] - p[0]).cross(p[2] - p[0]).normalized();
+  near.s = near.n.dot(x - p[0]);
+  if (near.s * near.s > reach2) return;
+  nearest_in_triangle(x, p[0], p[1], p[2], near);
+  if (near.d2 <= reach2) out.push_back(near);
+}
+
+/// Triangles within reach of x.
+void find_triangles(const Cells& cells, const Vec3& x, double reach, std::vector<NearTriangle>& out) {
+  out.clear();
+  const HeightField& h = cells.h;
+  if (std::abs(x.x()) > cells.terrain.half_x + reach || std::abs(x.y()) > cells.terrain.half_y + reach) return;
+  const int i0 = cells.cell_x(x.x() - reach), i1 = cells.cell_x(x.x() + reach);
+  const int j0 = cells.cell_y(x.y() - reach), j1 = cells.cell_y(x.y() + reach);
+  const double reach2 = reach * reach;
+  for (int j = j0; j <= j1; ++j) {
+    const double y0 = j * h.spacing_y - cells.terrain.half_y;
+    const double dy = std::max({0.0, y0 - x.y(), x.y() - y0 - h.spacing_y});
+    for (int i = i0; i <= i1; ++i) {
+      const double x0 = i * h.spacing_x - cells.terrain.half_x;
+      const double dx = std::max({0.0, x0 - x.x(), x.x() - x0 - h.spacing_x});
+      const int k = cells.index(i, j);
+      const auto [low, high] = std::minmax({cells.z(k), cells.z(k + 1), cells.z(k + h.nx), cells.z(k + h.nx + 1)});
+      const double dz = std::max({0.0, x.z() - high, low - x.z()});
+      if (dx * dx + dy * dy + dz * dz > reach2) continue;
+      add_triangle(cells, x, {{i, j}, {i + 1, j}, {i, j + 1}}, reach2, out);
+      add_triangle(cells, x, {{i + 1, j + 1}, {i, j + 1}, {i + 1, j}}, reach2, out);
+    }
+  }
+}
+
+/// Does the triangle have all corners of the other's edge or vertex?
+bool shares(const NearTriangle& triangle, const NearTriangle& other) {
+  for (int k = 0; k < 3; ++k) {
+    if (!(other.part >> k & 1)) continue;
+    const int c = other.corner[k];
+    if (c != triangle.corner[0] && c != triangle.corner[1] && c != triangle.corner[2]) return false;
+  }
+  return true;
+}
+
+/// No triangle at the edge or vertex comes nearer, and none before has told of the same point.
+bool local_minimum(const std::vector<NearTriangle>& all, std::size_t i, double tolerance) {
+  if (all[i].part == 0) return true;
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    if (j == i || !shares(all[j], all[i])) continue;
+    if (all[j].d2 < all[i].d2 - tolerance || (j < i && all[j].part != 0)) return false;
+    if (all[j].part == 0) return false;  // its foot is the same point
+  }
+  return true;
+}
+
+/// One ball; features 4 first, 4 first + 1 … from the nearest on.
+void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first) {
+  const Cells cells{*query.a.solid->terrain};
+  const Placement& X = query.a.X;
+  const Vec3 x = X.R.transpose() * (x_W - X.p);
+  if (x.z() - r - cells.terrain.highest > query.reach) return;
+  Vec3 n;
+  double reach = r + query.reach, depth = 0;
+  const bool inside = cells.over(x) && (depth = cells.column(x, n) - x.z()) > 0;
+  if (inside) reach = std::max(reach, depth * (1 + 1e-9));  // the surface is no farther than straight up
+  auto& all = query.scratch->triangles;
+  find_triangles(cells, x, reach, all);
+  const double tolerance = same_distance * (cells.h.spacing_x * cells.h.spacing_x + x.squaredNorm());
+  double nearest = HUGE_VAL;
+  for (const NearTriangle& near : all) nearest = std::min(nearest, near.d2);
+  nearest = std::sqrt(nearest);
+  auto& found = query.scratch->candidates;
+  const std::size_t begin = found.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NearTriangle& near = all[i];
+    const double d = std::sqrt(near.d2);
+    const bool least = d <= nearest + 1e-15;
+    const bool on_face = near.part == 0;
+    if (inside ? !least && !(on_face && near.s > -(nearest + slop)) : on_face && near.s < -slop) continue;
+    if (!local_minimum(all, i, tolerance)) continue;
+    const bool face = on_face || d < 1e-12;
+    const double signed_d = face ? (inside && least ? -d : near.s) : inside ? -d : d;
+    const Vec3 normal = face ? near.n : Vec3((inside ? -1 : 1) / d * (x - near.p));
+    const double gap = signed_d - r;                                             // (terrain.1), (terrain.2)
+    const Vec3 n_W = X.R * normal, p_W = X * Vec3(near.p + 0.5 * gap * normal);
+    if (query.listed(p_W, n_W, gap)) found.push_back({p_W, n_W, gap, 4 * first});
+  }
+  std::sort(found.begin() + static_cast<std::ptrdiff_t>(begin), found.end(),
+            [](const Touch& a, const Touch& b) { return a.gap < b.gap; });
+  for (std::size_t i = begin; i < found.size(); ++i) found[i].feature += std::min<std::uint64_t>(i - begin, 3);
+}
+
+/// Signed distance of a point from a solid in its own frame, and the outward normal there.
+double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
+  if (solid.kind == ShapeKind::Capsule) {
+    const Vec3 d = x - Vec3(0, 0, std::clamp(x.z(), -solid.size.z(), solid.size.z()));
+    n = direction(d, Vec3::UnitX());
+    return d.norm() - solid.round;
+  }
+  if (solid.kind == ShapeKind::Ellipsoid) {  // first order, exact on the surface
+    const Vec3 u = x.cwiseQuotient(solid.size), g = u.cwiseQuotient(solid.size);
+    n = direction(g, Vec3::UnitZ());
+    const double length = u.norm();
+    return length * (length - 1) / std::max(g.norm(), 1e-12);
+  }
+  if (solid.kind == ShapeKind::Cylinder) return cylinder_distance(solid.size, x, n);
+  double s = -HUGE_VAL;
+  for (const PolytopeFace& face : solid.polytope->faces)
+    if (const double height = face.n.dot(x) - face.offset; height > s) s = height, n = face.n;
+  return s;
+}
+
+// (terrain.3)
+void add_ridges(const Query& query) {
+  const Cells cells{*query.a.solid->terrain};
+  const Solid& solid = *query.b.solid;
+  const Placement X_TB = query.a.X.inverse() * query.b.X;
+  const Vec3 center = X_TB * solid.box_center;
+  const Vec3 half = X_TB.R.cwiseAbs() * solid.box_half + Vec3::Constant(query.reach);
+  if (center.z() - half.z() > cells.terrain.highest) return;
+  const HeightField& h = cells.h;
+  const int i0 = static_cast<int>(std::ceil(std::max(0.0, (center.x() - half.x() + cells.terrain.half_x) / h.spacing_x)));
+  const int j0 = static_cast<int>(std::ceil(std::max(0.0, (center.y() - half.y() + cells.terrain.half_y) / h.spacing_y)));
+  const double i1 = std::min<double>(h.nx - 1, (center.x() + half.x() + cells.terrain.half_x) / h.spacing_x);
+  const double j1 = std::min<double>(h.ny - 1, (center.y() + half.y() + cells.terrain.half_y) / h.spacing_y);
+  for (int j = j0; j <= j1; ++j)
+    for (int i = i0; i <= i1; ++i) {
+      const int k = cells.index(i, j);
+      if (!cells.terrain.ridge[at(k)] || cells.z(k) < center.z() - half.z()) continue;
+      const Vec3 v_T = cells.corner(i, j);
+      Vec3 n_B = Vec3::UnitZ();
+      const double gap = depth_of(solid, X_TB.R.transpose() * (v_T - X_TB.p), n_B);
+      const Vec3 n_T = -(X_TB.R * n_B);
+      if (!(gap < query.reach) || n_T.z() <= 0) continue;
+      const Vec3 p_W = query.a.X * Vec3(v_T + 0.5 * gap * n_T), n_W = query.a.X.R * n_T;
+      if (query.listed(p_W, n_W, gap)) query.scratch->candidates.push_back({p_W, n_W, gap, 0x10000ull + static_cast<unsigned>(k)});
+    }
+}
+
+/// Normal of the terrain under a point, in W.
+Vec3 normal_under(const Query& query, const Vec3& x_W) {
+  const Cells cells{*query.a.solid->terrain};
+  const Vec3 x = query.a.X.R.transpose() * (x_W - query.a.X.p);
+  Vec3 n = Vec3::UnitZ();
+  if (cells.over(x)) cells.column(x, n);
+  return query.a.X.R * n;
+}
+
+void add_cylinder(const Query& query) {
+  const Placement& X = query.b.X;
+  const Vec3& size = query.b.solid->size;
+  const RimPoints rim = lowest_rim_points(X.R.transpose() * normal_under(query, X.p), size);
+  for (int k = 0; k < rim.count; ++k) add_ball(query, X * rim.p[at(k)], 0, rim.feature[at(k)]);
+}
+
+// The point of the ellipsoid whose normal is that of the terrain under it: three rounds are enough for terrain that is
+// flat on the ellipsoid's own scale.
+void add_ellipsoid(const Query& query) {
+  const Placement& X = query.b.X;
+  const Vec3& size = query.b.solid->size;
+  Vec3 x = X.p;
+  for (int round = 0; round < 3; ++round) {
+    const Vec3 scaled = size.cwiseProduct(X.R.transpose() * normal_under(query, x));
+    x = X * Vec3(-size.cwiseProduct(scaled) / scaled.norm());
+  }
+  add_ball(query, x, 0, 0);
+}
+
+}  // namespace
+
+void touch_terrain(const Query& query, Touches& out) {
+  const Solid& solid = *query.b.solid;
+  const Placement& X = query.b.X;
+  query.scratch->candidates.clear();
+  switch (solid.kind) {
+    case ShapeKind::HalfSpace:
+    case ShapeKind::HeightField:
+      return;
+    case ShapeKind::Point:
+    case ShapeKind::Sphere:
+      add_ball(query, X.p, solid.round, 0);
+      break;
+    case ShapeKind::Capsule:
+      for (unsigned k = 0; k < 2; ++k)
+        add_ball(query, X.p + (k ? 1 : -1) * solid.size.z() * X.R.col(2), solid.round, k);
+      break;
+    case ShapeKind::Box:
+    case ShapeKind::Convex:
+      for (std::size_t k = 0; k < solid.polytope->vertices.size(); ++k)
+        add_ball(query, X * solid.polytope->vertices[k], 0, k);
+      break;
+    case ShapeKind::Cylinder:
+      add_cylinder(query);
+      break;
+    case ShapeKind::Ellipsoid:
+      add_ellipsoid(query);
+      break;
+  }
+  if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_ridges(query);
+  add_spread(query, out);
+}
+
+}  // namespace tribo
