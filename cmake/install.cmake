@@ -10,7 +10,7 @@ install(EXPORT tribo_targets NAMESPACE tribo:: DESTINATION ${TRIBO_PACKAGE_DIR})
 install(DIRECTORY include/tribo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 if(TARGET tribo)
   # The libraries of the wheels are found where they were when it was built.
-  set_target_properties(tribo PROPERTIES INSTALL_RPATH "$<TARGET_FILE_DIR:coal::coal>")
+  set_target_properties(tribo PROPERTIES INSTALL_RPATH "$<TARGET_FILE_DIR:coal::coal>;${TRIBO_MUJOCO}")
   install(TARGETS tribo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/scenes)

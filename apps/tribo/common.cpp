@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "model/mjcf.hpp"
 #include "model/names.hpp"
 
 namespace tribo::app {
@@ -57,8 +58,19 @@ std::string quoted(const std::string& text) {
 const std::vector<Override> default_gains = {
     {"controller.name", "pd"}, {"controller.kp", "200"}, {"controller.kd", "5"}};
 
+/// An MJCF file as it is: its own ground, gravity and step, and its own motors.
+Scene world_scene(const std::string& file, const SceneOptions& options) {
+  const std::string text = "[robot]\nmodel = " + quoted(file) + "\n[ground]\nnone = true\n";
+  const Scene bare = parse_scene(text, file, options.overrides());
+  if (bare.model->members[0].actuators.empty() || !options.controller.empty()) return bare;
+  std::vector<Override> overrides{{"controller.name", "actuators"}};
+  for (const Override& o : options.overrides()) overrides.push_back(o);
+  return parse_scene(text, file, overrides);
+}
+
 /// The robot on the ground, its joints held where they are, with gravity fed forward where its base or feet allow it.
 Scene robot_scene(const std::string& robot, const SceneOptions& options) {
+  if (fs::path(robot).has_extension() && is_mjcf(robot)) return world_scene(robot, options);
   const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
   if (options.controller == "none") return parse_scene(text, robot, options.overrides());
   const Scene bare = parse_scene(text, robot, options.overrides());
@@ -138,11 +150,12 @@ std::vector<Override> SceneOptions::overrides() const {
 Scene find_scene(const SceneOptions& options) {
   const std::string& name = options.scene;
   const std::string& c = options.controller;
-  if (!c.empty() && c != "none" && c != "pd") throw InvalidInput(unknown_name("controller", c, {"none", "pd"}));
+  if (!c.empty() && c != "none" && c != "pd" && c != "actuators")
+    throw InvalidInput(unknown_name("controller", c, {"none", "pd", "actuators"}));
   std::error_code error;
   if (fs::is_directory(name, error)) throw InvalidInput(name + ": is a folder, not a scene file");
   const std::string extension = fs::path(name).extension().string();
-  if (extension == ".urdf" || extension == ".xml") {
+  if (extension == ".urdf" || extension == ".xml" || extension == ".mjcf") {
     if (!fs::exists(name, error)) throw InvalidInput(name + ": no such file");
     return robot_scene(name, options);
   }

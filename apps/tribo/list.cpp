@@ -48,7 +48,8 @@ std::vector<Item> solver_items() {
 
 std::vector<Item> controller_items() {
   return {{"none", "joints move freely"},
-          {"pd", "joint positions held by springs and dampers, within the effort limits"}};
+          {"pd", "joint positions held by springs and dampers, within the effort limits"},
+          {"actuators", "the motors that the robot's MJCF file describes, under constant controls"}};
 }
 
 std::vector<Item> robot_items() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tribo/actuator.hpp"
 #include "tribo/equality.hpp"
 #include "tribo/material.hpp"
 #include "tribo/moved_body.hpp"
@@ -86,9 +87,11 @@ struct Member {
   int first_body = 0, bodies = 0;
   int iq = 0, nq = 0, iv = 0, nv = 0;
   bool robot = false;
-  std::string source;                 ///< the file it came from, or the shape of an object
-  std::map<std::string, VecX> poses;  ///< named configurations, shape (nq)
-  std::vector<int> feet;              ///< geometries that are its feet
+  std::string source;                    ///< the file it came from, or the shape of an object
+  std::map<std::string, VecX> poses;     ///< named configurations, shape (nq)
+  std::vector<int> feet;                 ///< geometries that are its feet
+  std::vector<Actuator> actuators;       ///< motors that its file describes
+  std::map<std::string, VecX> controls;  ///< of the actuators, by the name of the pose they belong to
 };
 
 class Model {
@@ -130,6 +133,7 @@ class Model {
   friend class ModelBuilder;
   std::vector<SurfacePair> surfaces_;                ///< (materials x materials), then those of pairs
   std::vector<std::pair<int, int>> excluded_;        ///< sorted pairs of bodies
+  std::vector<std::pair<int, int>> apart_;           ///< sorted pairs of geometries that do not meet
   std::vector<char> self_collision_;                 ///< per member
   std::map<std::pair<int, int>, int> pair_surface_;  ///< geometries of pairs, in order, to index in surfaces_
   std::uint64_t hash_ = 0;
@@ -152,6 +156,10 @@ class ModelBuilder {
   int add_geometry(Geometry geometry);
   int add_frame(Frame frame);
   void exclude(int body_a, int body_b);
+  void exclude_geometries(int geometry_a, int geometry_b);
+  /// Two geometries of classes meet where (type_a & affinity_b) or (type_b & affinity_a); those without a class count
+  /// as (1, 1). Overrides the groups of the geometry.
+  void set_contact_class(int geometry, std::uint32_t type, std::uint32_t affinity);
   /// The two geometries meet on this surface, whatever else is said of them.
   void add_pair(CollisionPair pair);
   /// Bodies and joints that it names must have been added.
@@ -167,9 +175,12 @@ class ModelBuilder {
   Model build();
 
  private:
+  using ContactClass = std::pair<std::uint32_t, std::uint32_t>;  // type, affinity
   void check_springs() const;
+  void group_contact_classes();
 
   Model model_;
+  std::map<int, ContactClass> classes_;  ///< by geometry
   std::map<std::pair<std::string, std::string>, SurfacePair> pairs_;
   std::vector<char> member_self_collision_;
 };

@@ -1,6 +1,7 @@
 // Shapes that collide, and where they are attached.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -66,5 +67,8 @@ Inertia hull_inertia(const Hull& hull, double mass);
 
 /// The convex hull of a set of points. Throws InvalidInput where they do not span a volume.
 std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::string& owner);
+/// The same from the triangles of a hull that is already known.
+std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::vector<std::array<int, 3>>& triangles,
+                                      const std::string& owner);
 
 }  // namespace tribo

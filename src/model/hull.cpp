@@ -162,14 +162,18 @@ std::vector<std::vector<int>> faces_of(const Soup& soup, double eps) {
 
 }  // namespace
 
-std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::string& owner) {
+namespace {
+
+void check_points(const std::vector<Vec3>& points, const std::string& owner) {
   if (points.size() < 4)
     throw InvalidInput(owner + ": a convex hull needs at least 4 points, got " + std::to_string(points.size()));
   for (const Vec3& p : points)
     if (!p.allFinite()) throw InvalidInput(owner + ": a point of the hull is not finite");
   if (!(thickness(points) > 1e-7))
     throw InvalidInput(owner + ": no convex hull, its " + std::to_string(points.size()) + " points lie in a plane");
-  const Soup soup = qhull(points, owner);
+}
+
+std::shared_ptr<const Hull> joined(const Soup& soup) {
   double size = 0;
   for (const Vec3& p : soup.points) size = std::max(size, (p - soup.points[0]).norm());
   auto hull = std::make_shared<Hull>();
@@ -186,6 +190,19 @@ std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std
       v = index[at(v)];
     }
   return hull;
+}
+
+}  // namespace
+
+std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::string& owner) {
+  check_points(points, owner);
+  return joined(qhull(points, owner));
+}
+
+std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::vector<std::array<int, 3>>& triangles,
+                                      const std::string& owner) {
+  check_points(points, owner);
+  return joined({points, triangles});
 }
 
 }  // namespace tribo

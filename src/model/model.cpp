@@ -176,7 +176,8 @@ bool Model::may_collide(int ga, int gb) const {
     const int parent_b = b.body < 0 ? -2 : bodies[at(b.body)].parent;
     if (parent_a == b.body || parent_b == a.body) return false;
   }
-  return !std::binary_search(excluded_.begin(), excluded_.end(),
+  return !std::binary_search(apart_.begin(), apart_.end(), std::pair(std::min(ga, gb), std::max(ga, gb))) &&
+         !std::binary_search(excluded_.begin(), excluded_.end(),
                              std::pair(std::min(a.body, b.body), std::max(a.body, b.body)));
 }
 
@@ -332,6 +333,8 @@ int ModelBuilder::add_frame(Frame frame) {
 
 void ModelBuilder::exclude(int a, int b) { model_.excluded_.push_back(std::minmax(a, b)); }
 
+void ModelBuilder::exclude_geometries(int a, int b) { model_.apart_.push_back(std::minmax(a, b)); }
+
 int ModelBuilder::add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material) {
   require(mass > 0, "object '" + name + "'", "mass", mass, "finite and > 0 kg");
   const int member = begin_member(name, false, "object");
@@ -385,7 +388,8 @@ void make_trees(Model& model) {
     tree.mass += body.inertia.mass;
     const Mat3& I = body.inertia.about_com;
     tree.single = tree.bodies == 1 && body.joint == JointKind::Free && body.inertia.com.isZero(0) &&
-                  (I - Mat3(I.diagonal().asDiagonal())).isZero(0) && body.X_PJ.p.isZero(0) && body.X_PJ.R.isIdentity(0);
+                  (I - Mat3(I.diagonal().asDiagonal())).isZero(0) && body.X_PJ.p.isZero(0) &&
+                  body.X_PJ.R.isIdentity(0) && model.joints.armature.segment(tree.iv, tree.nv).isZero(0);
   }
 }
 
@@ -433,6 +437,8 @@ Model ModelBuilder::build() {
   check_springs();
   model.self_collision_ = member_self_collision_;
   std::sort(model.excluded_.begin(), model.excluded_.end());
+  std::sort(model.apart_.begin(), model.apart_.end());
+  group_contact_classes();
   const std::size_t n = model.materials.size();
   for (std::size_t a = 0; a < n; ++a)
     for (std::size_t b = 0; b < n; ++b) {

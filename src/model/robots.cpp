@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model/mjcf.hpp"
 #include "model/names.hpp"
+#include "model/xml_file.hpp"
 
 namespace tribo {
 namespace {
@@ -214,7 +216,8 @@ std::vector<fs::path> robot_roots() {
 }
 
 bool is_path(const std::string& model) {
-  return model.find('/') != std::string::npos || fs::path(model).extension() == ".urdf";
+  const fs::path extension = fs::path(model).extension();
+  return model.find('/') != std::string::npos || extension == ".urdf" || extension == ".xml" || extension == ".mjcf";
 }
 
 // `package://x/…` is looked for beside the file and in the folders above it, as ROS packages lie.
@@ -270,6 +273,17 @@ RobotFiles find_robot(const std::string& model) {
   }
   throw InvalidInput("robot '" + model + "': its file was not found; set TRIBO_ROBOTS to the folder " +
                      "share/example-robot-data/robots of the package example-robot-data. Tried:" + tried);
+}
+
+int add_robot(ModelBuilder& builder, const RobotOptions& options, RobotNotes* notes) {
+  if (!is_path(options.model) || !is_mjcf(options.model)) return add_urdf(builder, options);
+#ifdef TRIBO_MJCF
+  RobotNotes own;
+  return add_mjcf(builder, options, notes != nullptr ? *notes : own);
+#else
+  (void)notes;
+  throw InvalidInput("robot file '" + options.model + "' is MJCF, which this build does not read (TRIBO_MJCF)");
+#endif
 }
 
 }  // namespace tribo

@@ -37,4 +37,6 @@ struct RobotFiles {
 /// InvalidInput names the robots that are known, or the paths that were tried.
 RobotFiles find_robot(const std::string& model);
 
+int add_urdf(ModelBuilder& builder, const RobotOptions& options);
+
 }  // namespace tribo

@@ -283,7 +283,7 @@ void add_contact(Loading& load) {
 
 }  // namespace
 
-int add_robot(ModelBuilder& builder, const RobotOptions& options) {
+int add_urdf(ModelBuilder& builder, const RobotOptions& options) {
   const RobotFiles files = find_robot(options.model);
   Loading load{options, files, builder, {}};
   read_file(load);

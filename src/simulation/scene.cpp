@@ -118,7 +118,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   scene.source = name;
   root.text("description", "");
   SceneDraft draft;
-  draft.builder.set_gravity(root.vec3("gravity", Vec3(0, 0, -9.81)));
+  const Vec3 gravity = root.vec3("gravity", Vec3(0, 0, -9.81));
   read_contact(root, draft, scene.stepper_options);
   read_stepper(root, scene);
   read_record(root, scene.record);
@@ -132,6 +132,9 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   root.has("push");
   root.finish();
   if (draft.builder.model().bodies.empty()) root.fail(tree, "the scene has neither a robot nor an object");
+  draft.builder.set_gravity(root.has("gravity") ? gravity : draft.gravity.value_or(gravity));
+  if (draft.timestep && !root.inner("stepper").has("dt")) scene.dt = *draft.timestep;
+  scene.warnings = draft.warnings;
   scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
   root.at("stepper", [&] { make_stepper(scene.stepper, *scene.model, scene.stepper_options); });
   scene.start = State::neutral(*scene.model);
@@ -147,7 +150,9 @@ Scene load_scene(const std::string& path, const std::vector<Override>& overrides
 
 Simulation make_simulation(const Scene& scene) {
   Simulation simulation(scene.model, scene.stepper, scene.stepper_options, scene.dt);
-  for (const ControllerSpec& spec : scene.controllers) simulation.add_controller(make_pd(*scene.model, spec.pd));
+  for (const ControllerSpec& spec : scene.controllers)
+    simulation.add_controller(spec.name == "actuators" ? make_actuators(*scene.model, spec.actuators)
+                                                       : make_pd(*scene.model, spec.pd));
   for (const Push& push : scene.pushes) simulation.add_push(push);
   simulation.set_state(scene.start);
   return simulation;

@@ -84,8 +84,15 @@ VecX read_gain(Section& section, const std::string& key, const Model& model, con
 void read_controller(Section& section, Scene& scene) {
   const Model& model = *scene.model;
   ControllerSpec spec;
-  spec.name = section.choice("name", "pd", {"pd"});
+  spec.name = section.choice("name", "pd", {"pd", "actuators"});
   spec.pd.member = find_robot_member(section, model);
+  if (spec.name == "actuators") {
+    spec.actuators = read_actuators(section, model, spec.pd.member);
+    section.finish();
+    section.at("", [&] { make_actuators(model, spec.actuators); });
+    scene.controllers.push_back(std::move(spec));
+    return;
+  }
   const Member& member = model.members[at(spec.pd.member)];
   spec.pd.q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
   // The reference has no say on the base: the feed-forward is that of the robot as it stands.

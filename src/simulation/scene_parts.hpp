@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct SceneDraft {
   bool ground = true;
   Placement X_WG;                 ///< of the ground; its z axis is the normal
   std::vector<Placing> placings;  ///< run in order on the neutral state
+  std::vector<std::string> warnings;
+  std::optional<Vec3> gravity;     ///< that of a robot file which is a world of its own [m/s^2]
+  std::optional<double> timestep;  ///< likewise [s]
 
   int material(Section& section);
 };
@@ -56,5 +60,8 @@ void by_joint(Section& section, const std::string& key, const Model& model, cons
 // scene_control.cpp
 void read_controllers(Section& root, Scene& scene);
 void read_pushes(Section& root, Scene& scene);
+/// Motors of the robot's file under a control: keys `control` (numbers, or a table by name) and `pose`, whose control
+/// is taken for what is not given.
+ActuatorOptions read_actuators(Section& section, const Model& model, int member);
 
 }  // namespace tribo

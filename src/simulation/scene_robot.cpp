@@ -1,8 +1,10 @@
 // Robots of a scene: from a file, or linked together in the scene itself, and how they stand at the start.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "dynamics/dynamics.hpp"
+#include "model/mjcf.hpp"
 #include "model/names.hpp"
 #include "simulation/scene_parts.hpp"
 
@@ -68,6 +70,7 @@ double clearance(const Model& model, int member, const State& state, const Place
 
 // How a robot is to stand, as the section says it.
 struct Stand {
+  bool placed = false;  ///< by its file, which is a world of its own
   bool has_position = false, has_rpy = false, has_drop = false;
   Placement X;
   double drop = 0;
@@ -105,10 +108,10 @@ void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int
   if (!floats(model, member)) return;
   const Body& base = model.bodies[at(member.first_body)];
   Placement X{Quat(Eigen::Vector4d(state.q.segment<4>(base.iq + 3))).toRotationMatrix(), state.q.segment<3>(base.iq)};
-  if (stand.has_rpy) X.R = stand.X.R;
-  if (stand.has_position) X.p = stand.X.p;
+  if (stand.has_rpy && !stand.placed) X.R = stand.X.R;
+  if (stand.has_position && !stand.placed) X.p = stand.X.p;
   place_free_body(base, X, stand.v, stand.w, state);
-  if (!draft.ground || (stand.has_position && !stand.has_drop)) return;
+  if (!draft.ground || (stand.placed && !stand.has_drop) || (stand.has_position && !stand.has_drop)) return;
   const double gap = clearance(model, member_index, state, draft.X_WG);
   if (!std::isfinite(gap)) {
     if (stand.has_drop) section.fail("drop", "the robot has no contact shapes to put on the ground");
@@ -273,10 +276,36 @@ void read_joint_properties(Section& section, SceneDraft& draft, int member_index
   }
 }
 
+bool is_file(const std::string& path) {
+  return std::filesystem::path(path).has_extension() || path.find('/') != std::string::npos;
+}
+
+// A path of the scene file: beside that file where it is there, otherwise as it stands.
+std::string beside(const Section& section, const std::string& path) {
+  if (!is_file(path)) return path;
+  std::error_code error;
+  const std::filesystem::path near = std::filesystem::path(section.file()).parent_path() / path;
+  return std::filesystem::exists(near, error) ? near.string() : path;
+}
+
+// Gravity and step of a file that is a world of its own; two such files must agree on gravity.
+void take_world(const Section& section, const RobotNotes& notes, SceneDraft& draft) {
+  if (draft.gravity && *draft.gravity != notes.gravity)
+    section.fail("model",
+                 "has another gravity than the file before it: give 'gravity' in the scene, and the same in both");
+  draft.gravity = notes.gravity;
+  draft.timestep = std::min(draft.timestep.value_or(notes.timestep), notes.timestep);
+  if (!draft.ground) return;
+  for (const Geometry& g : draft.builder.model().geometries)
+    if (g.kind == ShapeKind::HalfSpace && g.name != "ground")
+      draft.warnings.push_back(section.file() + ": the scene has a ground and '" + g.name +
+                               "' is another one; write [ground] none = true to keep that of the file");
+}
+
 void read_robot(Section& section, SceneDraft& draft) {
   if (section.has("link")) return read_linked_robot(section, draft);
   RobotOptions options;
-  options.model = section.text("model");
+  options.model = beside(section, section.text("model"));
   options.name = section.text("name", "");
   const bool floating = floats_by_default(options.model);
   options.floating = section.choice("base", floating ? "floating" : "fixed", {"floating", "fixed"}) == "floating";
@@ -285,10 +314,20 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.material = draft.material(section);
   options.self_collision = section.flag("self_collision", false);
   options.rotor_inertia = section.flag("rotor_inertia", false);
-  const Stand stand = read_stand(section, options.floating, draft.ground);
+  for (const std::string& folder : section.texts("packages")) options.packages.push_back(beside(section, folder));
+  options.refuse_unsupported = section.choice("unsupported", "warn", {"warn", "refuse"}) == "refuse";
+  Stand stand = read_stand(section, options.floating, draft.ground);
+  stand.placed = section.at("model", [&] { return is_file(options.model) && is_mjcf(options.model); });
+  if (stand.placed)
+    for (const char* key : {"base", "contact", "feet", "rotor_inertia"})
+      if (section.has(key))
+        section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
   section.finish();
-  if (!options.floating) options.base = stand.X;
-  const int member = section.at("model", [&] { return add_robot(draft.builder, options); });
+  if (!options.floating || stand.placed) options.base = stand.X;
+  RobotNotes notes;
+  const int member = section.at("model", [&] { return add_robot(draft.builder, options, &notes); });
+  for (const std::string& text : notes.warnings) draft.warnings.push_back(text);
+  if (notes.whole_world) take_world(section, notes, draft);
   read_joint_properties(section, draft, member);
   draft.placings.push_back([&draft, section, stand, member](const Model& model, State& state) mutable {
     stand_up(section, stand, draft, member, model, state);

@@ -1,0 +1,35 @@
+// Motors that a robot file describes: what they pull on, and the force that a control gives.
+//
+//   l = sum over ends of gear . x,  ldot = gear . v                                  (act.1)
+//   f = (g0 + g1 l + g2 ldot) u + b0 + b1 l + b2 ldot, within its range              (act.2)
+//   tau = gear f                                                                     (act.3)
+// x is the coordinate of a joint, the rotation vector of a spherical one; a free joint has no length.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+/// A joint that a motor pulls on.
+struct ActuatorEnd {
+  int body = -1;                 ///< whose joint it is
+  std::array<double, 6> gear{};  ///< first 1, 3 (moment) or 6 (force in W, moment) by the kind of joint
+  bool in_parent = false;        ///< moments of a spherical or free joint in the axes of the parent, not of the body
+};
+
+struct Actuator {
+  std::string name;
+  std::vector<ActuatorEnd> ends;
+  std::array<double, 3> gain{}, bias{};  ///< (act.2)
+  double control_lower = -std::numeric_limits<double>::infinity();
+  double control_upper = std::numeric_limits<double>::infinity();
+  double force_lower = -std::numeric_limits<double>::infinity();  ///< of f, before the gear
+  double force_upper = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace tribo
