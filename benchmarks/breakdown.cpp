@@ -16,7 +16,7 @@ class Pieces {
  public:
   Pieces(const Scene& scene, const State& state, const StepperOptions& options)
       : model_(*scene.model), options_(options), dt_(scene.dt), state_(state), work_(model_) {
-    for (const ControllerSpec& spec : scene.controllers) controllers_.push_back(make_pd(model_, spec.pd));
+    for (const ControllerSpec& spec : scene.controllers) controllers_.push_back(spec.make(model_));
     for (VecX* x : {&extra_, &v_free_, &v_new_, &zero_}) x->setZero(model_.nv);
     SolverOptions solver;
     solver.model = contact_model_from(options.contact_model);

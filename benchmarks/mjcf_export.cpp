@@ -53,8 +53,8 @@ class Exporter {
     check_pairs();
     kd_.setZero(model_.nv);
     for (const ControllerSpec& spec : scene.controllers) {
-      const Member& member = model_.members[at(spec.pd.member)];
-      kd_.segment(member.iv, member.nv) += spec.pd.kd;
+      const Member& member = model_.members[at(spec.pd->member)];
+      kd_.segment(member.iv, member.nv) += spec.pd->kd;
     }
   }
 
@@ -184,16 +184,16 @@ class Exporter {
   std::string servos() const {
     std::string out;
     for (const ControllerSpec& spec : scene_.controllers) {
-      const Member& member = model_.members[at(spec.pd.member)];
+      const Member& member = model_.members[at(spec.pd->member)];
       for (int i = member.first_body; i < member.first_body + member.bodies; ++i) {
         const Body& b = model_.bodies[at(i)];
         if (nv_of(b.joint) != 1) continue;
         const int k = b.iv - member.iv;
-        const double kp = spec.pd.kp[k], kd = options_.kd_in_joint ? 0.0 : spec.pd.kd[k];
+        const double kp = spec.pd->kp[k], kd = options_.kd_in_joint ? 0.0 : spec.pd->kd[k];
         const double limit = model_.joints.effort_limit[b.iv];
         Tag tag("general");
         tag.set("name", named("a", i)).set("joint", named("j", i)).set("biastype", "affine");
-        tag.put("gainprm", kp).put("biasprm", spec.pd.tau_ff[k], -kp, -kd);
+        tag.put("gainprm", kp).put("biasprm", spec.pd->tau_ff[k], -kp, -kd);
         if (std::isfinite(limit)) tag.set("forcelimited", "true").put("forcerange", -limit, limit);
         out += tag.whole();
       }

@@ -36,7 +36,7 @@ struct MujocoPeer::Impl {
       qpos.push_back(m->jnt_qposadr[j]);
       dof.push_back(m->jnt_dofadr[j]);
     }
-    for (const ControllerSpec& spec_pd : scene.controllers) set_reference(spec_pd.pd);
+    for (const ControllerSpec& spec_pd : scene.controllers) set_reference(spec_pd.pd.value());
   }
   ~Impl() {
     mj_deleteData(kept);

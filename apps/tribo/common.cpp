@@ -142,7 +142,7 @@ std::vector<Override> SceneOptions::overrides() const {
       {"contact.solver", &solver}, {"controller.name", &controller},
       {"stepper.dt", &dt},         {"stepper.duration", &duration}};
   for (const auto& [path, value] : named) {
-    if (!value->empty()) list.push_back({path, *value});
+    if (!value->empty() && *value != "none") list.push_back({path, *value});
   }
   return list;
 }
@@ -150,8 +150,10 @@ std::vector<Override> SceneOptions::overrides() const {
 Scene find_scene(const SceneOptions& options) {
   const std::string& name = options.scene;
   const std::string& c = options.controller;
-  if (!c.empty() && c != "none" && c != "pd" && c != "actuators")
-    throw InvalidInput(unknown_name("controller", c, {"none", "pd", "actuators"}));
+  std::vector<std::string> kinds = {"none"};
+  for (const ControllerEntry& entry : controllers()) kinds.push_back(entry.name);
+  if (!c.empty() && std::find(kinds.begin(), kinds.end(), c) == kinds.end())
+    throw InvalidInput(unknown_name("controller", c, kinds));
   std::error_code error;
   if (fs::is_directory(name, error)) throw InvalidInput(name + ": is a folder, not a scene file");
   const std::string extension = fs::path(name).extension().string();

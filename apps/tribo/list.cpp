@@ -47,9 +47,9 @@ std::vector<Item> solver_items() {
 }
 
 std::vector<Item> controller_items() {
-  return {{"none", "joints move freely"},
-          {"pd", "joint positions held by springs and dampers, within the effort limits"},
-          {"actuators", "the motors that the robot's MJCF file describes, under constant controls"}};
+  std::vector<Item> items = {{"none", "joints move freely"}};
+  for (const ControllerEntry& c : controllers()) items.push_back({c.name, c.summary});
+  return items;
 }
 
 std::vector<Item> robot_items() {

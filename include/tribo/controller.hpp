@@ -17,11 +17,14 @@ class Dynamics;
 class Controller {
  public:
   virtual ~Controller() = default;
-  /// Time between ticks [s]; 0: every step. Between ticks the actuation is held.
+  /// Time between ticks [s]; 0: every step. Between ticks what it wrote is held, in the State.
   virtual double period() const { return 0; }
+  /// Does it set velocity targets? Only steppers that solve rows take them.
+  virtual bool sets_targets() const { return false; }
   /// Numbers that the controller remembers from tick to tick; they live in the State.
   virtual int memory() const { return 0; }
-  /// Adds what it decides to the actuation. dynamics holds M, h and the poses at (q, v).
+  /// Adds what it decides to the actuation, whose limits are those of the model and may be narrowed. dynamics holds M,
+  /// h and the poses at (q, v).
   virtual void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                        Actuation& actuation) = 0;
 };

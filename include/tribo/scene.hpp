@@ -1,7 +1,9 @@
 // A scene file (TOML), or a robot by name or file, made into a model, a state and what runs them.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,19 @@ struct RecordOptions {
   bool contacts = true;
 };
 
+/// A controller as the scene describes it; every simulation of the scene makes its own.
 struct ControllerSpec {
-  std::string name = "pd";
-  PdOptions pd;
-  ActuatorOptions actuators;
+  std::string name;  ///< see controllers()
+  int member = 0;    ///< the robot that it moves
+  std::function<std::unique_ptr<Controller>(const Model&)> make;
+  std::optional<PdOptions> pd;  ///< of 'pd'
 };
+
+/// What `[controller] name` may be.
+struct ControllerEntry {
+  std::string name, summary;
+};
+std::vector<ControllerEntry> controllers();
 
 /// Everything that a scene says. Model and start are ready to run.
 struct Scene {

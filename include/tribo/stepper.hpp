@@ -134,9 +134,11 @@ struct StepperEntry {
   std::string summary;
   std::unique_ptr<Stepper> (*make)(const Model&, const StepperOptions&);
   std::vector<Feature> uses;  ///< models with other features are refused
+  bool targets = false;       ///< solves the velocity targets of the Actuation
 };
 
 const std::vector<StepperEntry>& steppers();
+const StepperEntry& stepper_entry(const std::string& name);
 /// InvalidInput where the stepper does not use a feature of the model.
 std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options);
 std::string to_string(StepStatus status);

@@ -6,8 +6,8 @@
 namespace tribo {
 namespace {
 
-constexpr double flat = 1e-3;     // sine of the tilt from which on the lowest point of the rim is listed
-constexpr double upright = 0.1;   // and up to which four points of the rim are
+constexpr double flat = 1e-3;    // sine of the tilt from which on the lowest point of the rim is listed
+constexpr double upright = 0.1;  // and up to which four points of the rim are
 constexpr double pi = 3.14159265358979323846;
 
 }  // namespace

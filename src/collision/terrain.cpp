@@ -22,7 +22,9 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
   half_y = 0.5 * (h.ny - 1) * h.spacing_y;
   ridge.assign(h.heights.size(), 0);
   const double least = 1e-6 * std::min(h.spacing_x, h.spacing_y);
-  auto z = [&](int i, int j) { return h.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(h.nx) + static_cast<std::size_t>(i)]; };
+  auto z = [&](int i, int j) {
+    return h.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(h.nx) + static_cast<std::size_t>(i)];
+  };
   // Higher than the middle of two opposite neighbours; the border counts where its one neighbour is lower.
   constexpr int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
   for (int j = 0; j < h.ny; ++j)
@@ -94,7 +96,8 @@ struct Cells {
   }
 };
 
-void add_triangle(const Cells& cells, const Vec3& x, const int (&ij)[3][2], double reach2, std::vector<NearTriangle>& out) {
+void add_triangle(const Cells& cells, const Vec3& x, const int (&ij)[3][2], double reach2,
+                  std::vector<NearTriangle>& out) {
   NearTriangle near;
   Vec3 p[3];
   for (int k = 0; k < 3; ++k) {
@@ -181,7 +184,7 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
     const bool face = on_face || d < 1e-12;
     const double signed_d = face ? (inside && least ? -d : near.s) : inside ? -d : d;
     const Vec3 normal = face ? near.n : Vec3((inside ? -1 : 1) / d * (x - near.p));
-    const double gap = signed_d - r;                                             // (terrain.1), (terrain.2)
+    const double gap = signed_d - r;  // (terrain.1), (terrain.2)
     const Vec3 n_W = X.R * normal, p_W = X * Vec3(near.p + 0.5 * gap * normal);
     if (query.listed(p_W, n_W, gap)) found.push_back({p_W, n_W, gap, 4 * first});
   }
@@ -219,8 +222,10 @@ void add_ridges(const Query& query) {
   const Vec3 half = X_TB.R.cwiseAbs() * solid.box_half + Vec3::Constant(query.reach);
   if (center.z() - half.z() > cells.terrain.highest) return;
   const HeightField& h = cells.h;
-  const int i0 = static_cast<int>(std::ceil(std::max(0.0, (center.x() - half.x() + cells.terrain.half_x) / h.spacing_x)));
-  const int j0 = static_cast<int>(std::ceil(std::max(0.0, (center.y() - half.y() + cells.terrain.half_y) / h.spacing_y)));
+  const int i0 =
+      static_cast<int>(std::ceil(std::max(0.0, (center.x() - half.x() + cells.terrain.half_x) / h.spacing_x)));
+  const int j0 =
+      static_cast<int>(std::ceil(std::max(0.0, (center.y() - half.y() + cells.terrain.half_y) / h.spacing_y)));
   const double i1 = std::min<double>(h.nx - 1, (center.x() + half.x() + cells.terrain.half_x) / h.spacing_x);
   const double j1 = std::min<double>(h.ny - 1, (center.y() + half.y() + cells.terrain.half_y) / h.spacing_y);
   for (int j = j0; j <= j1; ++j)
@@ -233,7 +238,8 @@ void add_ridges(const Query& query) {
       const Vec3 n_T = -(X_TB.R * n_B);
       if (!(gap < query.reach) || n_T.z() <= 0) continue;
       const Vec3 p_W = query.a.X * Vec3(v_T + 0.5 * gap * n_T), n_W = query.a.X.R * n_T;
-      if (query.listed(p_W, n_W, gap)) query.scratch->candidates.push_back({p_W, n_W, gap, 0x10000ull + static_cast<unsigned>(k)});
+      if (query.listed(p_W, n_W, gap))
+        query.scratch->candidates.push_back({p_W, n_W, gap, 0x10000ull + static_cast<unsigned>(k)});
     }
 }
 

@@ -10,7 +10,7 @@
 
 namespace tribo {
 
-/// A scalar constraint on one velocity coordinate: joint limit, dry friction, saturated drive.
+/// A scalar constraint on one velocity coordinate: joint limit, dry friction, velocity target, saturated drive.
 /// c = sign v_dof / dt + bias + compliance f,  f in [lower, upper]; the generalised force is sign f.
 struct Row {
   int dof = 0;
@@ -18,7 +18,10 @@ struct Row {
   double bias = 0;        ///< [m/s^2] or [rad/s^2]
   double compliance = 0;  ///< R [1/kg]
   double lower = 0, upper = 0;
-  enum class Kind : char { Limit, Friction, Drive } kind = Kind::Limit;
+  enum class Kind : char { Limit, Friction, Target, Drive } kind = Kind::Limit;
+
+  /// Is its force the torque of a drive?
+  bool drives() const { return kind == Kind::Target || kind == Kind::Drive; }
 };
 
 /// Contacts and rows that touch common trees; independent of every other island.

@@ -48,9 +48,6 @@ class Pd final : public Controller {
       } else {
         error = options_.q_ref[i] - state.q[body.iq];
       }
-      const double limit = model.joints.effort_limit[k];
-      a.lower[k] = -limit;
-      a.upper[k] = limit;
       a.tau[k] += options_.tau_ff[j];
       if (options_.implicit) {
         a.kp[k] += options_.kp[j];

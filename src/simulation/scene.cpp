@@ -150,9 +150,7 @@ Scene load_scene(const std::string& path, const std::vector<Override>& overrides
 
 Simulation make_simulation(const Scene& scene) {
   Simulation simulation(scene.model, scene.stepper, scene.stepper_options, scene.dt);
-  for (const ControllerSpec& spec : scene.controllers)
-    simulation.add_controller(spec.name == "actuators" ? make_actuators(*scene.model, spec.actuators)
-                                                       : make_pd(*scene.model, spec.pd));
+  for (const ControllerSpec& spec : scene.controllers) simulation.add_controller(spec.make(*scene.model));
   for (const Push& push : scene.pushes) simulation.add_push(push);
   simulation.set_state(scene.start);
   return simulation;

@@ -5,8 +5,9 @@
 #include "simulation/scene_parts.hpp"
 
 namespace tribo {
+namespace {
 
-ActuatorOptions read_actuators(Section& section, const Model& model, int member_index) {
+ActuatorOptions read_options(Section& section, const Model& model, int member_index) {
   const Member& member = model.members[static_cast<std::size_t>(member_index)];
   const auto n = static_cast<Eigen::Index>(member.actuators.size());
   ActuatorOptions options{member_index, VecX::Zero(n)};
@@ -36,6 +37,13 @@ ActuatorOptions read_actuators(Section& section, const Model& model, int member_
     options.control[found - known.begin()] = section.number_of(given->items[i], "control." + given->keys[i]);
   }
   return options;
+}
+
+}  // namespace
+
+void read_actuators(Section& section, const Scene& scene, ControllerSpec& spec) {
+  const ActuatorOptions options = read_options(section, *scene.model, spec.member);
+  spec.make = [options](const Model& model) { return make_actuators(model, options); };
 }
 
 }  // namespace tribo

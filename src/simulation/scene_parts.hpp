@@ -57,11 +57,21 @@ VecX read_pose(Section& section, const Model& model, const Member& member, const
 void by_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
               const std::function<void(const Body&, double)>& set);
 
-// scene_control.cpp
+// scene_control.cpp: the table of controllers. A reader takes every key of its section but `name` and `robot`.
+using ControllerReader = void (*)(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_controllers(Section& root, Scene& scene);
 void read_pushes(Section& root, Scene& scene);
-/// Motors of the robot's file under a control: keys `control` (numbers, or a table by name) and `pose`, whose control
-/// is taken for what is not given.
-ActuatorOptions read_actuators(Section& section, const Model& model, int member);
+
+// scene_actuators.cpp: keys `control` (numbers, or a table by name) and `pose`, whose control is taken for what is not
+// given.
+void read_actuators(Section& section, const Scene& scene, ControllerSpec& spec);
+
+// scene_pd.cpp
+void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
+/// A gain for every joint with one coordinate, or by joint name; 0 elsewhere.
+VecX read_gain(Section& section, const std::string& key, const Model& model, const Member& member);
+/// Torques that hold q_ref against gravity (nv of the member); a floating base is carried by its feet.
+VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
+                         const VecX& q_ref);
 
 }  // namespace tribo

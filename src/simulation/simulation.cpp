@@ -1,5 +1,6 @@
 #include "tribo/simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "stepping/workspace.hpp"
@@ -9,6 +10,13 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Asks for nothing, within the limits of the model: no torque where there is no motor.
+void clear(const Model& model, Actuation& actuation) {
+  actuation.resize(model.nv);
+  actuation.lower = -model.joints.effort_limit;
+  actuation.upper = model.joints.effort_limit;
+}
+
 }  // namespace
 
 struct Simulation::Impl {
@@ -16,6 +24,7 @@ struct Simulation::Impl {
       : model(std::move(m)), work(*model), state(State::neutral(*model)), dt(step) {
     if (!(dt > 0) || !std::isfinite(dt))
       throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
+    entry = &stepper_entry(stepper_name);
     stepper = make_stepper(stepper_name, *model, options);
   }
 
@@ -23,21 +32,62 @@ struct Simulation::Impl {
   Workspace work;
   State state;
   double dt;
+  const StepperEntry* entry;
   std::unique_ptr<Stepper> stepper;
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<Push> pushes;
   Audit audit;
+  Actuation decided;  // of a controller with a period
   bool started = false;
+
+  // Numbers in the State that belong to a controller: its own, and between ticks the next tick's number and what is
+  // held.
+  std::size_t memory(const Controller& c) const {
+    return at(c.memory()) + (c.period() > 0 ? 1 + Actuation::held * at(model->nv) : 0);
+  }
+
+  // A tick where it is due, and what was decided at the last one.
+  void control_held(Controller& controller, std::span<double> memory) {
+    const std::size_t own = at(controller.memory()), nv = at(model->nv);
+    double& next = memory[own];
+    const double period = controller.period();
+    const bool due = state.t >= next * period - 1e-6 * dt;
+    if (due) {
+      clear(*model, decided);
+      controller.control(*model, state, work.dynamics, memory.first(own), decided);
+      next = std::floor((state.t + 1e-6 * dt) / period) + 1;
+    }
+    double* held = memory.data() + own + 1;
+    for (VecX* x : decided.decided()) {
+      if (due)
+        std::copy_n(x->data(), nv, held);
+      else
+        std::copy_n(held, nv, x->data());
+      held += nv;
+    }
+    Actuation& a = work.actuation;
+    for (auto field : {&Actuation::tau, &Actuation::kp, &Actuation::kd, &Actuation::error, &Actuation::v_ref})
+      a.*field += decided.*field;
+    for (int k = 0; k < model->nv; ++k) {
+      if (decided.has_target(k)) a.target[k] = decided.target[k];
+      a.lower[k] = std::max(a.lower[k], decided.lower[k]);
+      a.upper[k] = std::min(a.upper[k], decided.upper[k]);
+    }
+  }
 
   // Actuation and external forces for this step.
   void control() {
-    work.actuation.resize(model->nv);
+    clear(*model, work.actuation);
     if (controllers.empty() && pushes.empty()) return;
     work.update(state);
     std::size_t offset = 0;
     for (const auto& controller : controllers) {
-      const auto n = at(controller->memory());
-      controller->control(*model, state, work.dynamics, std::span(state.control).subspan(offset, n), work.actuation);
+      const std::size_t n = memory(*controller);
+      const auto mine = std::span(state.control).subspan(offset, n);
+      if (controller->period() > 0)
+        control_held(*controller, mine);
+      else
+        controller->control(*model, state, work.dynamics, mine, work.actuation);
       offset += n;
     }
     for (const Push& push : pushes) {
@@ -110,7 +160,14 @@ Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 
 void Simulation::add_controller(std::unique_ptr<Controller> controller) {
-  impl_->state.control.resize(impl_->state.control.size() + at(controller->memory()), 0.0);
+  if (controller->sets_targets() && !impl_->entry->targets)
+    throw InvalidInput("the controller sets velocity targets, which stepper '" + impl_->entry->name +
+                       "' does not solve: use 'rigid'");
+  if (!(controller->period() >= 0) || !std::isfinite(controller->period()))
+    throw InvalidInput("the period of a controller is " + std::to_string(controller->period()) +
+                       " s, must be finite and >= 0");
+  impl_->state.control.resize(impl_->state.control.size() + impl_->memory(*controller), 0.0);
+  impl_->decided.resize(impl_->model->nv);
   impl_->controllers.push_back(std::move(controller));
 }
 

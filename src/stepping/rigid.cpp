@@ -11,10 +11,11 @@
 // so that it has a solution between opposed walls                                                          (rigid.6)
 // A floating tree that nothing touches keeps its linear momentum: what A(q+) v+ - A(q) v' lost of it (the centroidal
 // matrix moves with q) is given back to the base                                                           (rigid.9)
-// Joint limits and dry friction are rows of the problem; a drive at its effort limit becomes one, and the step is
-// solved again: its torque is then exactly within the limits                                               (rigid.7)
+// Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
+// the step is solved again: its torque is then exactly within the limits (rigid.7)
 #include <cmath>
 
+#include "stepping/rows.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -28,7 +29,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class Rigid final : public Stepper {
  public:
-  Rigid(const Model& model, const StepperOptions& options) : options_(options) {
+  Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model) {
     SolverOptions solver;
     solver.model = contact_model_from(options.contact_model);
     solver.max_iterations = options.max_iterations;
@@ -37,10 +38,6 @@ class Rigid final : public Stepper {
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
     for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_}) x->setZero(model.nv);
-    saturated_.assign(at(model.nv), 0);
-    coordinate_.assign(at(model.nv), -1);
-    for (const Body& b : model.bodies)
-      if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
   }
 
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
@@ -48,12 +45,12 @@ class Rigid final : public Stepper {
     work.update(state);
     fill_motions(model, work.dynamics, state.t, dt, work.motions);
     work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
-    std::fill(saturated_.begin(), saturated_.end(), 0);
+    rows_.begin();
     for (int pass = 0;; ++pass) {
-      list_rows(model, state, work, dt);
+      rows_.list(model, state, work.actuation, options_.margin, dt);
       free_motion(model, state, work, dt);
       solve_contacts(model, state, work, dt, report);
-      if (!drives(model, work, dt) || pass == 4) break;
+      if (!rows_.torques(work.actuation, v_new_, dt, torque_) || pass == 4) break;
     }
     recover(model, work, dt, report);
     commit(model, state, work, dt, report);
@@ -61,45 +58,13 @@ class Rigid final : public Stepper {
   }
 
  private:
-  // Joint limits that are near, dry friction, and drives at their effort limit.
-  void list_rows(const Model& model, const State& state, const Workspace& work, double dt) {
-    rows_.clear();
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    const JointProperties& p = model.joints;
-    const Actuation& a = work.actuation;
-    for (int k = 0; k < model.nv; ++k) {
-      if (const int iq = coordinate_[at(k)]; iq >= 0) {
-        const double reach = options_.margin + 2 * dt * std::abs(state.v[k]);
-        const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
-        if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
-        if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
-      }
-      if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
-      if (!saturated_[at(k)]) continue;
-      const double gain = dt * a.kp[k] + a.kd[k];
-      const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-      rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
-    }
-  }
-
-  // Rows are remembered beside the contacts, with ids that no contact has, ascending as the rows are listed.
-  static std::uint64_t row_id(const Row& row) {
-    return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
-           static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
-  }
-
   void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
     const Actuation& a = work.actuation;
     const VecX &h = work.dynamics.h(), &D = model.joints.damping;
     for (int k = 0; k < model.nv; ++k) {
-      double gain = 0, tau = 0;
-      if (!saturated_[at(k)]) {
-        gain = a.kd[k] + dt * a.kp[k];
-        tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-        if (gain == 0) tau = std::clamp(tau, a.lower[k], a.upper[k]);
-      }
-      extra_[k] = dt * (D[k] + gain);
-      v_free_[k] = dt * (tau + a.external[k] - h[k]) - extra_[k] * state.v[k];
+      const StepRows::Drive drive = rows_.drive(a, k, dt);
+      extra_[k] = dt * (D[k] + drive.gain);
+      v_free_[k] = dt * (drive.torque + a.external[k] - h[k]) - extra_[k] * state.v[k];
     }
     work.dynamics.factor(extra_);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.solve_in_place(t, v_free_.data());
@@ -108,7 +73,7 @@ class Rigid final : public Stepper {
 
   void solve_contacts(const Model& model, const State& state, Workspace& work, double dt, StepReport& report) {
     const auto contacts = work.collision.contacts();
-    work.assembly.group(contacts, rows_);
+    work.assembly.group(contacts, rows_.rows());
     work.contacts.resize(contacts.size());
     report.islands = work.assembly.islands();
     report.contacts = static_cast<int>(contacts.size());
@@ -118,7 +83,6 @@ class Rigid final : public Stepper {
     report.closed = 0;
     contact_work_ = 0;
     v_new_ = v_free_;
-    row_force_.setZero(static_cast<Eigen::Index>(rows_.size()));
     for (int i = 0; i < work.assembly.islands(); ++i)
       solve_island(model, state, work, work.assembly.island(i), dt, report);
   }
@@ -126,18 +90,18 @@ class Rigid final : public Stepper {
   void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
                     StepReport& report) {
     const auto contacts = work.collision.contacts();
-    work.assembly.build(island, contacts, rows_, work.dynamics, state.v, v_free_, need_dense_, problem_, before_,
+    work.assembly.build(island, contacts, rows_.rows(), work.dynamics, state.v, v_free_, need_dense_, problem_, before_,
                         free_);
     f_.resize(problem_.size());
     for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
     for (int j = 0; j < problem_.nr(); ++j) {
-      const Row& row = rows_[at(island.rows[at(j)])];
+      const Row& row = rows_[island.rows[at(j)]];
       const int o = 3 * problem_.nc() + j;
       problem_.g()[o] = free_[o] / dt + row.bias;
       problem_.R()[o] = row.compliance;
       problem_.lower()[j] = row.lower;
       problem_.upper()[j] = row.upper;
-      const ContactMemory* memory = options_.warm_start ? recall(state, row_id(row)) : nullptr;
+      const ContactMemory* memory = options_.warm_start ? recall(state, StepRows::id(row)) : nullptr;
       f_[o] = std::clamp(memory ? memory->f.x() : 0.0, row.lower, row.upper);
     }
     if (options_.on_problem) options_.on_problem(problem_, f_.data());
@@ -225,28 +189,7 @@ class Rigid final : public Stepper {
       laws.dissipation =
           std::max(laws.dissipation, std::abs(f.x() * c.x() + f.y() * c.y() + mu * f.z() * ct) / (F * a));
     }
-    for (int j = 0; j < problem_.nr(); ++j) row_force_[island.rows[at(j)]] = f_[3 * problem_.nc() + j];
-  }
-
-  // Torque of the actuators; true where one went beyond its limits and the step must be solved again.
-  bool drives(const Model& model, Workspace& work, double dt) {
-    const Actuation& a = work.actuation;
-    bool again = false;
-    for (int k = 0; k < model.nv; ++k) {
-      if (saturated_[at(k)]) continue;
-      const double gain = a.kd[k] + dt * a.kp[k];
-      double tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k] - gain * v_new_[k];
-      if (gain == 0) {
-        tau = std::clamp(tau, a.lower[k], a.upper[k]);
-      } else if (tau < a.lower[k] || tau > a.upper[k]) {
-        saturated_[at(k)] = 1;
-        again = true;
-      }
-      torque_[k] = tau;
-    }
-    for (std::size_t j = 0; j < rows_.size(); ++j)
-      if (rows_[j].kind == Row::Kind::Drive) torque_[rows_[j].dof] = row_force_[static_cast<Eigen::Index>(j)];
-    return again;
+    for (int j = 0; j < problem_.nr(); ++j) rows_.forces()[island.rows[at(j)]] = f_[3 * problem_.nc() + j];
   }
 
   // (rigid.6)
@@ -261,7 +204,7 @@ class Rigid final : public Stepper {
       for (int k : island.contacts)
         overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
       if (!overlaps) continue;
-      work.assembly.build(island, contacts, rows_, work.dynamics, zero_, zero_, false, problem_, before_, free_);
+      work.assembly.build(island, contacts, rows_.rows(), work.dynamics, zero_, zero_, false, problem_, before_, free_);
       f_.setZero(problem_.size());
       problem_.mu().setZero();
       problem_.g().setZero();
@@ -326,8 +269,8 @@ class Rigid final : public Stepper {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       ContactMemory& m = state.contacts[work.contacts.size() + j];
       m = {};
-      m.id = row_id(rows_[j]);
-      m.f.x() = row_force_[static_cast<Eigen::Index>(j)];
+      m.id = StepRows::id(rows_.rows()[j]);
+      m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
     }
     work.current = false;
     report.t = state.t;
@@ -377,9 +320,7 @@ class Rigid final : public Stepper {
     lines.external = dt * mid_.dot(work.actuation.external);
     lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force());
     lines.contacts = contact_work_;
-    for (std::size_t j = 0; j < rows_.size(); ++j)
-      if (rows_[j].kind != Row::Kind::Drive)
-        lines.constraints += dt * rows_[j].sign * row_force_[static_cast<Eigen::Index>(j)] * mid_[rows_[j].dof];
+    lines.constraints = rows_.work(mid_, dt);
     momentum_.resize(model.nv);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
       work.dynamics.multiply(t, v_new_.data(), momentum_.data());
@@ -390,12 +331,10 @@ class Rigid final : public Stepper {
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_, recovery_;
   ContactProblem problem_;
-  VectorBuffer before_, free_, f_, c_, impact_, row_force_;
+  VectorBuffer before_, free_, f_, c_, impact_;
   VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_;
-  std::vector<char> saturated_;
-  std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
   bool need_dense_ = false;
-  std::vector<Row> rows_;
+  StepRows rows_;
   std::vector<int> flying_;
   std::vector<Vec3> momentum_target_;
   double contact_work_ = 0;

@@ -16,7 +16,8 @@ const std::vector<StepperEntry>& steppers() {
       {"rigid",
        "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
        make_rigid,
-       {JointLimits, JointDamping, JointFriction, Restitution, NormalCompliance, Cylinders, Ellipsoids, Terrain}},
+       {JointLimits, JointDamping, JointFriction, Restitution, NormalCompliance, Cylinders, Ellipsoids, Terrain},
+       true},
       {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential,
        visco_elastic},
       {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler, visco_elastic},
@@ -28,16 +29,19 @@ const std::vector<StepperEntry>& steppers() {
   return table;
 }
 
-std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options) {
+const StepperEntry& stepper_entry(const std::string& name) {
   std::vector<std::string> known;
   for (const StepperEntry& entry : steppers()) {
-    if (entry.name == name) {
-      refuse_unused_features(name, model);
-      return entry.make(model, options);
-    }
+    if (entry.name == name) return entry;
     known.push_back(entry.name);
   }
   throw InvalidInput(unknown_name("stepper", name, known));
+}
+
+std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options) {
+  const StepperEntry& entry = stepper_entry(name);
+  refuse_unused_features(name, model);
+  return entry.make(model, options);
 }
 
 std::string to_string(StepStatus status) {

@@ -121,7 +121,7 @@ TEST_CASE("scene: links hang on each other, with copies") {
 TEST_CASE("scene: gravity fed forward balances a standing robot") {
   const Scene scene =
       parse_scene("[robot]\nmodel = \"talos\"\n[controller]\nkp = 10\nfeedforward = \"gravity\"\n", "x.toml");
-  const VecX& tau = scene.controllers.at(0).pd.tau_ff;
+  const VecX& tau = scene.controllers.at(0).pd->tau_ff;
   CHECK(tau.head(6).norm() == 0);
   // Independent: h - tau must be the work of forces at the feet alone, so that it vanishes on motions that keep them.
   const Model& model = *scene.model;
@@ -144,7 +144,7 @@ TEST_CASE("scene: gravity fed forward balances a standing robot") {
 TEST_CASE("scene: gains by name, the later pattern wins") {
   const Scene scene = parse_scene(
       "[robot]\nmodel = \"solo12\"\n[controller]\nkp = {\"*\" = 1.0, \"*_KFE\" = 3.0}\nkd = 0.5\n", "x.toml");
-  const PdOptions& pd = scene.controllers.at(0).pd;
+  const PdOptions& pd = scene.controllers.at(0).pd.value();
   const Body& knee = scene.model->bodies[at(scene.model->body("solo12/HR_KFE"))];
   CHECK(pd.kp.head(6).norm() == 0);
   CHECK(pd.kp[knee.iv] == 3);

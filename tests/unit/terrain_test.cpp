@@ -44,8 +44,8 @@ double to_segment(const Vec3& x, const Vec3& a, const Vec3& b) {
 double to_triangle(const Vec3& x, const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 n = (b - a).cross(c - a).normalized();
   const Vec3 foot = x - n.dot(x - a) * n;
-  const bool inside = n.dot((b - a).cross(foot - a)) >= 0 && n.dot((c - b).cross(foot - b)) >= 0 &&
-                      n.dot((a - c).cross(foot - c)) >= 0;
+  const bool inside =
+      n.dot((b - a).cross(foot - a)) >= 0 && n.dot((c - b).cross(foot - b)) >= 0 && n.dot((a - c).cross(foot - c)) >= 0;
   if (inside) return std::abs(n.dot(x - a));
   return std::min({to_segment(x, a, b), to_segment(x, b, c), to_segment(x, c, a)});
 }

@@ -1,0 +1,78 @@
+#include "stepping/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+StepRows::StepRows(const Model& model) : saturated_(at(model.nv), 0), coordinate_(at(model.nv), -1) {
+  for (const Body& b : model.bodies)
+    if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
+}
+
+void StepRows::begin() { std::fill(saturated_.begin(), saturated_.end(), 0); }
+
+void StepRows::list(const Model& model, const State& state, const Actuation& a, double margin, double dt) {
+  rows_.clear();
+  const JointProperties& p = model.joints;
+  for (int k = 0; k < model.nv; ++k) {
+    if (const int iq = coordinate_[at(k)]; iq >= 0) {
+      const double reach = margin + 2 * dt * std::abs(state.v[k]);
+      const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
+      if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+      if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+    }
+    if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    if (a.has_target(k)) {
+      rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
+    } else if (saturated_[at(k)]) {
+      const double gain = dt * a.kp[k] + a.kd[k];
+      const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
+      rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
+    }
+  }
+  forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
+}
+
+std::uint64_t StepRows::id(const Row& row) {
+  return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
+         static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
+}
+
+StepRows::Drive StepRows::drive(const Actuation& a, int k, double dt) const {
+  if (row_driven(a, k)) return {};
+  Drive drive{a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k], a.kd[k] + dt * a.kp[k]};
+  if (drive.gain == 0) drive.torque = std::clamp(drive.torque, a.lower[k], a.upper[k]);
+  return drive;
+}
+
+bool StepRows::torques(const Actuation& a, const VecX& v, double dt, VecX& torque) {
+  bool again = false;
+  for (int k = 0; k < static_cast<int>(v.size()); ++k) {
+    if (row_driven(a, k)) continue;
+    const Drive d = drive(a, k, dt);
+    torque[k] = d.torque - d.gain * v[k];
+    if (d.gain == 0 || (torque[k] >= a.lower[k] && torque[k] <= a.upper[k])) continue;
+    saturated_[at(k)] = 1;
+    again = true;
+  }
+  for (std::size_t j = 0; j < rows_.size(); ++j)
+    if (rows_[j].drives()) torque[rows_[j].dof] = forces_[static_cast<Eigen::Index>(j)];
+  return again;
+}
+
+double StepRows::work(const VecX& v, double dt) const {
+  double sum = 0;
+  for (std::size_t j = 0; j < rows_.size(); ++j)
+    if (!rows_[j].drives()) sum += dt * rows_[j].sign * forces_[static_cast<Eigen::Index>(j)] * v[rows_[j].dof];
+  return sum;
+}
+
+}  // namespace tribo

@@ -1,0 +1,56 @@
+// The rows of a step beside its contacts, and the drives that may become rows.
+//
+// A drive with gains acts implicitly, tau = tau_ff + kp (e - dt v') + kd (v_ref - v'), as long as that lies within its
+// limits. One that does not becomes a row, and so does a velocity target: the row's force is then the drive's whole
+// torque, exactly within the limits.
+#pragma once
+
+#include <vector>
+
+#include "contact/assembly.hpp"
+#include "tribo/actuation.hpp"
+#include "tribo/buffer.hpp"
+#include "tribo/state.hpp"
+
+namespace tribo {
+
+class StepRows {
+ public:
+  explicit StepRows(const Model& model);
+
+  /// Forgets which drives were at their limits.
+  void begin();
+  /// Joint limits within reach, dry friction, velocity targets, and drives at their limits. Sets forces to zero.
+  void list(const Model& model, const State& state, const Actuation& actuation, double margin, double dt);
+
+  const std::vector<Row>& rows() const { return rows_; }
+  std::size_t size() const { return rows_.size(); }
+  const Row& operator[](int j) const { return rows_[static_cast<std::size_t>(j)]; }
+  /// Names the row from step to step. No contact has such an id; ascending as the rows are listed.
+  static std::uint64_t id(const Row& row);
+
+  VectorBuffer& forces() { return forces_; }
+  const VectorBuffer& forces() const { return forces_; }
+
+  /// What drive k gives at the velocity zero, and how much less per velocity; nothing where a row is in its place.
+  struct Drive {
+    double torque = 0, gain = 0;
+  };
+  Drive drive(const Actuation& actuation, int k, double dt) const;
+  /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
+  bool torques(const Actuation& actuation, const VecX& v, double dt, VecX& torque);
+  /// Work over dt at the velocities v of the rows that are not drives [J].
+  double work(const VecX& v, double dt) const;
+
+ private:
+  bool row_driven(const Actuation& actuation, int k) const {
+    return saturated_[static_cast<std::size_t>(k)] || actuation.has_target(k);
+  }
+
+  std::vector<Row> rows_;
+  VectorBuffer forces_;
+  std::vector<char> saturated_;
+  std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
+};
+
+}  // namespace tribo
