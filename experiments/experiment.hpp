@@ -33,6 +33,7 @@ struct Panel {
   bool log_x = false, log_y = false;
   std::vector<Series> series = {};
   std::vector<std::string> categories = {};  ///< names of x = 0, 1, 2 …, where it is no number
+  bool equal = false;                        ///< one metre is as long along x as along y
 };
 
 struct Table {

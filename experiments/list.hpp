@@ -13,6 +13,8 @@ Result compliance(const ExperimentOptions& options, const Progress& progress);
 Result convergence(const ExperimentOptions& options, const Progress& progress);
 Result solver_timings(const ExperimentOptions& options, const Progress& progress);
 Result rigid_tables(const ExperimentOptions& options, const Progress& progress);
+Result pendulum(const ExperimentOptions& options, const Progress& progress);
+Result chain_scaling(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -106,6 +107,23 @@ struct CompliantOptions {
   FailurePolicy failure = FailurePolicy::Substep;
 };
 
+/// How the macroscopic stepper takes a singular system.
+enum class SingularSolve {
+  Pivoting,    ///< elimination without regularisation: unknowns without a pivot are 0
+  MinimumNorm  ///< the shortest of all solutions
+};
+
+/// Of the steppers momentum, relaxed, macroscopic and microscopic. Times dt and over the model's own inertias, so that
+/// the defaults hold for masses from grams to tons.
+struct MomentumOptions {
+  double relaxation = 1e-2;    ///< sqrt(lambda) over the mean diagonal of A [-], > 0
+  double compensation = 0.1;   ///< k dt: share of a displacement that a step undoes [-], 0 to 1
+  double soft_spring = 0.1;    ///< of `relaxed`: frequency of its spring-dampers times dt [-], >= 0
+  double ramp = std::numeric_limits<double>::quiet_NaN();  ///< k_w [s/m], > 0; inf: none; NaN: the stepper's own
+  bool friction_in_program = true;  ///< sliding friction acts while the normals are solved; false: it is set afterwards
+  SingularSolve singular = SingularSolve::Pivoting;
+};
+
 struct StepperOptions {
   std::string contact_model = "ncp";
   std::string solver = "newton";
@@ -116,6 +134,7 @@ struct StepperOptions {
   double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
   AuditLevel audit = AuditLevel::Full;
   CompliantOptions compliant;
+  MomentumOptions momentum;
   /// Rigid stepper: called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
   std::function<void(ContactProblem& problem, const double* f)> on_problem;
 };

@@ -46,6 +46,8 @@ def draw_panel(axes, panel):
         axes.set_xscale("log")
     if panel["log_y"]:
         axes.set_yscale("log")
+    if panel.get("equal"):
+        axes.set_aspect("equal", adjustable="datalim")
     axes.set_title(panel["title"], fontsize=10)
     axes.set_xlabel(panel["x_label"])
     axes.set_ylabel(panel["y_label"])

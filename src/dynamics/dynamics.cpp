@@ -75,6 +75,20 @@ void Dynamics::compute(const VecX& q, const VecX& v) {
   }
 }
 
+void Dynamics::compute_motion(const VecX& q, const VecX& v) {
+  kinetic_ = potential_ = 0;
+  const int nt = static_cast<int>(model_->trees.size());
+  for (int t = 0; t < nt; ++t) {
+    const Tree& tree = model_->trees[at(t)];
+    if (tree.single) {
+      single(t, q, v);
+    } else {
+      forward(tree, q, v);
+      backward_bias(tree, v);
+    }
+  }
+}
+
 // A free body with principal axes: M is constant, only the pose and the gyroscopic moment change.
 void Dynamics::single(int t, const VecX& q, const VecX& v) {
   const Tree& tree = model_->trees[at(t)];
@@ -183,7 +197,7 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
     const Mat3& R = X_WB_[at(i)].R;
     const double m = body.inertia.mass;
     const Vec3 c = r_[at(i)] + R * body.inertia.com;
-    Rigid& I = I_[at(i)];
+    RigidInertia& I = I_[at(i)];
     I.m = m;
     I.mc = m * c;
     I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
@@ -202,7 +216,7 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
 void Dynamics::backward(const Tree& tree, const VecX& v) {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
-    const Rigid& I = I_[at(i)];
+    const RigidInertia& I = I_[at(i)];
     const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
     const int n = nv_of(body.joint);
     for (int k = body.iv; k < body.iv + n; ++k) {
@@ -222,7 +236,7 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
       kinetic_ += 0.5 * armature * v[k] * v[k];
     }
     if (body.parent >= 0) {
-      Rigid& Ip = I_[at(body.parent)];
+      RigidInertia& Ip = I_[at(body.parent)];
       Ip.m += I.m;
       Ip.mc += I.mc;
       Ip.I += I.I;
@@ -231,6 +245,22 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
     } else {
       potential_ -= model_->gravity.dot(I.m * origin_[at(body.tree)] + I.mc);
     }
+  }
+}
+
+// h alone: the inertias stay those of the bodies.
+void Dynamics::backward_bias(const Tree& tree, const VecX& v) {
+  for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
+    const Body& body = model_->bodies[at(i)];
+    const Spatial& F = F_[at(i)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      h_[k] = S_[at(k)].lin.dot(F.lin) + S_[at(k)].ang.dot(F.ang);
+      kinetic_ += 0.5 * model_->joints.armature[k] * v[k] * v[k];
+    }
+    potential_ -= model_->gravity.dot(I_[at(i)].m * origin_[at(body.tree)] + I_[at(i)].mc);
+    if (body.parent < 0) continue;
+    F_[at(body.parent)].lin += F.lin;
+    F_[at(body.parent)].ang += F.ang;
   }
 }
 

@@ -25,12 +25,22 @@ struct Spatial {
   Vec3 ang = Vec3::Zero();
 };
 
+/// Inertia about O in world axes.
+struct RigidInertia {
+  double m = 0;            ///< [kg]
+  Vec3 mc = Vec3::Zero();  ///< mass times centre of mass [kg m]
+  Mat3 I = Mat3::Zero();   ///< about O [kg m^2]
+  Spatial operator*(const Spatial& s) const { return {m * s.lin + s.ang.cross(mc), I * s.ang + mc.cross(s.lin)}; }
+};
+
 class Dynamics {
  public:
   explicit Dynamics(const Model& model);
 
   /// Poses, velocities, M and h at (q, v).
   void compute(const VecX& q, const VecX& v);
+  /// Poses, velocities, h and energies without M and gravity_force: linear in the bodies, however long the chains.
+  void compute_motion(const VecX& q, const VecX& v);
   /// L and D of M + diag(extra).
   void factor(const VecX& extra);
 
@@ -38,6 +48,8 @@ class Dynamics {
   const Vec3& origin(int tree) const { return origin_[static_cast<std::size_t>(tree)]; }
   const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
   const Spatial& body_velocity(int body) const { return V_[static_cast<std::size_t>(body)]; }
+  /// Inertia of one body, not of its subtree; after compute_motion, for bodies of trees that are not single.
+  const RigidInertia& body_inertia(int body) const { return I_[static_cast<std::size_t>(body)]; }
   const VecX& h() const { return h_; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
   const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
   double kinetic() const { return kinetic_; }                   ///< at (q, v) [J]
@@ -75,15 +87,9 @@ class Dynamics {
   Vec3 center_of_mass(int tree) const;
 
  private:
-  struct Rigid {  // inertia about O in world axes
-    double m = 0;
-    Vec3 mc = Vec3::Zero();
-    Mat3 I = Mat3::Zero();
-    Spatial operator*(const Spatial& s) const { return {m * s.lin + s.ang.cross(mc), I * s.ang + mc.cross(s.lin)}; }
-  };
-
   void forward(const Tree& tree, const VecX& q, const VecX& v);
   void backward(const Tree& tree, const VecX& v);
+  void backward_bias(const Tree& tree, const VecX& v);
   void single(int tree, const VecX& q, const VecX& v);
   void place(const Body& body, int i, const VecX& q);
   double* row(int k) { return M_.data() + row_[static_cast<std::size_t>(k)]; }
@@ -94,7 +100,7 @@ class Dynamics {
   std::vector<Placement> X_WB_;
   std::vector<Vec3> r_, origin_;
   std::vector<Spatial> V_, A_, F_, S_, momentum_;
-  std::vector<Rigid> I_;
+  std::vector<RigidInertia> I_;
   std::vector<int> aligned_;      // 0, 1, 2: the joint axis is that unit vector; -1: it is not
   std::vector<std::size_t> row_;  // row k of M: entries of chain(k), the diagonal last
   std::vector<int> depth_;        // length of chain(k), k excluded

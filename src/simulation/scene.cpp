@@ -51,8 +51,6 @@ void read_compliant(Section& section, CompliantOptions& options) {
       section.choice("slip_damping", "kept", {"kept", "dropped"}) == "kept" ? SlipDamping::Kept : SlipDamping::Dropped;
   options.bilateral = section.flag("bilateral", options.bilateral);
   options.accuracy = section.number("accuracy", options.accuracy, Bound::NonNegative);
-  options.limit_stiffness = section.number("limit_stiffness", options.limit_stiffness, Bound::Positive);
-  options.limit_damping = section.number("limit_damping", options.limit_damping, Bound::NonNegative);
 }
 
 void read_exponential(Section& section, CompliantOptions& options) {
@@ -78,6 +76,28 @@ void read_implicit(Section& section, CompliantOptions& options) {
                                            : FailurePolicy::Stop;
 }
 
+// Keys of the momentum family; each stepper knows those that it uses.
+void read_momentum(Section& section, const std::string& stepper, MomentumOptions& options) {
+  if (stepper == "momentum" || stepper == "relaxed")
+    options.relaxation = section.number("relaxation", options.relaxation, Bound::Positive);
+  if (stepper == "momentum")
+    options.compensation = section.number("compensation", options.compensation, Bound::NonNegative);
+  if (stepper == "relaxed")
+    options.soft_spring = section.number("soft_spring", options.soft_spring, Bound::NonNegative);
+  if (section.has("ramp")) options.ramp = section.number("ramp", Bound::Positive);
+  if (stepper == "microscopic") return;
+  options.friction_in_program = section.flag("friction_in_program", options.friction_in_program);
+  if (stepper != "macroscopic") return;
+  options.singular = section.choice("singular", "pivoting", {"pivoting", "minimum-norm"}) == "pivoting"
+                         ? SingularSolve::Pivoting
+                         : SingularSolve::MinimumNorm;
+}
+
+void read_limits(Section& section, CompliantOptions& options) {
+  options.limit_stiffness = section.number("limit_stiffness", options.limit_stiffness, Bound::Positive);
+  options.limit_damping = section.number("limit_damping", options.limit_damping, Bound::NonNegative);
+}
+
 void read_stepper(Section& root, Scene& scene) {
   Section section = root.inner("stepper");
   std::vector<std::string> known;
@@ -92,7 +112,11 @@ void read_stepper(Section& root, Scene& scene) {
                                 : audit == "laws" ? AuditLevel::Laws
                                                   : AuditLevel::Full;
   CompliantOptions& compliant = scene.stepper_options.compliant;
-  if (scene.stepper != "rigid") read_compliant(section, compliant);
+  const std::string& name = scene.stepper;
+  const bool momentum = name == "momentum" || name == "relaxed" || name == "macroscopic" || name == "microscopic";
+  if (momentum) read_momentum(section, name, scene.stepper_options.momentum);
+  if (name != "rigid" && !momentum) read_compliant(section, compliant);
+  if (name == "microscopic" || (name != "rigid" && !momentum)) read_limits(section, compliant);
   if (scene.stepper == "exponential") read_exponential(section, compliant);
   if (scene.stepper == "implicit-euler") read_implicit(section, compliant);
   section.finish();

@@ -28,6 +28,14 @@ Quat rotation_exponential(const Vec3& w) {
   return q;
 }
 
+// (rk.1)
+Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
+  const double a2 = r.squaredNorm(), a = std::sqrt(a2);
+  const double k = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));
+  const Vec3 rw = r.cross(w);
+  return w + 0.5 * rw + k * r.cross(rw);
+}
+
 void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions) {
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     BodyMotion& m = motions[b];

@@ -6,21 +6,11 @@
 // u: linear velocity in the axes of the start, w: angular in body axes, (a, alpha): what the dynamics gives,
 // T(r) w = w + r x w / 2 + (1/|r|^2 - (1 + cos|r|) / (2 |r| sin|r|)) r x (r x w). Spherical joints: r alone.
 // The list of contacts is that of the start; their points move with the bodies. Gains are taken at the start.
-#include <cmath>
-
 #include "stepping/compliant.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
 namespace {
-
-// (rk.1)
-Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
-  const double a2 = r.squaredNorm(), a = std::sqrt(a2);
-  const double k = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));
-  const Vec3 rw = r.cross(w);
-  return w + 0.5 * rw + k * r.cross(rw);
-}
 
 class RungeKutta final : public Compliant {
  public:

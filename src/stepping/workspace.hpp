@@ -46,6 +46,9 @@ void integrate(const Model& model, const VecX& v, double dt, VecX& q);
 /// Quaternion of a rotation vector.
 Quat rotation_exponential(const Vec3& w);
 
+/// Rate of a rotation vector r under the angular velocity w in body axes (rk.1).
+Vec3 rotation_rate(const Vec3& r, const Vec3& w);
+
 /// The free joints' linear velocity turned from the axes at the start of the step to those at its end.
 void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& v);
 

@@ -1,0 +1,226 @@
+// Contacts of the momentum family: which touch, their referential points, what is reported and remembered of them.
+#include <algorithm>
+#include <cmath>
+
+#include "model/names.hpp"
+#include "stepping/momentum.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double touch_slop = 1e-9;  // a gap that counts as touching [m]
+constexpr double release_share = 0.5;  // of |g| dt^2
+constexpr double roll_slop = 1e-9;   // the point of contact has moved over b [m]
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Vec3 to_body(const Dynamics& dynamics, int body, const Vec3& p_W) {
+  if (body < 0) return p_W;
+  const Placement& X = dynamics.X_WB(body);
+  return X.R.transpose() * (p_W - X.p);
+}
+
+Vec3 to_world(const Dynamics& dynamics, int body, const Vec3& p_B) {
+  return body < 0 ? p_B : dynamics.X_WB(body) * p_B;
+}
+
+double round(const Model& model, int geometry) {
+  const Geometry& g = model.geometries[at(geometry)];
+  return g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule ? g.size.x() : 0;
+}
+
+void require(bool good, const std::string& field, double value, const std::string& bound) {
+  if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
+}
+
+}  // namespace
+
+MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options)
+    : options_(options), dynamics_(model), articulated_(model), stage_(model) {
+  const MomentumOptions& m = options.momentum;
+  require(m.relaxation > 0 && m.relaxation <= 1, "relaxation", m.relaxation, "> 0 and <= 1");
+  require(m.compensation >= 0 && m.compensation <= 1, "compensation", m.compensation, "from 0 to 1");
+  require(m.soft_spring >= 0 && m.soft_spring <= 1, "soft_spring", m.soft_spring, "from 0 to 1");
+  require(std::isnan(m.ramp) || m.ramp > 0, "ramp", m.ramp, "> 0 s/m");
+  for (const Body& b : model.bodies) {
+    if (b.joint == JointKind::Free) free_.push_back(b.iv);
+    if (b.joint == JointKind::Free) turning_.push_back(b.iv + 3);
+    if (b.joint == JointKind::Spherical) turning_.push_back(b.iv);
+    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
+      if (model.joints.friction[k] > 0) rubbing_.push_back(k);
+    if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
+    if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
+      limited_.push_back({b.iv, b.iq});
+  }
+  saturated_.assign(at(model.nv), 0);
+  for (VecX* x : {&applied_, &x0_, &extra_, &zero_, &torque_, &damping_, &joint_tau_, &held_, &tau_stage_, &x_, &move_,
+                  &u_, &v_stage_, &a_, &v_new_, &v_mean_})
+    x->setZero(model.nv);
+  for (int s = 0; s < 4; ++s)
+    for (VecX* x : {&k_move_[s], &k_u_[s]}) x->setZero(model.nv);
+}
+
+void MomentumFamily::move_to(const State& state) {
+  if (known_ && state.q == q_known_ && state.v == v_known_) return;
+  dynamics_.compute_motion(state.q, state.v);
+  q_known_ = state.q;
+  v_known_ = state.v;
+  known_ = true;
+}
+
+void MomentumFamily::prepare(const Model& model, const State& state, Workspace& work, double dt) {
+  move_to(state);
+  fill_motions(model, dynamics_, state.t, dt, work.motions);
+  work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
+  touching_.clear();
+  // What touched stays while free fall would close the gap within a step.
+  const double release = std::max(touch_slop, release_share * model.gravity.norm() * dt * dt);
+  auto memory = state.contacts.begin();
+  const auto contacts = work.collision.contacts();
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    while (memory != state.contacts.end() && memory->id < contacts[i].id) ++memory;
+    const bool known = memory != state.contacts.end() && memory->id == contacts[i].id;
+    if (contacts[i].gap > (known && memory->touched ? release : touch_slop)) continue;
+    add_touching(model, work, static_cast<int>(i), known ? &*memory : nullptr, dt);
+  }
+  list_joints(model, state);
+}
+
+void MomentumFamily::add_touching(const Model& model, const Workspace& work, int listed, const ContactMemory* memory,
+                                  double dt) {
+  Touching& t = touching_.emplace_back();
+  t.listed = listed;
+  t.c = work.collision.contacts()[at(listed)];
+  Contact& c = t.c;
+  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  t.surface = model.surface(c.material_a, c.material_b);
+  t.v = c.R_WC.transpose() *
+        (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
+  t.off_a = round(model, c.geometry_a) * c.R_WC.col(2);
+  t.off_b = -round(model, c.geometry_b) * c.R_WC.col(2);
+  t.on_a = to_body(dynamics_, c.body_a, c.p_WC - t.off_a);
+  t.on_b = to_body(dynamics_, c.body_b, c.p_WC - t.off_b);
+  set_reference(t, memory, dt);
+}
+
+// (momentum.3), (momentum.4)
+void MomentumFamily::set_reference(Touching& t, const ContactMemory* memory, double dt) const {
+  const Contact& c = t.c;
+  t.fresh = memory == nullptr || !memory->touched;
+  if (!t.fresh) t.f = memory->f;
+  t.loaded = !t.fresh && memory->f.z() > 0;
+  t.slid = !t.fresh && memory->mode == ContactMode::Slip;
+  t.point = to_body(dynamics_, c.body_b, c.p_WC);
+  t.d = Vec3(0, 0, c.gap);
+  if (!t.fresh && !t.slid) {
+    const Vec3 held = to_world(dynamics_, c.body_b, memory->point);
+    const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
+    t.d.head<2>() =
+        (c.R_WC.transpose() * (held - to_world(dynamics_, c.body_a, memory->anchor))).head<2>();
+    if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
+      t.point = memory->point;
+      t.anchor = memory->anchor;  // kept to the bit
+      return;
+    }
+  } else if (t.fresh) {
+    // One step before: as remembered, or as the velocity has it.
+    double gap = c.gap - dt * t.v.z();
+    Vec3 moved = dt * t.v;
+    if (memory != nullptr) {
+      gap = memory->rest;
+      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics_, c.body_a, memory->anchor));
+    }
+    const double s = gap > 0 ? gap / (gap - std::min(c.gap, 0.0)) : 0;
+    t.d.head<2>() = (1 - s) * moved.head<2>();
+  }
+  t.anchor = to_body(dynamics_, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
+}
+
+void MomentumFamily::list_joints(const Model& model, const State& state) {
+  joints_.clear();
+  for (const auto& [dof, iq] : limited_)
+    for (double sign : {1.0, -1.0}) {
+      const double gap = sign > 0 ? state.q[iq] - model.joints.lower[dof] : model.joints.upper[dof] - state.q[iq];
+      if (gap <= 0) joints_.push_back({dof, iq, sign, gap, 0, 0});
+    }
+  for (int k : rubbing_) joints_.push_back({k, -1, 1, 0, 0, model.joints.friction[k]});
+}
+
+double MomentumFamily::ramp(double speed) const { return std::isinf(k_w_) ? 1.0 : -std::expm1(-k_w_ * speed); }
+
+Vec3 MomentumFamily::stage_force(const Touching& t, double, const Vec3&) const { return t.f; }
+
+double MomentumFamily::stage_force(const JointForce& j, double, double) const { return j.f; }
+
+void MomentumFamily::report_contacts(const Model& model, const Workspace& work, double dt, StepReport& report,
+                                     std::vector<ContactReport>& reports) const {
+  const auto contacts = work.collision.contacts();
+  reports.resize(contacts.size());
+  report.contacts = static_cast<int>(contacts.size());
+  double F = model.mass() * model.gravity.norm();
+  for (const Touching& t : touching_) F = std::max(F, t.mean.cwiseAbs().maxCoeff());
+  const double a = model.gravity.norm() + 9.81;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& listed = contacts[i];
+    ContactReport& r = reports[i];
+    r = {};
+    r.id = listed.id;
+    r.geometry_a = listed.geometry_a;
+    r.geometry_b = listed.geometry_b;
+    r.p_WC = listed.p_WC;
+    r.R_WC = listed.R_WC;
+    r.gap = listed.gap;
+    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
+    const Touching& t = touching_[next++];
+    const Contact& c = t.c;
+    r.c = t.v_end;
+    r.f = t.mean;
+    r.mode = t.mode;
+    const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
+    const double ft = std::hypot(r.f.x(), r.f.y()), ct = std::hypot(r.c.x(), r.c.y());
+    r.cone_margin = mu * r.f.z() - ft;
+    report.closed += r.f.z() > 0;
+    report.made += !t.loaded && r.f.z() > 0;
+    report.broken += t.loaded && !(r.f.z() > 0);
+    report.slipped += t.mode == ContactMode::Slip && !t.slid;
+    report.penetration = std::max(report.penetration, -c.gap);
+    if (options_.audit == AuditLevel::Off) continue;
+    LawResiduals& laws = report.laws;
+    laws.signorini = std::max(laws.signorini, std::abs(std::min(r.f.z() / F, t.residual / (dt * a))));
+    laws.coulomb = std::max(laws.coulomb, (ft - mu * std::max(r.f.z(), 0.0)) / F);
+    if (t.mode != ContactMode::Slip) continue;
+    const double power = r.f.x() * r.c.x() + r.f.y() * r.c.y() + mu * r.f.z() * ct;
+    laws.dissipation = std::max(laws.dissipation, std::abs(power) / (F * a * dt));
+  }
+}
+
+void MomentumFamily::remember(State& state, const Workspace& work) {
+  const auto contacts = work.collision.contacts();
+  kept_.resize(contacts.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& listed = contacts[i];
+    ContactMemory& m = kept_[i];
+    m = {};
+    m.id = listed.id;
+    m.t1 = listed.R_WC.col(0);
+    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
+      // Open: where it is now, for the crossing of the surface.
+      const Vec3 p = listed.body_a < 0 ? Vec3(listed.p_WC + 0.5 * listed.gap * listed.R_WC.col(2)) : listed.p_WC;
+      m.anchor = to_body(dynamics_, listed.body_a, p);
+      m.rest = listed.gap;
+      continue;
+    }
+    const Touching& t = touching_[next++];
+    m.f = t.mean;
+    // What slid goes on sliding when it is loaded again.
+    m.mode = t.mode == ContactMode::Open && t.slid ? ContactMode::Slip : t.mode;
+    m.touched = true;
+    m.point = t.point;
+    m.anchor = t.anchor;
+  }
+  state.contacts = kept_;
+}
+
+}  // namespace tribo
