@@ -92,7 +92,8 @@ bool PendulumRun::stable() const {
   double moving = 0;
   for (std::size_t k = 0; k < t.size(); ++k)
     if (t[k] > end - 0.5) moving = std::max(moving, kinetic[k]);
-  return gained < 0.01 * weight * 0.6 && moving < 1e-3;
+  const double fall = weight * 0.6;  // m g L
+  return gained < 0.01 * fall && std::abs(audit.energy.integrator) < 0.01 * fall && moving < 0.01 * fall;
 }
 
 double PendulumRun::chatter() const {

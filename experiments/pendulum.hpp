@@ -37,8 +37,8 @@ struct PendulumRun {
   bool finite = true;
   Audit audit;
 
-  /// Finite, without 1 % of m g L more energy than at the start, and at rest (kinetic energy below 1 mJ) in the last
-  /// half second.
+  /// Finite; and none of these beyond 1 % of m g L: energy gained above the start, what the scheme itself added or
+  /// took, kinetic energy in the last half second.
   bool stable() const;
   /// Total variation of the second difference of the normal forces from 4 s to 5 s, over the weight, all four summed.
   double chatter() const;

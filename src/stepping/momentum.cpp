@@ -18,7 +18,6 @@
 #include <cmath>
 
 #include "contact/assembly.hpp"
-#include "model/names.hpp"
 #include "stepping/contact_program.hpp"
 #include "stepping/momentum.hpp"
 #include "stepping/steppers.hpp"

@@ -93,7 +93,7 @@ void MomentumFamily::add_touching(const Model& model, const Workspace& work, int
   t.c = work.collision.contacts()[at(listed)];
   Contact& c = t.c;
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
-  t.surface = model.surface(c.material_a, c.material_b);
+  t.surface = model.surface(c.surface);
   t.v = c.R_WC.transpose() *
         (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
   t.off_a = round(model, c.geometry_a) * c.R_WC.col(2);

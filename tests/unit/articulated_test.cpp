@@ -1,4 +1,4 @@
-// Articulated-body passes against the dense mass matrix and against Pinocchio's ABA, at random states.
+// Articulated-body passes against the dense mass matrix, at random states.
 #include "dynamics/articulated.hpp"
 
 #include <doctest/doctest.h>
