@@ -1,7 +1,8 @@
 """Documents made from results: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER
 
-Writes DOCS/experiments-rigid.md (each claim, our numbers, whether it held) and DOCS/rigid-tables.md (tables II and III
-of the paper, measured). Nothing in them is typed by hand.
+Writes DOCS/experiments-rigid.md and DOCS/experiments-momentum.md (each claim, our numbers, whether it held) and
+DOCS/rigid-tables.md (tables II and III of the paper, measured), each where results of its experiments are there. Nothing
+in them is typed by hand.
 """
 
 import json
@@ -11,6 +12,14 @@ import sys
 
 ORDER = ["cube-slide", "cube-drag", "self-consistency", "stack-ratio", "compliance", "convergence", "solver-timings",
          "rigid-tables", "corpus"]
+MOMENTUM = ["pendulum", "chain-scaling"]
+RIGID_TITLE = "# Rigid contact: the claims of the literature, measured"
+RIGID_SOURCE = "[LeLidec2024]: Q. Le Lidec et al., Contact models in robotics: a comparative analysis."
+MOMENTUM_TITLE = "# Momentum-level contact: the claims of the literature, measured"
+MOMENTUM_SOURCE = ("[Wakisaka2014]: N. Wakisaka and T. Sugihara, Fast and reasonable contact force computation in forward "
+                   "dynamics based on momentum-level penetration compensation. Theory: [theory/momentum.md]"
+                   "(theory/momentum.md).")
+WITH_TABLES = ["solver-timings"] + MOMENTUM  # experiments whose tables are shown beside the claims
 
 
 def number(x):
@@ -54,11 +63,10 @@ def head(result):
             f"{machine['cores']} cores.\n")
 
 
-def report(results):
+def report(results, title, source):
     held = sum(c["holds"] for r in results for c in r["claims"])
     total = sum(len(r["claims"]) for r in results)
-    text = ("# Rigid contact: the claims of the literature, measured\n\n"
-            "[LeLidec2024]: Q. Le Lidec et al., Contact models in robotics: a comparative analysis. "
+    text = (f"{title}\n\n{source} "
             "Made by `scripts/experiments`; the claims and their bounds stand in `experiments/claims/`, and a test checks "
             "those that are not times.\n\n"
             f"{held} of {total} claims hold. Those that do not say why in the last column.\n")
@@ -66,7 +74,7 @@ def report(results):
         text += f"\n## {result['experiment']}\n\n{result['summary'][0].upper()}{result['summary'][1:]}. {head(result)}"
         if result["claims"]:
             text += "\n" + claims(result)
-        if result["experiment"] == "solver-timings":
+        if result["experiment"] in WITH_TABLES:
             for t in result["tables"]:
                 text += f"\n{t['title']}\n\n" + table(t["columns"], t["rows"])
     return text
@@ -86,18 +94,26 @@ def write(path, text):
     os.replace(path + ".partial", path)
 
 
+def load(folder, names):
+    results = []
+    for name in names:
+        path = os.path.join(folder, name + ".json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                results.append(json.load(file))
+    return results
+
+
 def main(arguments):
     if len(arguments) != 2:
         print("usage: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER", file=sys.stderr)
         return 2
-    results = []
-    for name in ORDER:
-        path = os.path.join(arguments[0], name + ".json")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                results.append(json.load(file))
-    write(os.path.join(arguments[1], "experiments-rigid.md"), report(results))
-    for result in results:
+    rigid, momentum = load(arguments[0], ORDER), load(arguments[0], MOMENTUM)
+    if rigid:
+        write(os.path.join(arguments[1], "experiments-rigid.md"), report(rigid, RIGID_TITLE, RIGID_SOURCE))
+    if momentum:
+        write(os.path.join(arguments[1], "experiments-momentum.md"), report(momentum, MOMENTUM_TITLE, MOMENTUM_SOURCE))
+    for result in rigid:
         if result["experiment"] == "rigid-tables":
             write(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
     return 0

@@ -13,6 +13,8 @@ constexpr double local_slack = 1e-9;      // makes local blocks invertible, of t
 constexpr int dense_unknowns = 150;       // up to here a relaxed program is solved by QR
 constexpr int most_iterations = 2000;     // of CGLS in a pass
 constexpr double cgls_tolerance = 1e-10;  // of the gradient, over that at zero
+constexpr double surely = 4;              // times the friction that is there: a new contact slides
+constexpr double moving_share = 1e-3;     // a point moves from here on, of the largest velocity without impulses
 constexpr double sign_slack = 1e-9;       // an impulse or velocity this small, of the largest, has no sign
 
 using Vec2 = Eigen::Vector2d;
@@ -44,7 +46,7 @@ int ContactProgram::solve(const Rules& rules) {
     solve_reduced(rules);
     if (drop()) continue;
     if (!rules.friction_in_program) break;
-    if (rest() || slide() || readmit()) continue;
+    if (rest() || slide() || release() || readmit()) continue;
     break;
   }
   if (!rules.friction_in_program) cut_friction();
@@ -67,11 +69,11 @@ void ContactProgram::multiply(const double* x, double* y) const {
   }
 }
 
-// The states with which the passes begin: a contact that slid goes on, a new one slides where its own point could not be
-// stopped.
+// The states with which the passes begin: a contact that slid goes on, a new one slides where its point alone could by no
+// means be stopped. Of a body that touches with several points, each has more inertia than it has to stop.
 void ContactProgram::predict(const Rules& rules) {
   for (ProgramItem& item : items) {
-    item.out = item.slides = false;
+    item.out = item.limited = item.slides = false;
     if (item.kind != ProgramItem::Kind::Contact || !rules.friction_in_program) continue;
     item.slides = item.slid;
     if (!item.fresh) continue;
@@ -82,7 +84,7 @@ void ContactProgram::predict(const Rules& rules) {
     block.diagonal().array() += local_slack * scale_;
     const Vec3 stop = -(block.inverse() * w.map().segment<3>(o));
     const double friction = stop.head<2>().norm();
-    item.slides = friction > item.mu_rest * std::max(stop.z(), 0.0) && friction > 0;
+    item.slides = friction > surely * item.mu_rest * std::max(stop.z(), 0.0) && friction > 0;
     if (item.slides) item.heading = stop.head<2>() / friction;
   }
 }
@@ -94,7 +96,7 @@ void ContactProgram::list_unknowns() {
     const int k = static_cast<int>(i);
     if (item.out) continue;
     if (item.kind == ProgramItem::Kind::Contact) {
-      if (!item.slides) {
+      if (!item.slides && !item.limited) {
         unknowns_.push_back({k, item.first});
         unknowns_.push_back({k, item.first + 1});
       }
@@ -105,9 +107,10 @@ void ContactProgram::list_unknowns() {
   }
 }
 
-// Friction of a contact that slides, for a unit of its normal impulse.
+// Friction of a contact that slides or is at its limit, for a unit of its normal impulse.
 double ContactProgram::share(const ProgramItem& item) const {
-  return item.kind == ProgramItem::Kind::Contact && item.slides ? item.mu_slide * item.ramp : 0;
+  if (item.kind != ProgramItem::Kind::Contact) return 0;
+  return item.slides ? item.mu_slide * item.ramp : item.limited ? item.mu_rest : 0;
 }
 
 // y = -w of the unknowns, with dry friction at its bound, which is known.
@@ -227,7 +230,7 @@ void ContactProgram::solve_reduced(const Rules& rules) {
     const ProgramItem& item = items[at(u.item)];
     const double value = x_[static_cast<Eigen::Index>(k)];
     p[u.row] = value;
-    if (item.kind == ProgramItem::Kind::Contact && item.slides)
+    if (item.kind == ProgramItem::Kind::Contact && (item.slides || item.limited))
       p.map().segment<2>(item.first) = share(item) * value * item.heading;
   }
   multiply(p.data(), c_.data());
@@ -276,27 +279,42 @@ bool ContactProgram::rest() {
 // (program.5)
 bool ContactProgram::slide() {
   bool changed = false;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    ProgramItem& item = items[i];
-    if (item.out || item.slides || item.kind == ProgramItem::Kind::Limit) continue;
+  for (ProgramItem& item : items) {
+    if (item.out || item.slides || item.limited || item.kind == ProgramItem::Kind::Limit) continue;
     if (item.kind == ProgramItem::Kind::Friction) {
       if (std::abs(p[item.first]) <= item.bound) continue;
       p[item.first] = std::copysign(item.bound, p[item.first]);
+      item.slides = true;
     } else {
       const Vec2 friction = p.map().segment<2>(item.first);
       const double size = friction.norm(), mu = item.slid ? item.mu_slide : item.mu_rest;
       if (size <= mu * p[item.first + 2] * (1 + sign_slack) || size == 0) continue;
       item.heading = friction / size;
-      if (!item.slid) item.ramp = 1;
+      (item.slid ? item.slides : item.limited) = true;
     }
-    asked_[i] = 1;
-    item.slides = true;
     changed = true;
   }
   return changed;
 }
 
-// (program.6)
+// (program.6). What relaxation leaves of the motion at rest does not count.
+bool ContactProgram::release() {
+  double largest = 0;
+  for (int k = 0; k < n_; ++k) largest = std::max(largest, std::abs(w[k]));
+  bool changed = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    ProgramItem& item = items[i];
+    if (item.out || !item.limited) continue;
+    if (c_.map().segment<2>(item.first).norm() <= moving_share * largest) continue;
+    item.limited = false;
+    item.slides = true;
+    asked_[i] = 1;
+    changed = true;
+  }
+  return changed;
+}
+
+// (program.7)
 bool ContactProgram::readmit() {
   double largest = 0;
   for (int k = 0; k < n_; ++k) largest = std::max(largest, std::abs(w[k]));

@@ -4,7 +4,7 @@
 // p: impulses, three (t1, t2, n) a contact and one a row. Of the contacts and rows that are in, those at rest have all
 // their components as unknowns; one that slides has its normal impulse alone, and its friction with it:
 //   p_F = mu_d w(|v_F|) p_N heading                                                                (program.2)
-// so that the columns of A become fewer, B = A E, and of the rows of A those of the unknowns stay. B p + w = 0 is solved
+// one that is held at its limit likewise, with mu_s for mu_d w, so that the columns of A become fewer, B = A E, and of the rows of A those of the unknowns stay. B p + w = 0 is solved
 // as asked: relaxed, 1/2 |B p + w|^2 + 1/2 eps^2 |p|^2 -> min, or exactly, by pivoting or by minimum norm. A is kept by its
 // entries that are not zero; a relaxed program of many unknowns is solved by conjugate gradients on the least squares
 // (CGLS), which needs products with A alone, from the impulses of the last step.
@@ -13,11 +13,13 @@
 //   1. a contact or limit with a negative impulse goes out                                         (program.3)
 //   2. a contact that slid before, and whose point would be stopped by less than mu p_N with all else held, rests; asked
 //      once a step                                                                                 (program.4)
-//   3. a contact at rest with |p_F| > mu p_N begins to slide, heading along p_F; dry friction beyond its bound stays
-//      at it. mu: mu_s, or mu_d where the contact slid before and has come to rest just now       (program.5)
-//   4. a contact or limit that is out and would penetrate, A p + w < 0, comes in again; once a step (program.6)
-// It ends: an item goes out at most twice, comes back once, rests once and slides once, so there are at most five
-// passes an item, and one.
+//   3. a contact at rest with |p_F| > mu_s p_N is held at its limit, p_F = mu_s p_N heading along p_F, so that the others
+//      carry what it cannot; one that slid before and has come to rest just now slides on where |p_F| > mu_d p_N; dry
+//      friction beyond its bound stays at it                                                       (program.5)
+//   4. a contact at its limit whose point moves along the surface after all begins to slide        (program.6)
+//   5. a contact or limit that is out and would penetrate, A p + w < 0, comes in again; once a step (program.7)
+// It ends: an item goes out at most twice, comes back once, rests once, meets its limit once and slides once, so there
+// are at most six passes an item, and one.
 #pragma once
 
 #include <vector>
@@ -37,7 +39,7 @@ struct ProgramItem {
   bool slid = false;                                  ///< in the last step
   bool fresh = false;                                 ///< touches for the first time
   // Filled by the solve.
-  bool out = false, slides = false;
+  bool out = false, limited = false, slides = false;
 };
 
 enum class ProgramSolve { Relaxed, Pivoting, MinimumNorm };
@@ -86,6 +88,7 @@ class ContactProgram {
   bool drop();
   bool rest();
   bool slide();
+  bool release();
   bool readmit();
   void cut_friction();
   /// The tangential impulse that would stop the point of a contact, all else held (local block of A).

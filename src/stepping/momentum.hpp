@@ -104,7 +104,7 @@ class MomentumFamily : public Stepper {
   bool commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report);
   void report_contacts(const Model& model, const Workspace& work, double dt, StepReport& report,
                        std::vector<ContactReport>& reports) const;
-  void remember(State& state, const Workspace& work);
+  void remember(State& state, const Workspace& work, double dt);
   void charge(const Workspace& work, double dt, EnergyLines& lines) const;
 
   Dynamics stage_;

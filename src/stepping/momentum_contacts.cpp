@@ -195,7 +195,7 @@ void MomentumFamily::report_contacts(const Model& model, const Workspace& work, 
   }
 }
 
-void MomentumFamily::remember(State& state, const Workspace& work) {
+void MomentumFamily::remember(State& state, const Workspace& work, double dt) {
   const auto contacts = work.collision.contacts();
   kept_.resize(contacts.size());
   std::size_t next = 0;
@@ -219,6 +219,10 @@ void MomentumFamily::remember(State& state, const Workspace& work) {
     m.touched = true;
     m.point = t.point;
     m.anchor = t.anchor;
+    if (!t.slid || t.mode != ContactMode::Stick) continue;
+    // It came to rest within the step: there.
+    const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * dt * (t.v + t.v_end).head<2>());
+    m.anchor = to_body(dynamics_, t.c.body_a, t.c.p_WC + moved);
   }
   state.contacts = kept_;
 }

@@ -174,7 +174,7 @@ void MomentumFamily::load_contacts(const Dynamics& motion, double w) {
 bool MomentumFamily::commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
   if (!q_new_.allFinite() || !v_new_.allFinite()) return false;
   report_contacts(model, work, dt, report, work.contacts);
-  remember(state, work);
+  remember(state, work, dt);
   const bool ledger = options_.audit == AuditLevel::Full;
   const double before = dynamics_.kinetic() + dynamics_.potential();
   state.q.swap(q_new_);

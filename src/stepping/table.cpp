@@ -8,6 +8,7 @@ namespace {
 
 using enum Feature;
 const std::vector<Feature> visco_elastic = {JointLimits, JointDamping, Cylinders, Ellipsoids, Terrain};
+const std::vector<Feature> impulses = {JointLimits, JointDamping, JointFriction, Cylinders, Ellipsoids, Terrain};
 
 }  // namespace
 
@@ -25,22 +26,14 @@ const std::vector<StepperEntry>& steppers() {
        visco_elastic},
       {"runge-kutta", "visco-elastic contact, the classic method of order four on the group", make_runge_kutta,
        visco_elastic},
-      {"momentum",
-       "contact impulses relaxed and compensated, with static friction; no mass matrix, Runge-Kutta-Gill",
-       make_momentum,
-       {JointLimits, JointDamping, JointFriction}},
-      {"relaxed",
-       "contact impulses relaxed, overlap left to soft springs: what 'momentum' improves on",
-       make_relaxed,
-       {JointLimits, JointDamping, JointFriction}},
-      {"macroscopic",
-       "completely plastic contact impulses, not relaxed, by pivoting or minimum norm",
-       make_macroscopic,
-       {JointLimits, JointDamping, JointFriction}},
-      {"microscopic",
-       "a spring-damper at every contact point, friction by sliding speed; needs small steps",
-       make_microscopic,
-       {JointLimits, JointDamping}},
+      {"momentum", "contact impulses relaxed and compensated, with static friction; no mass matrix, Runge-Kutta-Gill",
+       make_momentum, impulses},
+      {"relaxed", "contact impulses relaxed, overlap left to soft springs: what 'momentum' improves on", make_relaxed,
+       impulses},
+      {"macroscopic", "completely plastic contact impulses, not relaxed, by pivoting or minimum norm", make_macroscopic,
+       impulses},
+      {"microscopic", "a spring-damper at every contact point, friction by sliding speed; needs small steps",
+       make_microscopic, visco_elastic},
   };
   return table;
 }
