@@ -102,20 +102,19 @@ Result chain_scaling(const ExperimentOptions& options, const Progress& progress)
     x.push_back(links);
     time.x.push_back(links), time.y.push_back(1e6 * cost.time);
     visits.x.push_back(links), visits.y.push_back(cost.visits);
-    table.rows.push_back({links, 1e6 * cost.time, 1e6 * cost.time / links, cost.visits, cost.visits / links,
-                          cost.contacts});
+    table.rows.push_back(
+        {links, 1e6 * cost.time, 1e6 * cost.time / links, cost.visits, cost.visits / links, cost.contacts});
     fewest = std::min(fewest, static_cast<double>(cost.contacts));
     progress(static_cast<double>(k + 1) / static_cast<double>(sizes.size()));
   }
-  result.measures = {{"visits_exponent", exponent(x, visits.y)},
-                     {"time_exponent", exponent(x, time.y)},
-                     {"fewest_contacts", fewest}};
+  result.measures = {
+      {"visits_exponent", exponent(x, visits.y)}, {"time_exponent", exponent(x, time.y)}, {"fewest_contacts", fewest}};
   Series slope{"proportional to the links"};
   for (double links : x) slope.x.push_back(links), slope.y.push_back(time.y.back() * links / x.back());
   result.tables.push_back(table);
   result.panels.push_back({"CPU time of a step", "links", "time [us]", true, true, {time, slope}, {}});
-  result.panels.push_back({"Work of the articulated-body passes", "links", "joint degrees visited a step", true, true,
-                           {visits}, {}});
+  result.panels.push_back(
+      {"Work of the articulated-body passes", "links", "joint degrees visited a step", true, true, {visits}, {}});
   return result;
 }
 

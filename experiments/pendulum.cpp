@@ -12,7 +12,7 @@
 namespace tribo::experiments {
 namespace {
 
-constexpr double sample = 1e-3;          // [s]
+constexpr double sample = 1e-3;           // [s]
 constexpr double rest_from = 4, end = 5;  // [s]
 
 }  // namespace

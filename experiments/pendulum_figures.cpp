@@ -60,9 +60,7 @@ Panel over_time(const std::string& title, const std::string& unit, const Pendulu
 
 double normal_of(const VertexSample& v) { return v.normal; }
 double friction_of(const VertexSample& v) { return v.friction; }
-double state_of(const VertexSample& v) {
-  return v.mode == ContactMode::Open ? 0 : v.mode == ContactMode::Slip ? 1 : 2;
-}
+double state_of(const VertexSample& v) { return v.mode == ContactMode::Open ? 0 : v.mode == ContactMode::Slip ? 1 : 2; }
 
 void add_panels(const std::map<std::string, PendulumRun>& runs, Result& result) {
   for (const PendulumMethod& m : methods) {
@@ -77,8 +75,8 @@ void add_panels(const std::map<std::string, PendulumRun>& runs, Result& result) 
     result.panels.push_back(
         over_time("Friction forces, " + m.label, "friction along x [N]", run, friction_of, 2, duration, 3000));
   }
-  result.panels.push_back(over_time("States, momentum (0 open, 1 sliding, 2 at rest)", "state",
-                                    runs.at("momentum"), state_of, 0.5, duration, 1500));
+  result.panels.push_back(over_time("States, momentum (0 open, 1 sliding, 2 at rest)", "state", runs.at("momentum"),
+                                    state_of, 0.5, duration, 1500));
 }
 
 /// Largest step of a ladder up to which every smaller one is stable too.
@@ -124,8 +122,8 @@ Result pendulum(const ExperimentOptions& options, const Progress& progress) {
   const double micro_dt = options.quick ? 1e-4 : 1e-5;
   result.settings = {{"scene", "six-link-pendulum"}, {"duration", duration}, {"microscopic_dt", micro_dt}};
   Table table{"Six-link pendulum, 5 s",
-              {"method", "dt [s]", "largest stable dt [s]", "CPU [s]", "CPU over momentum", "chatter", "travel 4 to 5 s [m]",
-               "depth at rest [m]", "share at rest", "friction at rest [N]", "ledger"}};
+              {"method", "dt [s]", "largest stable dt [s]", "CPU [s]", "CPU over momentum", "chatter",
+               "travel 4 to 5 s [m]", "depth at rest [m]", "share at rest", "friction at rest [N]", "ledger"}};
   std::map<std::string, PendulumRun> runs;
   std::size_t done = 0;
   for (const PendulumMethod& m : methods) {

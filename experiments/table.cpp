@@ -15,7 +15,8 @@ const std::vector<Experiment>& experiments() {
       {"solver-timings", "times, iterations and residuals of every solver on Solo, Talos and Allegro", solver_timings},
       {"rigid-tables", "laws that each model keeps, what each solver can be relied on for (tables II, III)",
        rigid_tables},
-      {"pendulum", "six links swing into the ground: chatter, static friction and cost of the momentum family", pendulum},
+      {"pendulum", "six links swing into the ground: chatter, static friction and cost of the momentum family",
+       pendulum},
       {"chain-scaling", "cost of a momentum step over the length of a chain", chain_scaling},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };

@@ -116,9 +116,9 @@ enum class SingularSolve {
 /// Of the steppers momentum, relaxed, macroscopic and microscopic. Times dt and over the model's own inertias, so that
 /// the defaults hold for masses from grams to tons.
 struct MomentumOptions {
-  double relaxation = 1e-2;    ///< sqrt(lambda) over the mean diagonal of A [-], > 0
-  double compensation = 0.1;   ///< k dt: share of a displacement that a step undoes [-], 0 to 1
-  double soft_spring = 0.1;    ///< of `relaxed`: frequency of its spring-dampers times dt [-], >= 0
+  double relaxation = 1e-2;   ///< sqrt(lambda) over the mean diagonal of A [-], > 0
+  double compensation = 0.1;  ///< k dt: share of a displacement that a step undoes [-], 0 to 1
+  double soft_spring = 0.1;   ///< of `relaxed`: frequency of its spring-dampers times dt [-], >= 0
   double ramp = std::numeric_limits<double>::quiet_NaN();  ///< k_w [s/m], > 0; inf: none; NaN: the stepper's own
   bool friction_in_program = true;  ///< sliding friction acts while the normals are solved; false: it is set afterwards
   SingularSolve singular = SingularSolve::Pivoting;

@@ -1,4 +1,5 @@
-// Accelerations from forces by articulated-body inertias: linear in the bodies, no mass matrix [Featherstone2008, ch. 7].
+// Accelerations from forces by articulated-body inertias: linear in the bodies, no mass matrix [Featherstone2008, ch.
+// 7].
 //
 // In world axes about the origin of the tree nothing is transformed between bodies. A joint of several degrees is
 // taken one after the other, as if massless bodies lay between. For degree k of body i, from the leaves to the roots:
@@ -53,9 +54,7 @@ class ArticulatedBody {
  private:
   struct Inertia6 {  // symmetric, in blocks: (lin, lin), (lin, ang), (ang, ang)
     Mat3 A, B, C;
-    Spatial operator*(const Spatial& s) const {
-      return {A * s.lin + B * s.ang, B.transpose() * s.lin + C * s.ang};
-    }
+    Spatial operator*(const Spatial& s) const { return {A * s.lin + B * s.ang, B.transpose() * s.lin + C * s.ang}; }
   };
 
   void pull(int body, Spatial& f);

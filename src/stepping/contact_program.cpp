@@ -69,8 +69,8 @@ void ContactProgram::multiply(const double* x, double* y) const {
   }
 }
 
-// The states with which the passes begin: a contact that slid goes on, a new one slides where its point alone could by no
-// means be stopped. Of a body that touches with several points, each has more inertia than it has to stop.
+// The states with which the passes begin: a contact that slid goes on, a new one slides where its point alone could by
+// no means be stopped. Of a body that touches with several points, each has more inertia than it has to stop.
 void ContactProgram::predict(const Rules& rules) {
   for (ProgramItem& item : items) {
     item.out = item.limited = item.slides = false;

@@ -4,16 +4,19 @@
 // p: impulses, three (t1, t2, n) a contact and one a row. Of the contacts and rows that are in, those at rest have all
 // their components as unknowns; one that slides has its normal impulse alone, and its friction with it:
 //   p_F = mu_d w(|v_F|) p_N heading                                                                (program.2)
-// one that is held at its limit likewise, with mu_s for mu_d w, so that the columns of A become fewer, B = A E, and of the rows of A those of the unknowns stay. B p + w = 0 is solved
-// as asked: relaxed, 1/2 |B p + w|^2 + 1/2 eps^2 |p|^2 -> min, or exactly, by pivoting or by minimum norm. A is kept by its
-// entries that are not zero; a relaxed program of many unknowns is solved by conjugate gradients on the least squares
-// (CGLS), which needs products with A alone, from the impulses of the last step.
+// one that is held at its limit likewise, with mu_s for mu_d w, so that the columns of A become fewer, B = A E, and of
+// the rows of A those of the unknowns stay. B p + w = 0 is solved as asked: relaxed, 1/2 |B p + w|^2 + 1/2 eps^2 |p|^2
+// -> min, or exactly, by pivoting or by minimum norm. A is kept by its entries that are not zero; a relaxed program of
+// many unknowns is solved by conjugate gradients on the least squares (CGLS), which needs products with A alone, from
+// the impulses of the last step.
 //
 // Passes. Each solves, then does the first of these that changes something, until none does:
 //   1. a contact or limit with a negative impulse goes out                                         (program.3)
-//   2. a contact that slid before, and whose point would be stopped by less than mu p_N with all else held, rests; asked
+//   2. a contact that slid before, and whose point would be stopped by less than mu p_N with all else held, rests;
+//   asked
 //      once a step                                                                                 (program.4)
-//   3. a contact at rest with |p_F| > mu_s p_N is held at its limit, p_F = mu_s p_N heading along p_F, so that the others
+//   3. a contact at rest with |p_F| > mu_s p_N is held at its limit, p_F = mu_s p_N heading along p_F, so that the
+//   others
 //      carry what it cannot; one that slid before and has come to rest just now slides on where |p_F| > mu_d p_N; dry
 //      friction beyond its bound stays at it                                                       (program.5)
 //   4. a contact at its limit whose point moves along the surface after all begins to slide        (program.6)

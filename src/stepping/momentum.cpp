@@ -38,8 +38,8 @@ class Impulses final : public MomentumFamily {
     rules_.relaxation = options.momentum.relaxation;
     rules_.friction_in_program = options.momentum.friction_in_program;
     if (variant == Variant::Macroscopic)
-      rules_.solve = options.momentum.singular == SingularSolve::Pivoting ? ProgramSolve::Pivoting
-                                                                           : ProgramSolve::MinimumNorm;
+      rules_.solve =
+          options.momentum.singular == SingularSolve::Pivoting ? ProgramSolve::Pivoting : ProgramSolve::MinimumNorm;
     if (variant == Variant::Macroscopic && model.trees.size() > most_trees)
       throw InvalidInput("the model has " + std::to_string(model.trees.size()) +
                          " separate bodies and robots: the stepper 'macroscopic' keeps a dense A and takes at most " +
@@ -156,9 +156,7 @@ class Impulses final : public MomentumFamily {
       const ProgramItem& item = program_.items[at(i)];
       t.f = program_.p.map().segment<3>(item.first) / dt;
       t.residual = program_.residual(item.first + 2);
-      t.mode = item.out || !(t.f.z() > 0) ? ContactMode::Open
-               : item.slides              ? ContactMode::Slip
-                                          : ContactMode::Stick;
+      t.mode = item.out || !(t.f.z() > 0) ? ContactMode::Open : item.slides ? ContactMode::Slip : ContactMode::Stick;
       if (variant_ == Variant::Relaxed) add_spring(t, program_.entry(item.first + 2, item.first + 2), dt);
       if (t.mode == ContactMode::Open) t.f.setZero();
       if (!item.out) residual.dual = std::max(residual.dual, std::abs(t.residual) / dt);

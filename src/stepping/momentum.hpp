@@ -1,15 +1,16 @@
-// What the steppers of the momentum family share: contacts with referential points, the held torque, Runge-Kutta-Gill on
-// the group with articulated-body passes, reports, memory and energy. A stepper of the family says which contact forces
-// act. No mass matrix is formed: a step is linear in the bodies for a given number of contacts.
+// What the steppers of the momentum family share: contacts with referential points, the held torque, Runge-Kutta-Gill
+// on the group with articulated-body passes, reports, memory and energy. A stepper of the family says which contact
+// forces act. No mass matrix is formed: a step is linear in the bodies for a given number of contacts.
 //
-//   a = A f + a0,  v+ = A p + b,  b = a0 dt + v,  p = f dt                            (momentum.1) [Wakisaka2014, 4, 6, 7]
-//   (M + dt (D + kd) + dt^2 kp) x0 = tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h        (momentum.2)
+//   a = A f + a0,  v+ = A p + b,  b = a0 dt + v,  p = f dt                            (momentum.1) [Wakisaka2014, 4, 6,
+//   7] (M + dt (D + kd) + dt^2 kp) x0 = tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h        (momentum.2)
 // a0: point accelerations by x0, one pass; columns of A: one pass each with a unit force at the contact, with the same
 // gains. The torque of the gains and of damping is then that at v' = v + dt x, held over the step.
 //
 // Referential point p_R and displacement d = p - p_R, in the axes of the contact:
-//   first touch: p_R = (1 - s) p_P + s p, s = phi_P / (phi_P - phi)                   (momentum.3) [Wakisaka2014, 16, 17]
-//   at rest it stays with body a; while the contact slides it is p on the surface     (momentum.4) [Wakisaka2014, 20]
+//   first touch: p_R = (1 - s) p_P + s p, s = phi_P / (phi_P - phi)                   (momentum.3) [Wakisaka2014, 16,
+//   17] at rest it stays with body a; while the contact slides it is p on the surface     (momentum.4) [Wakisaka2014,
+//   20]
 // p_P, phi_P: point and gap one step before. d_N = phi. Where the contact point rolls over b, d_T is carried on.
 //
 // Runge-Kutta-Gill in the coordinates (rk.1), with c = 1/sqrt(2) and weights (1, 2 - 2c, 2 + 2c, 1) / 6:
@@ -30,16 +31,16 @@ constexpr double ramp_of_gravity = 20;
 
 /// A contact whose surfaces touch.
 struct Touching {
-  int listed = 0;                                 ///< index in the list of collision
-  Contact c;                                      ///< p_WC: where its force acts
-  SurfacePair surface;                            ///< of the two materials
-  Vec3 d = Vec3::Zero();                          ///< from the referential point, in C [m]
-  Vec3 v = Vec3::Zero();                          ///< of b relative to a at the start, in C [m/s]
-  Vec3 b = Vec3::Zero();                          ///< at the end without contact forces [m/s]
-  Vec3 v_end = Vec3::Zero();                      ///< the same at the end, as the forces of the start have it [m/s]
-  Vec3 f = Vec3::Zero();                          ///< of the last step, then at the start or held, in C [N]
-  Vec3 mean = Vec3::Zero();                       ///< over the step, in C [N]
-  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< cores of the point in the frames of the bodies [m]
+  int listed = 0;                                   ///< index in the list of collision
+  Contact c;                                        ///< p_WC: where its force acts
+  SurfacePair surface;                              ///< of the two materials
+  Vec3 d = Vec3::Zero();                            ///< from the referential point, in C [m]
+  Vec3 v = Vec3::Zero();                            ///< of b relative to a at the start, in C [m/s]
+  Vec3 b = Vec3::Zero();                            ///< at the end without contact forces [m/s]
+  Vec3 v_end = Vec3::Zero();                        ///< the same at the end, as the forces of the start have it [m/s]
+  Vec3 f = Vec3::Zero();                            ///< of the last step, then at the start or held, in C [N]
+  Vec3 mean = Vec3::Zero();                         ///< over the step, in C [N]
+  Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();    ///< cores of the point in the frames of the bodies [m]
   Vec3 off_a = Vec3::Zero(), off_b = Vec3::Zero();  ///< from the cores to the point, in W: radii of round shapes [m]
   Vec3 point = Vec3::Zero();                        ///< what the referential point holds, in the frame of b [m]
   Vec3 anchor = Vec3::Zero();                       ///< the referential point on the surface, in the frame of a [m]
@@ -66,8 +67,8 @@ class MomentumFamily : public Stepper {
   std::uint64_t visits() const { return articulated_.operations(); }
 
  protected:
-  /// Forces of touching_ and joints_ from what stands at the start: applied_ is the right-hand side of (momentum.2), x0_
-  /// its solution, articulated_ the factor.
+  /// Forces of touching_ and joints_ from what stands at the start: applied_ is the right-hand side of (momentum.2),
+  /// x0_ its solution, articulated_ the factor.
   virtual void solve(const Model& model, const State& state, double dt, StepReport& report) = 0;
   /// Force of a contact at a stage, in C; gap and relative velocity there.
   virtual Vec3 stage_force(const Touching& t, double gap, const Vec3& c) const;
@@ -88,7 +89,7 @@ class MomentumFamily : public Stepper {
   std::vector<Touching> touching_;
   std::vector<JointForce> joints_;
   VecX applied_, x0_;
-  double k_w_ = 0;        // [s/m]
+  double k_w_ = 0;         // [s/m]
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
 
  private:

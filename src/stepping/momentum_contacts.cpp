@@ -8,9 +8,9 @@
 namespace tribo {
 namespace {
 
-constexpr double touch_slop = 1e-9;  // a gap that counts as touching [m]
+constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
-constexpr double roll_slop = 1e-9;   // the point of contact has moved over b [m]
+constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -94,8 +94,7 @@ void MomentumFamily::add_touching(const Model& model, const Workspace& work, int
   Contact& c = t.c;
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   t.surface = model.surface(c.surface);
-  t.v = c.R_WC.transpose() *
-        (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
+  t.v = c.R_WC.transpose() * (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
   t.off_a = round(model, c.geometry_a) * c.R_WC.col(2);
   t.off_b = -round(model, c.geometry_b) * c.R_WC.col(2);
   t.on_a = to_body(dynamics_, c.body_a, c.p_WC - t.off_a);
@@ -115,8 +114,7 @@ void MomentumFamily::set_reference(Touching& t, const ContactMemory* memory, dou
   if (!t.fresh && !t.slid) {
     const Vec3 held = to_world(dynamics_, c.body_b, memory->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    t.d.head<2>() =
-        (c.R_WC.transpose() * (held - to_world(dynamics_, c.body_a, memory->anchor))).head<2>();
+    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics_, c.body_a, memory->anchor))).head<2>();
     if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
       t.point = memory->point;
       t.anchor = memory->anchor;  // kept to the bit

@@ -82,7 +82,8 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
       if (stepper.name == "rigid") continue;
       Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + file);
       scene.stepper = stepper.name;
-      const bool small = stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
+      const bool small =
+          stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
       scene.dt = small ? 1e-4 : 1e-3;
       for (const AnchorRule anchor : {AnchorRule::Surface, AnchorRule::Detected}) {
         scene.stepper_options.compliant.anchor = anchor;

@@ -46,7 +46,8 @@ TEST_CASE("every other stepper: a restored state gives the same bits") {
       CAPTURE(stepper.name);
       Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + file);
       scene.stepper = stepper.name;
-      const bool small = stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
+      const bool small =
+          stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
       scene.dt = small ? 1e-4 : 1e-3;
       Simulation first = make_simulation(scene), fresh = make_simulation(scene);
       for (int k = 0; k < 150; ++k) first.step();

@@ -152,3 +152,54 @@ TEST_CASE("Solo: momentum changes by the impulses of gravity and contacts, at re
   CHECK(s.audit().ledger_error < 1e-9);
   CHECK(s.audit().status == StepStatus::Ok);
 }
+
+namespace {
+
+/// A rod of 1 kg and 0.5 m, level, on a hinge: gravity turns it by m g l = 2.4525 N m towards growing q.
+Simulation rod(double upper, double dry) {
+  ModelBuilder builder;
+  builder.begin_member("rod", true, "test");
+  Body link;
+  link.name = "rod";
+  link.joint = JointKind::Revolute;
+  link.axis = Vec3::UnitY();
+  link.X_PJ.p = Vec3(0, 0, 2);
+  link.inertia = solid_inertia(ShapeKind::Box, {0.25, 0.01, 0.01}, 1);
+  link.inertia.com = Vec3(0.25, 0, 0);
+  builder.add_body(link);
+  builder.joint_properties().upper[0] = upper;
+  builder.joint_properties().friction[0] = dry;
+  return Simulation(std::make_shared<const Model>(builder.build()), "momentum", {}, 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("a joint rests at its limit, and dry friction holds it or lets it turn") {
+  auto limited = rod(0.1, 0);
+  run(limited, 2);
+  CHECK(limited.state().q[0] == doctest::Approx(0.1).epsilon(1e-5));
+  CHECK(std::abs(limited.state().v[0]) < 1e-9);
+  CHECK(limited.audit().ledger_error < 1e-9);
+
+  auto held = rod(HUGE_VAL, 3);
+  run(held, 1);
+  CHECK(std::abs(held.state().q[0]) < 1e-6);
+
+  auto turning = rod(HUGE_VAL, 1);
+  run(turning, 0.1);
+  const double inertia = 0.0625 + (0.5 * 0.5 + 0.02 * 0.02) / 12;  // about the hinge [kg m^2]
+  const double a = (g * 0.25 - 1) / inertia;
+  CHECK(turning.state().v[0] ==
+        doctest::Approx(0.1 * a).epsilon(0.01));  // q stays below 0.1: the torque is nearly level
+}
+
+TEST_CASE("a heap of a hundred falls, its ledger closes; the dense method refuses it by name") {
+  auto s = make_simulation(scene_with("heap-100", "momentum", 1e-3));
+  run(s, 0.25);
+  CHECK(s.audit().status == StepStatus::Ok);
+  CHECK(s.audit().unconverged == 0);
+  CHECK(s.audit().ledger_error < 1e-9);
+  CHECK(s.contacts().size() > 50);
+  CHECK_THROWS_WITH_AS(make_simulation(scene_with("heap-100", "macroscopic", 1e-3)), doctest::Contains("macroscopic"),
+                       InvalidInput);
+}
