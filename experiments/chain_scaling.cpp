@@ -66,7 +66,7 @@ Cost measure(int links, int repeats, int steps) {
   for (int r = 0; r < repeats; ++r) {
     const std::uint64_t before = family.visits();
     const std::clock_t start = std::clock();
-    for (int k = 0; k < steps; ++k) cost.contacts = stepper->advance(*model, state, work, dt).closed;
+    for (int k = 0; k < steps; ++k) cost.contacts = stepper->advance(*model, state, work, dt).contacts;
     cost.time = std::min(cost.time, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / steps);
     cost.visits = static_cast<double>(family.visits() - before) / steps;
   }

@@ -183,7 +183,8 @@ TEST_CASE("a joint rests at its limit, and dry friction holds it or lets it turn
 
   auto held = rod(HUGE_VAL, 3);
   run(held, 1);
-  CHECK(std::abs(held.state().q[0]) < 1e-6);
+  // A row has no referential point: what relaxation leaves, relaxation^2 of the free speed of a step, stays as creep.
+  CHECK(std::abs(held.state().q[0]) < 5e-6);
 
   auto turning = rod(HUGE_VAL, 1);
   run(turning, 0.1);
