@@ -14,6 +14,7 @@ constexpr int dense_unknowns = 150;       // up to here a relaxed program is sol
 constexpr int most_iterations = 2000;     // of CGLS in a pass
 constexpr double cgls_tolerance = 1e-10;  // of the gradient, over that at zero
 constexpr double surely = 4;              // times the friction that is there: a new contact slides
+constexpr double drop_share = 0.5;        // impulses this near to the most negative go out together
 constexpr double moving_share = 1e-3;     // a point moves from here on, of the largest velocity without impulses
 constexpr double sign_slack = 1e-9;       // an impulse or velocity this small, of the largest, has no sign
 
@@ -239,17 +240,18 @@ void ContactProgram::solve_reduced(const Rules& rules) {
 
 // (program.3)
 bool ContactProgram::drop() {
-  bool changed = false;
-  double largest = 0;
+  double largest = 0, worst = 0;
   for (Eigen::Index k = 0; k < x_.size(); ++k) largest = std::max(largest, std::abs(x_[k]));
-  for (ProgramItem& item : items) {
-    if (item.out || item.kind == ProgramItem::Kind::Friction) continue;
-    const int normal = item.first + (item.kind == ProgramItem::Kind::Contact ? 2 : 0);
-    if (!(p[normal] < -sign_slack * largest)) continue;
-    item.out = true;
-    changed = true;
-  }
-  return changed;
+  auto pressing = [&](const ProgramItem& item) {
+    return p[item.first + (item.kind == ProgramItem::Kind::Contact ? 2 : 0)];
+  };
+  auto may_leave = [](const ProgramItem& item) { return !item.out && item.kind != ProgramItem::Kind::Friction; };
+  for (const ProgramItem& item : items)
+    if (may_leave(item)) worst = std::min(worst, pressing(item));
+  if (!(worst < -sign_slack * largest)) return false;
+  for (ProgramItem& item : items)
+    if (may_leave(item) && pressing(item) <= drop_share * worst) item.out = true;
+  return true;
 }
 
 Vec2 ContactProgram::stopping(const ProgramItem& item) const {
