@@ -316,7 +316,7 @@ bool ContactProgram::release() {
   return changed;
 }
 
-// (program.7)
+// (program.7). At rest it would pull; sliding it may press.
 bool ContactProgram::readmit() {
   double largest = 0;
   for (int k = 0; k < n_; ++k) largest = std::max(largest, std::abs(w[k]));
@@ -326,9 +326,14 @@ bool ContactProgram::readmit() {
     if (!item.out || readmitted_[i]) continue;
     const int normal = item.first + (item.kind == ProgramItem::Kind::Contact ? 2 : 0);
     if (!(c_[normal] < -sign_slack * largest)) continue;
-    item.out = false;
+    item.out = item.limited = false;
     readmitted_[i] = 1;
     changed = true;
+    if (item.kind != ProgramItem::Kind::Contact || item.slides) continue;
+    const Vec2 motion = c_.map().segment<2>(item.first);
+    const double speed = motion.norm();
+    item.slides = speed > moving_share * largest;
+    if (item.slides) item.heading = -motion / speed;
   }
   return changed;
 }
