@@ -88,7 +88,7 @@ void choose_vertices(PendulumRun& run) {
 }
 
 bool PendulumRun::stable() const {
-  if (!finite || t.empty() || t.back() < end - 1.5 * sample) return false;
+  if (!finite || t.empty() || t.back() < end - 0.05) return false;
   double moving = 0;
   for (std::size_t k = 0; k < t.size(); ++k)
     if (t[k] > end - 0.5) moving = std::max(moving, kinetic[k]);

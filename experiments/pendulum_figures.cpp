@@ -67,6 +67,8 @@ void add_panels(const std::map<std::string, PendulumRun>& runs, Result& result) 
     if (m.key == "minimum_norm" || m.key == "relaxed" || m.key == "afterwards") continue;
     result.panels.push_back(snapshots(m, runs.at(m.key)));
   }
+  result.panels.push_back(over_time("States, momentum (0 open, 1 sliding, 2 at rest)", "state", runs.at("momentum"),
+                                    state_of, 0.5, duration, 1500));
   for (const PendulumMethod& m : methods) {
     if (m.key == "relaxed" || m.key == "afterwards") continue;
     const PendulumRun& run = runs.at(m.key);
@@ -75,8 +77,6 @@ void add_panels(const std::map<std::string, PendulumRun>& runs, Result& result) 
     result.panels.push_back(
         over_time("Friction forces, " + m.label, "friction along x [N]", run, friction_of, 2, duration, 3000));
   }
-  result.panels.push_back(over_time("States, momentum (0 open, 1 sliding, 2 at rest)", "state", runs.at("momentum"),
-                                    state_of, 0.5, duration, 1500));
 }
 
 /// Largest step of a ladder up to which every smaller one is stable too.
