@@ -8,11 +8,12 @@ using namespace tribo;
 namespace {
 
 Scene arm(const std::string& stepper = "rigid") {
-  return parse_scene("[ground]\nnone = true\n[[robot.link]]\nname = \"rod\"\naxis = [0.0, 1.0, 0.0]\nshape = \"box\"\n"
-                     "size = [0.05, 0.05, 1.0]\ncom = [0.0, 0.0, -0.5]\nmass = 1.0\ncollide = false\neffort_limit = 2.0\n"
-                     "[stepper]\nname = \"" +
-                         stepper + "\"\ndt = 1e-3\n",
-                     "arm");
+  return parse_scene(
+      "[ground]\nnone = true\n[[robot.link]]\nname = \"rod\"\naxis = [0.0, 1.0, 0.0]\nshape = \"box\"\n"
+      "size = [0.05, 0.05, 1.0]\ncom = [0.0, 0.0, -0.5]\nmass = 1.0\ncollide = false\neffort_limit = 2.0\n"
+      "[stepper]\nname = \"" +
+          stepper + "\"\ndt = 1e-3\n",
+      "arm");
 }
 
 // Torque equal to the number of the tick, counted in its memory.
