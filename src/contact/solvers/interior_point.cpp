@@ -1,4 +1,4 @@
-// Primal-dual interior-point method for the nonlinear complementarity problem, cold-started.
+// Primal-dual interior-point method for the nonlinear complementarity problem.
 //
 // Coulomb's law as two pairs of cones a contact (as in Howell et al., "Dojo", 2022), c a variable of its own:
 //   (G + R) f + g - c = 0                                                               (ip.1)
@@ -9,6 +9,8 @@
 //   (G + R + W) df = rhs,   W block-diagonal; solved as df + D G df = D rhs, D = (R + W)^-1, by BlockSystem   (ip.5)
 // Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
+// First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
+// where that stalls too, always half way to the centre.
 // mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
 #include "contact/solvers/interior_point.hpp"
 
@@ -81,22 +83,14 @@ void InteriorPoint::multiply(const ContactProblem& problem, const double* x, dou
   for (int i = 0; i < n; ++i) y[i] = d_scale_[i] * y[i] + R_[i] * x[i];
 }
 
-void InteriorPoint::start(const ContactProblem& problem) {
-  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
-  for (Point* p : {&x_, &d_, &affine_}) {
-    p->f.setZero(n);
-    p->c.setZero(n);
-    p->psi.setZero(nc);
-    p->z_lower.setZero(nr);
-    p->z_upper.setZero(nr);
-  }
-  r_.resize(n);
-  rho_.resize(n);
+// From nothing: the middle of each cone.
+void InteriorPoint::start_cold(const ContactProblem& problem) {
+  const int nc = problem.nc();
   for (int i = 0; i < nc; ++i) {
     x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
     x_.psi[i] = std::max(1.0, problem.mu()[i]);
   }
-  for (int j = 0; j < nr; ++j) {
+  for (int j = 0; j < problem.nr(); ++j) {
     double& f = x_.f[3 * nc + j];
     const double l = lower_[j], u = upper_[j];
     if (std::isfinite(l) && std::isfinite(u))
@@ -108,6 +102,57 @@ void InteriorPoint::start(const ContactProblem& problem) {
     if (std::isfinite(l)) x_.z_lower[j] = 1;
     if (std::isfinite(u)) x_.z_upper[j] = 1;
   }
+}
+
+// From a guess: every contact on its central path at kappa, with f - c as the guess has it (the trial point of
+// Newton's method), so that open ones begin open and stuck ones stuck                                       (ip.6)
+//   f_N - c_N = u_N,  f_N c_N = kappa;     f_T - c_T = u_T,  (psi, c_T) = kappa (mu f_N, f_T)^-1
+void InteriorPoint::start_warm(const ContactProblem& problem, const double* guess, double kappa) {
+  const int nc = problem.nc(), n = problem.size();
+  for (int i = 0; i < n; ++i) x_.f[i] = guess[i] / (d_scale_[i] * beta_);
+  multiply(problem, x_.f.data(), x_.c.data());
+  for (int i = 0; i < n; ++i) x_.c[i] += g_[i];
+  for (int i = 0; i < nc; ++i) {
+    double *f = x_.f.data() + 3 * i, *c = x_.c.data() + 3 * i;
+    const double u = f[2] - c[2], root = std::sqrt(u * u + 4 * kappa);
+    f[2] = u >= 0 ? 0.5 * (u + root) : 2 * kappa / (root - u);
+    c[2] = kappa / f[2];
+    const double a0 = problem.mu()[i] * f[2], ux = f[0] - c[0], uy = f[1] - c[1], length = std::sqrt(ux * ux + uy * uy);
+    f[0] = f[1] = c[0] = c[1] = 0;
+    if (a0 == 0) continue;
+    double low = 0, high = std::min(a0, length);  // t + kappa t / (a0^2 - t^2) = length
+    for (int k = 0; k < 30; ++k) {
+      const double t = 0.5 * (low + high);
+      (t + kappa * t / ((a0 - t) * (a0 + t)) < length ? low : high) = t;
+    }
+    const double inverse = kappa / ((a0 - low) * (a0 + low));
+    x_.psi[i] = inverse * a0;
+    if (!(length > 0)) continue;
+    f[0] = low * ux / length;
+    f[1] = low * uy / length;
+    c[0] = -inverse * f[0];
+    c[1] = -inverse * f[1];
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    double& f = x_.f[3 * nc + j];
+    const double l = lower_[j], u = upper_[j], inset = std::min(std::sqrt(kappa), 0.25 * (u - l));
+    f = std::clamp(f, l + inset, u - inset);
+    if (std::isfinite(l)) x_.z_lower[j] = kappa / (f - l);
+    if (std::isfinite(u)) x_.z_upper[j] = kappa / (u - f);
+  }
+}
+
+void InteriorPoint::start(const ContactProblem& problem) {
+  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
+  for (Point* p : {&x_, &d_, &affine_}) {
+    p->f.setZero(n);
+    p->c.setZero(n);
+    p->psi.setZero(nc);
+    p->z_lower.setZero(nr);
+    p->z_upper.setZero(nr);
+  }
+  r_.resize(n);
+  rho_.resize(n);
 }
 
 // Mean of all products that shall become kappa.
@@ -285,15 +330,19 @@ void InteriorPoint::move(double alpha) {
 }
 
 // One run of the method; f holds the best point seen.
-SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f) {
+SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f) {
   SolveReport report;
   report.status = SolveStatus::IterationLimit;
-  start(problem);
   best_.resize(problem.size());
   best_.map() = f;
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
   double least = report.residual.relative();
-  const int patience = bold ? 15 : 40;
+  start(problem);
+  if (way == Way::Warm)
+    start_warm(problem, f.data(), std::clamp(0.1 * least * least, 1e-4, 0.1));
+  else
+    start_cold(problem);
+  const int patience = way == Way::Warm ? 6 : way == Way::Bold ? 15 : 40;
   int without_gain = 0;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
@@ -301,7 +350,7 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       report.status = SolveStatus::Stalled;
       break;
     }
-    move(step(problem, bold));
+    move(step(problem, way != Way::Cautious));
     report.iterations = k + 1;
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -352,11 +401,14 @@ double InteriorPoint::step(const ContactProblem& problem, bool bold) {
 SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
   scale(problem);
   system_.analyse(problem);
-  SolveReport report = run(problem, tolerance, true, f);
-  if (report.status == SolveStatus::Converged) return report;
-  const int before = report.iterations;
-  report = run(problem, tolerance, false, f);
-  report.iterations += before;
+  SolveReport report;
+  int iterations = 0;
+  for (Way way : {Way::Warm, Way::Bold, Way::Cautious}) {
+    report = run(problem, tolerance, way, f);
+    iterations += report.iterations;
+    if (report.status == SolveStatus::Converged) break;
+  }
+  report.iterations = iterations;
   return report;
 }
 

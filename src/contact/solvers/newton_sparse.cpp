@@ -100,12 +100,11 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   system_.analyse(problem);
   best_.map() = f;
   report.status = SolveStatus::IterationLimit;
-  double earlier = std::numeric_limits<double>::infinity();
+  double earlier = report.residual.relative(), now_relative = earlier;
   for (int k = 0; k < most; ++k) {
-    if (k >= 3 && k % 2 == 1) {  // it converges fast or not at all
-      if (report.residual.relative() > 0.1 * earlier) break;
-      earlier = report.residual.relative();
-    }
+    // It converges fast or not at all; one step may go wrong where it does not go far.
+    if (k >= 1 && report.residual.relative() > 0.3 * earlier && (k > 1 || now_relative > 1e-3)) break;
+    if (k >= 1) earlier = report.residual.relative();
     if (!linearise(problem, f.data())) {
       report.status = SolveStatus::Stalled;
       break;
@@ -116,6 +115,7 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
       system_.solve(problem, D_.data(), e_.data());
       f = e_.map();
       const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+      now_relative = now.relative();
       if (trace) trace->push_back(now.absolute());
       report.iterations = k + 1;
       if (now.relative() < report.residual.relative()) {
