@@ -41,7 +41,9 @@ void BlockSystem::assemble_block(const ContactFactor& factor, int rows, const Fa
   const double *ya = factor.y.data() + a.first, *yb = scratch_.data();
   const int *ia = factor.index.data() + a.index, *ib = factor.index.data() + b.index;
   const bool turned = p < q;  // above the diagonal the transpose is kept
-  double* out = values_.data() + (p == q ? diagonal_[at(p)] : turned ? upper_[at(order_.link(p, q))] : lower_[at(order_.link(q, p))]);
+  double* out = values_.data() + (p == q   ? diagonal_[at(p)]
+                                  : turned ? upper_[at(order_.link(p, q))]
+                                           : lower_[at(order_.link(q, p))]);
   const int height = order_.size(turned ? q : p);
   if (rows == 3 && a.depth == 6 && b.depth == 6 && order_.size(p) == 6 && order_.size(q) == 6) {
     turned ? kernels::add_product_6(yb, ya, out) : kernels::add_product_6(ya, yb, out);

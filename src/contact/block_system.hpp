@@ -33,7 +33,8 @@ class BlockSystem {
 
   bool sparse_ = false;
   BlockOrder order_;
-  // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for rows.
+  // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for
+  // rows.
   std::vector<std::size_t> diagonal_, lower_, upper_;
   std::size_t entries_ = 0;
   std::vector<double> values_, scratch_;

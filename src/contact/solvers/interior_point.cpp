@@ -23,6 +23,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_iterations = 100;
+constexpr int other_starts = 20;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 // Largest alpha in [0, 1] with u + alpha du >= 0.
@@ -342,15 +343,17 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
     start_warm(problem, f.data(), std::clamp(0.1 * least * least, 1e-4, 0.1));
   else
     start_cold(problem);
-  const int patience = way == Way::Warm ? 6 : way == Way::Bold ? 15 : 40;
+  const int patience = way == Way::Warm ? 6 : way == Way::Cautious ? 40 : 15;
   int without_gain = 0;
+  last_step_ = 1;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
     if (!factor(problem)) {
       report.status = SolveStatus::Stalled;
       break;
     }
-    move(step(problem, way != Way::Cautious));
+    last_step_ = step(problem, way != Way::Cautious);
+    move(last_step_);
     report.iterations = k + 1;
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -386,6 +389,10 @@ double InteriorPoint::step(const ContactProblem& problem, bool bold) {
     direction(problem, 0.5 * kappa, false);
     return std::min(1.0, 0.7 * longest_step(problem));
   }
+  if (last_step_ < 0.2) {  // against the boundary: back to the centre first
+    direction(problem, kappa, false);
+    return std::min(1.0, 0.9 * longest_step(problem));
+  }
   direction(problem, 0, false);
   const double reach = longest_step(problem);
   const double centring = std::max(std::pow(1 - reach, 3), 1e-3);  // Mehrotra: the further the affine step, the less
@@ -407,6 +414,20 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
     report = run(problem, tolerance, way, f);
     iterations += report.iterations;
     if (report.status == SolveStatus::Converged) break;
+  }
+  // The problem is not monotone: a path may turn back before its end. Other starts take other paths.
+  const double F = report.residual.force_scale;
+  start_.resize(problem.size());
+  for (int k = 0; k < other_starts && report.status != SolveStatus::Converged; ++k) {
+    for (int i = 0; i < problem.size(); ++i) {
+      const double x = std::fmod(0.7548776662466927 * (i + 1) + 0.5698402909980532 * (k + 1) * (i + 1), 1.0);
+      start_[i] = f[i] + F * (x - 0.5);
+    }
+    const SolveReport other = run(problem, tolerance, Way::Warm, start_.map());
+    iterations += other.iterations;
+    if (!(other.residual.relative() < report.residual.relative())) continue;
+    report = other;
+    f = start_.map();
   }
   report.iterations = iterations;
   return report;

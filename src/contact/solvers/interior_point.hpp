@@ -37,8 +37,9 @@ class InteriorPoint {
 
   Point x_, d_, affine_;
   VectorBuffer d_scale_, g_, R_, lower_, upper_;  // the scaled problem
-  VectorBuffer r_, rho_, work_, c_true_, best_, D_;
+  VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_;
   BlockSystem system_;
+  double last_step_ = 1;
   double beta_ = 1;  // forces and velocities are divided by this beside the scaling by blocks
 };
 
