@@ -368,8 +368,8 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       report.status = SolveStatus::Converged;
       break;
     }
-    if (x_.f.map().cwiseAbs().maxCoeff() > 1e10) {
-      report.status = SolveStatus::Infeasible;
+    if (x_.f.map().cwiseAbs().maxCoeff() > 1e12) {
+      report.status = SolveStatus::Stalled;
       break;
     }
     if (without_gain > patience) {

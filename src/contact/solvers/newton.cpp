@@ -14,11 +14,12 @@
 //   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
-// is called and its answer polished here.
+// is called and its answer polished here. What neither solves is either hard or without a solution: infeasibility.cpp
+// tells which.
 #include <cmath>
 
 #include "contact/dense.hpp"
-#include "contact/solvers/interior_point.hpp"
+#include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 
@@ -56,6 +57,8 @@ class Newton final : public ContactSolver {
       f = saved_.map();
       report = interior;
     }
+    if (report.status != SolveStatus::Converged)
+      report.status = infeasibility_.certify(problem) ? SolveStatus::Infeasible : SolveStatus::Stalled;
     report.iterations = iterations;
     report.escalated = true;
     return report;
@@ -279,6 +282,7 @@ class Newton final : public ContactSolver {
 
   SolverOptions options_;
   InteriorPoint interior_point_;
+  Infeasibility infeasibility_;
   SparseNewton sparse_;
   std::vector<Mode> modes_;
   std::vector<int> active_, pivot_;
