@@ -370,7 +370,8 @@ TEST_CASE("forces that cannot exist are never called converged") {
     const SolveReport report = entry.make(options)->solve(problem, Tolerance{}, f);
     CHECK(report.status != SolveStatus::Converged);
     CHECK(report.residual.relative() > 1e-8);
-    if (entry.name == "newton" || entry.name == "dantzig" || entry.name == "lemke") CHECK(report.status == SolveStatus::Infeasible);
+    if (entry.name == "newton" || entry.name == "dantzig" || entry.name == "lemke")
+      CHECK(report.status == SolveStatus::Infeasible);
   });
 }
 

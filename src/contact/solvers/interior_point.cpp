@@ -344,12 +344,12 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   else
     start_cold(problem);
   const int patience = way == Way::Warm ? 6 : way == Way::Cautious ? 40 : 15;
-  int without_gain = 0;
+  int without_gain = 0, steps_within = 0;  // small problems are cheap: three steps more, towards rounding
   last_step_ = 1;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
     if (!factor(problem)) {
-      report.status = SolveStatus::Stalled;
+      if (steps_within == 0) report.status = SolveStatus::Stalled;
       break;
     }
     last_step_ = step(problem, way != Way::Cautious);
@@ -364,15 +364,13 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       report.residual = now;
       best_.map() = f;
     }
-    if (tolerance.met(now)) {
-      report.status = SolveStatus::Converged;
-      break;
-    }
-    if (x_.f.map().cwiseAbs().maxCoeff() > 1e12) {
+    if (tolerance.met(now)) report.status = SolveStatus::Converged;
+    if (report.status == SolveStatus::Converged && ++steps_within > (problem.dense() ? 3 : 0)) break;
+    if (steps_within == 0 && x_.f.map().cwiseAbs().maxCoeff() > 1e12) {
       report.status = SolveStatus::Stalled;
       break;
     }
-    if (without_gain > patience) {
+    if (steps_within == 0 && without_gain > patience) {
       report.status = SolveStatus::Stalled;
       break;
     }

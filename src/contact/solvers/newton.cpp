@@ -51,7 +51,8 @@ class Newton final : public ContactSolver {
     saved_.resize(problem.size());
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
-    report = iterate(problem, tolerance, f, 8);
+    // One step more where the tolerance is met already: what sticks then sticks to rounding.
+    report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
     const int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
@@ -86,7 +87,8 @@ class Newton final : public ContactSolver {
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
 
   // Newton steps until the judge is content; f holds the best point seen.
-  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most) {
+  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most,
+                      bool polish = false) {
     if (!problem.dense()) return sparse_.iterate(problem, tolerance, most, f, options_.trace);
     prepare(problem);
     SolveReport report;
@@ -97,11 +99,12 @@ class Newton final : public ContactSolver {
     }
     double least = report.residual.relative();
     best_.map() = f;
-    if (tolerance.met(report.residual)) return report;
-    report.status = SolveStatus::IterationLimit;
+    const bool met = tolerance.met(report.residual);
+    if (met && !polish) return report;
+    report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
-        report.status = SolveStatus::Stalled;
+        if (!met) report.status = SolveStatus::Stalled;
         break;
       }
       const Residual residual = judge_afresh(problem, options_.model, f.data(), c_);
@@ -112,7 +115,7 @@ class Newton final : public ContactSolver {
         best_.map() = f;
         report.residual = residual;
       }
-      if (tolerance.met(residual)) {
+      if (tolerance.met(residual) && !met) {
         report.residual = residual;
         report.status = SolveStatus::Converged;
         return report;

@@ -171,8 +171,7 @@ class Proximal final : public ContactSolver {
     if (at_high <= 0.3 * std::abs(start)) return 1;
     for (int k = 0; k < 20; ++k) {
       const double width = high - low;
-      const double a =
-          std::clamp(low - at_low * width / (at_high - at_low), low + 0.1 * width, high - 0.1 * width);
+      const double a = std::clamp(low - at_low * width / (at_high - at_low), low + 0.1 * width, high - 0.1 * width);
       const double now = slope(a);
       if (std::abs(now) <= 0.3 * std::abs(start)) return a;
       (now < 0 ? low : high) = a;
