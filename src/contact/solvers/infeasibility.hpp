@@ -12,10 +12,12 @@ class Infeasibility {
 
  private:
   double violation(const ContactProblem& problem, double compliance);
+  double least_force(const ContactProblem& problem);
 
   ContactProblem softened_;
   InteriorPoint interior_point_;
   VectorBuffer d_, c_, diagonal_;
+  bool solved_ = false;
 };
 
 }  // namespace tribo

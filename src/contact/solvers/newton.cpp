@@ -53,10 +53,21 @@ class Newton final : public ContactSolver {
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding.
     report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
-    const int iterations = first.iterations + interior.iterations + report.iterations;
+    int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
       report = interior;
+    }
+    if (report.status != SolveStatus::Converged && problem.dense()) {  // great mass ratios: as if each bore the weight
+      const SolveReport before = report;
+      saved_.map() = f;
+      for (int i = 0; i < problem.size(); ++i) f[i] = i < 3 * problem.nc() && i % 3 == 2 ? problem.weight : 0.0;
+      report = iterate(problem, tolerance, f, 16);
+      iterations += report.iterations;
+      if (!(report.residual.relative() < before.residual.relative())) {
+        f = saved_.map();
+        report = before;
+      }
     }
     if (report.status != SolveStatus::Converged)
       report.status = infeasibility_.certify(problem) ? SolveStatus::Infeasible : SolveStatus::Stalled;
