@@ -1,9 +1,10 @@
 #include "contact/block_system.hpp"
 
 #include <algorithm>
-#include <iterator>
 
+#include "contact/block_kernels.hpp"
 #include "contact/dense.hpp"
+#include "contact/factor.hpp"
 
 namespace tribo {
 namespace {
@@ -15,151 +16,93 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 void BlockSystem::analyse(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;
   sparse_ = !factor.empty() && (!problem.dense() || factor.nw < problem.size());
-  if (!sparse_) return;
-  nodes_ = static_cast<int>(factor.node_start.size()) - 1;
-  if (neighbours_.size() < at(nodes_)) {
-    neighbours_.resize(at(nodes_));
-    links_.resize(at(nodes_));
-  }
-  for (int k = 0; k < nodes_; ++k) {
-    neighbours_[at(k)].clear();
-    links_[at(k)].clear();
-  }
-  for (int i = 0; i < problem.blocks(); ++i)
-    if (factor.start[at(i + 1)] - factor.start[at(i)] == 2) {
-      const int a = factor.blocks[at(factor.start[at(i)])].node, b = factor.blocks[at(factor.start[at(i)] + 1)].node;
-      if (a == b) continue;
-      neighbours_[at(a)].push_back(b);
-      neighbours_[at(b)].push_back(a);
-    }
-  auto tidy = [](std::vector<int>& list) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  };
-  for (int k = 0; k < nodes_; ++k) tidy(neighbours_[at(k)]);
-  // Least degree first; ties by number. Eliminating a node joins its neighbours: the fill.
-  position_.assign(at(nodes_), -1);
-  order_.resize(at(nodes_));
-  for (int p = 0; p < nodes_; ++p) {
-    int best = -1;
-    for (int k = 0; k < nodes_; ++k)
-      if (position_[at(k)] < 0 && (best < 0 || neighbours_[at(k)].size() < neighbours_[at(best)].size())) best = k;
-    position_[at(best)] = p;
-    order_[at(p)] = best;
-    const std::vector<int>& list = neighbours_[at(best)];
-    for (int j : list) {
-      std::vector<int>& theirs = neighbours_[at(j)];
-      merged_.clear();
-      std::set_union(theirs.begin(), theirs.end(), list.begin(), list.end(), std::back_inserter(merged_));
-      merged_.erase(std::remove_if(merged_.begin(), merged_.end(), [&](int x) { return x == j || x == best; }),
-                    merged_.end());
-      theirs.assign(merged_.begin(), merged_.end());
+  if (!sparse_ || !order_.analyse(problem)) return;
+  diagonal_.resize(at(order_.nodes()));
+  lower_.resize(at(order_.links()));
+  upper_.resize(at(order_.links()));
+  entries_ = 0;
+  for (int p = 0; p < order_.nodes(); ++p) {
+    diagonal_[at(p)] = entries_;
+    entries_ += at(order_.size(p) * order_.size(p));
+    for (int l = order_.first(p); l < order_.last(p); ++l) {
+      const std::size_t n = at(order_.size(p) * order_.size(order_.other(l)));
+      lower_[at(l)] = entries_;
+      upper_[at(l)] = entries_ + n;
+      entries_ += 2 * n;
     }
   }
-  size_.resize(at(nodes_));
-  start_.resize(at(nodes_));
-  diagonal_.resize(at(nodes_));
-  std::size_t entries = 0;
-  for (int p = 0; p < nodes_; ++p) {
-    const int k = order_[at(p)];
-    start_[at(p)] = factor.node_start[at(k)];
-    size_[at(p)] = factor.node_start[at(k + 1)] - factor.node_start[at(k)];
-  }
-  for (int p = 0; p < nodes_; ++p) {
-    diagonal_[at(p)] = entries;
-    entries += at(size_[at(p)] * size_[at(p)]);
-    for (int j : neighbours_[at(order_[at(p)])]) {
-      const std::size_t n = at(size_[at(p)] * size_[at(position_[at(j)])]);
-      links_[at(p)].push_back({position_[at(j)], entries, entries + n});
-      entries += 2 * n;
-    }
-    std::sort(links_[at(p)].begin(), links_[at(p)].end(),
-              [](const Link& a, const Link& b) { return a.other < b.other; });
-  }
-  values_.resize(std::max(values_.size(), entries));
+  values_.resize(std::max(values_.size(), entries_));
   pivots_.resize(at(factor.nw));
 }
 
-// Block (row, column), by positions.
-double* BlockSystem::block(int row, int column) {
-  if (row == column) return values_.data() + diagonal_[at(row)];
-  const int first = std::min(row, column), other = std::max(row, column);
-  const std::vector<Link>& list = links_[at(first)];
-  const auto it = std::lower_bound(list.begin(), list.end(), other, [](const Link& l, int x) { return l.other < x; });
-  return values_.data() + (row < column ? it->upper : it->lower);
+// Y_a^T (D Y_b) into the block of the trees of a and b; scratch_ holds D Y_b.
+void BlockSystem::assemble_block(const ContactFactor& factor, int rows, const FactorBlock& a, const FactorBlock& b) {
+  const int p = order_.position(a.node), q = order_.position(b.node);
+  const double *ya = factor.y.data() + a.first, *yb = scratch_.data();
+  const int *ia = factor.index.data() + a.index, *ib = factor.index.data() + b.index;
+  const bool turned = p < q;  // above the diagonal the transpose is kept
+  double* out = values_.data() + (p == q   ? diagonal_[at(p)]
+                                  : turned ? upper_[at(order_.link(p, q))]
+                                           : lower_[at(order_.link(q, p))]);
+  const int height = order_.size(turned ? q : p);
+  if (rows == 3 && a.depth == 6 && b.depth == 6 && order_.size(p) == 6 && order_.size(q) == 6) {
+    turned ? kernels::add_product_6(yb, ya, out) : kernels::add_product_6(ya, yb, out);
+    return;
+  }
+  const int step_a = turned ? height : 1, step_b = turned ? 1 : height;
+  for (int l = 0; l < b.depth; ++l)
+    for (int k = 0; k < a.depth; ++k) {
+      double sum = 0;
+      for (int m = 0; m < rows; ++m) sum += ya[rows * k + m] * yb[rows * l + m];
+      out[(ia[k] - order_.start(p)) * step_a + (ib[l] - order_.start(q)) * step_b] += sum;
+    }
 }
 
 // I + Y^T D Y.
 void BlockSystem::assemble(const ContactProblem& problem, const double* D) {
   const ContactFactor& factor = problem.factor;
-  const std::size_t last = at(nodes_ - 1);
-  std::size_t entries = diagonal_[last] + at(size_[last] * size_[last]);
-  std::fill(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(entries), 0.0);
-  for (int p = 0; p < nodes_; ++p)
-    for (int k = 0; k < size_[at(p)]; ++k) values_[diagonal_[at(p)] + at(k * (size_[at(p)] + 1))] = 1;
+  std::fill_n(values_.begin(), static_cast<std::ptrdiff_t>(entries_), 0.0);
+  for (int p = 0; p < order_.nodes(); ++p)
+    for (int k = 0; k < order_.size(p); ++k) values_[diagonal_[at(p)] + at(k * (order_.size(p) + 1))] = 1;
   for (int i = 0; i < problem.blocks(); ++i) {
     const int rows = problem.block_size(i);
     const double* Di = D + block_offset(problem, i);
-    bool any = false;
-    for (int k = 0; k < rows * rows; ++k) any |= Di[k] != 0;
-    if (!any) continue;
+    if (std::all_of(Di, Di + rows * rows, [](double x) { return x == 0; })) continue;
     for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
       const FactorBlock& b = factor.blocks[at(t)];
-      const int q = position_[at(b.node)];
       scratch_.resize(std::max(scratch_.size(), at(rows * b.depth)));
+      const double* y = factor.y.data() + b.first;
       for (int k = 0; k < b.depth; ++k)  // D Y_b
         for (int r = 0; r < rows; ++r) {
           double sum = 0;
-          for (int m = 0; m < rows; ++m) sum += Di[r + rows * m] * factor.y[at(b.first + rows * k + m)];
+          for (int m = 0; m < rows; ++m) sum += Di[r + rows * m] * y[rows * k + m];
           scratch_[at(rows * k + r)] = sum;
         }
-      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-        const FactorBlock& a = factor.blocks[at(s)];
-        const int p = position_[at(a.node)];
-        double* out = block(p, q);
-        const int height = size_[at(p)];
-        const int *ia = factor.index.data() + a.index, *ib = factor.index.data() + b.index;
-        for (int l = 0; l < b.depth; ++l) {
-          double* column = out + static_cast<std::ptrdiff_t>(ib[l] - start_[at(q)]) * height - start_[at(p)];
-          for (int k = 0; k < a.depth; ++k) {
-            double sum = 0;
-            for (int m = 0; m < rows; ++m) sum += factor.y[at(a.first + rows * k + m)] * scratch_[at(rows * l + m)];
-            column[ia[k]] += sum;
-          }
-        }
-      }
+      for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
+        assemble_block(factor, rows, factor.blocks[at(s)], b);
     }
   }
 }
 
 // Factors the diagonal block of position k and takes it out of the later ones.
 bool BlockSystem::eliminate(int k) {
-  const int n = size_[at(k)];
-  double* A = values_.data() + diagonal_[at(k)];
-  int* pivot = pivots_.data() + start_[at(k)];
-  if (!dense::lu(A, n, pivot)) return false;
-  for (const Link& link : links_[at(k)]) {  // upper <- A^-1 upper
-    const int m = size_[at(link.other)];
-    for (int c = 0; c < m; ++c)
-      dense::lu_solve(A, n, pivot, values_.data() + link.upper + static_cast<std::ptrdiff_t>(c) * n);
-  }
-  const std::vector<Link>& list = links_[at(k)];
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const int rows = size_[at(list[i].other)];
-    // Targets (i, j) for j >= i are the diagonal block and the links of i, in the same order as ours.
-    auto target = links_[at(list[i].other)].begin();
-    for (std::size_t j = i; j < list.size(); ++j) {
-      const int columns = size_[at(list[j].other)];
-      if (j == i) {
-        dense::subtract_product(values_.data() + list[i].lower, values_.data() + list[i].upper, rows, n, columns,
-                                values_.data() + diagonal_[at(list[i].other)]);
-        continue;
-      }
-      while (target->other != list[j].other) ++target;
-      dense::subtract_product(values_.data() + list[i].lower, values_.data() + list[j].upper, rows, n, columns,
-                              values_.data() + target->upper);
-      dense::subtract_product(values_.data() + list[j].lower, values_.data() + list[i].upper, columns, n, rows,
-                              values_.data() + target->lower);
+  const int n = order_.size(k);
+  double *values = values_.data(), *A = values + diagonal_[at(k)];
+  const int* pivot = pivots_.data() + order_.start(k);
+  if (!dense::lu(A, n, pivots_.data() + order_.start(k))) return false;
+  const int first = order_.first(k), last = order_.last(k);
+  for (int l = first; l < last; ++l)  // upper <- A^-1 upper
+    kernels::divide_by_transposed(A, n, pivot, order_.size(order_.other(l)), values + upper_[at(l)]);
+  for (int i = first; i < last; ++i) {
+    const int p = order_.other(i), columns = order_.size(p);
+    const double *lower = values + lower_[at(i)], *upper = values + upper_[at(i)];
+    kernels::subtract_outer(lower, upper, columns, n, columns, values + diagonal_[at(p)]);
+    int target = order_.first(p);
+    for (int j = i + 1; j < last; ++j) {
+      while (order_.other(target) != order_.other(j)) ++target;
+      const int rows = order_.size(order_.other(j));
+      kernels::subtract_outer(values + lower_[at(j)], upper, rows, n, columns, values + lower_[at(target)]);
+      kernels::subtract_outer(values + upper_[at(j)], lower, rows, n, columns, values + upper_[at(target)]);
     }
   }
   return true;
@@ -167,23 +110,24 @@ bool BlockSystem::eliminate(int k) {
 
 bool BlockSystem::factor_sparse(const ContactProblem& problem, const double* D) {
   assemble(problem, D);
-  for (int k = 0; k < nodes_; ++k)
+  for (int k = 0; k < order_.nodes(); ++k)
     if (!eliminate(k)) return false;
   return true;
 }
 
 void BlockSystem::solve_sparse(double* w) {
-  for (int k = 0; k < nodes_; ++k) {
-    const int n = size_[at(k)];
-    double* x = w + start_[at(k)];
-    dense::lu_solve(values_.data() + diagonal_[at(k)], n, pivots_.data() + start_[at(k)], x);
-    for (const Link& link : links_[at(k)])
-      dense::subtract_product(values_.data() + link.lower, x, size_[at(link.other)], n, 1, w + start_[at(link.other)]);
+  for (int k = 0; k < order_.nodes(); ++k) {
+    const int n = order_.size(k);
+    double* x = w + order_.start(k);
+    dense::lu_solve(values_.data() + diagonal_[at(k)], n, pivots_.data() + order_.start(k), x);
+    for (int l = order_.first(k); l < order_.last(k); ++l)
+      kernels::subtract_times(values_.data() + lower_[at(l)], x, order_.size(order_.other(l)), n,
+                              w + order_.start(order_.other(l)));
   }
-  for (int k = nodes_ - 1; k >= 0; --k)
-    for (const Link& link : links_[at(k)])
-      dense::subtract_product(values_.data() + link.upper, w + start_[at(link.other)], size_[at(k)],
-                              size_[at(link.other)], 1, w + start_[at(k)]);
+  for (int k = order_.nodes() - 1; k >= 0; --k)
+    for (int l = order_.first(k); l < order_.last(k); ++l)
+      kernels::subtract_transposed_times(values_.data() + upper_[at(l)], w + order_.start(order_.other(l)),
+                                         order_.size(order_.other(l)), order_.size(k), w + order_.start(k));
 }
 
 bool BlockSystem::factor_dense(const ContactProblem& problem, const double* D) {
@@ -215,29 +159,16 @@ void BlockSystem::solve(const ContactProblem& problem, const double* D, double* 
     dense::lu_solve(matrix_.data(), problem.size(), pivots_.data(), e);
     return;
   }
-  const ContactFactor& factor = problem.factor;
-  w_.setZero(factor.nw);
-  for (int i = 0; i < problem.blocks(); ++i) {
-    const int rows = problem.block_size(i);
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-      const FactorBlock& b = factor.blocks[at(s)];
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r)
-          w_[factor.index[at(b.index + k)]] += factor.y[at(b.first + rows * k + r)] * e[problem.offset(i) + r];
-    }
-  }
+  w_.resize(problem.factor.nw);
+  y_.resize(problem.size());
+  to_bodies(problem, e, w_.data());
   solve_sparse(w_.data());
+  to_contacts(problem, w_.data(), y_.data());
   for (int i = 0; i < problem.blocks(); ++i) {
-    const int rows = problem.block_size(i);
+    const int rows = problem.block_size(i), o = problem.offset(i);
     const double* Di = D + block_offset(problem, i);
-    double y[3] = {0, 0, 0};
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-      const FactorBlock& b = factor.blocks[at(s)];
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) y[r] += factor.y[at(b.first + rows * k + r)] * w_[factor.index[at(b.index + k)]];
-    }
     for (int r = 0; r < rows; ++r)
-      for (int m = 0; m < rows; ++m) e[problem.offset(i) + r] -= Di[r + rows * m] * y[m];
+      for (int m = 0; m < rows; ++m) e[o + r] -= Di[r + rows * m] * y_[o + m];
   }
 }
 

@@ -8,42 +8,38 @@
 
 #include <vector>
 
-#include "tribo/contact_problem.hpp"
+#include "contact/block_order.hpp"
 
 namespace tribo {
 
 class BlockSystem {
  public:
-  /// Pattern, order and fill for a problem; once a problem.
+  /// Pattern, order and fill for a problem; little work where they are those of the last one.
   void analyse(const ContactProblem& problem);
   /// D: 9 numbers a contact (column-major 3 x 3), then one a row. False where the matrix is singular.
   bool factor(const ContactProblem& problem, const double* D);
   /// e -> f in place.
   void solve(const ContactProblem& problem, const double* D, double* e);
+  /// Numbers that the matrix of the last problem keeps.
+  std::size_t entries() const { return sparse_ ? entries_ : static_cast<std::size_t>(matrix_.rows() * matrix_.cols()); }
 
  private:
-  struct Link {     // blocks (node, other) and (other, node) of the matrix, other later in the order
-    int other = 0;  // position in the order
-    std::size_t upper = 0, lower = 0;
-  };
-
   bool factor_dense(const ContactProblem& problem, const double* D);
   bool factor_sparse(const ContactProblem& problem, const double* D);
   void assemble(const ContactProblem& problem, const double* D);
+  void assemble_block(const ContactFactor& factor, int rows, const FactorBlock& a, const FactorBlock& b);
   bool eliminate(int k);
   void solve_sparse(double* w);
-  double* block(int row, int column);
 
   bool sparse_ = false;
-  int nodes_ = 0;
-  std::vector<int> size_, start_;             // of the node at each position of the order: size, first coordinate
-  std::vector<int> position_;                 // node -> position
-  std::vector<std::vector<int>> neighbours_;  // for the ordering
-  std::vector<std::vector<Link>> links_;      // by position
-  std::vector<std::size_t> diagonal_;         // offset of the diagonal block, by position
+  BlockOrder order_;
+  // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for
+  // rows.
+  std::vector<std::size_t> diagonal_, lower_, upper_;
+  std::size_t entries_ = 0;
   std::vector<double> values_, scratch_;
-  std::vector<int> pivots_, merged_, order_;
-  VectorBuffer w_;
+  std::vector<int> pivots_;
+  VectorBuffer w_, y_;
   MatrixBuffer matrix_;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "contact/dense.hpp"
+#include "contact/factor.hpp"
 #include "model/names.hpp"
 
 namespace tribo {
@@ -48,30 +49,9 @@ void ContactProblem::multiply(const double* f, double* c) const {
     dense::multiply(G_.data(), size(), f, c);
     return;
   }
-  w_.setZero(factor.nw);
-  for (int i = 0; i < blocks(); ++i) {
-    const int rows = block_size(i);
-    const double* fi = f + offset(i);
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-      const FactorBlock& b = factor.blocks[at(s)];
-      const double* y = factor.y.data() + b.first;
-      const int* index = factor.index.data() + b.index;
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) w_[index[k]] += y[rows * k + r] * fi[r];
-    }
-  }
-  for (int i = 0; i < blocks(); ++i) {
-    const int rows = block_size(i);
-    double* ci = c + offset(i);
-    for (int r = 0; r < rows; ++r) ci[r] = 0;
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-      const FactorBlock& b = factor.blocks[at(s)];
-      const double* y = factor.y.data() + b.first;
-      const int* index = factor.index.data() + b.index;
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w_[index[k]];
-    }
-  }
+  w_.resize(factor.nw);
+  to_bodies(*this, f, w_.data());
+  to_contacts(*this, w_.data(), c);
 }
 
 void ContactProblem::diagonal(double* d) const {

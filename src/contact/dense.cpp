@@ -4,12 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-// Sanitizers are not ready when the loader resolves clones.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && defined(__GNUC__) && !defined(__clang__)
-#define TRIBO_CLONES __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define TRIBO_CLONES
-#endif
+#include "contact/clones.hpp"
 
 namespace tribo::dense {
 

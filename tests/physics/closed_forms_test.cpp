@@ -39,7 +39,7 @@ TEST_CASE("breakaway: sticks below mu N, slides above, within 1e-4") {
   const double mu = 0.5, limit = mu * 9.81;
   for (double share : {1 - 1e-4, 1 + 1e-4}) {
     auto s = World(friction(mu)).ground().box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1}).simulate(1e-3);
-    s.add_push({0, Vec3::Zero(), {share * limit, 0, 0}, {share * limit, 0, 0}, Vec3::Zero(), Vec3::Zero(), 0, 10});
+    s.add_push({.force = {share * limit, 0, 0}, .force_end = {share * limit, 0, 0}, .duration = 10});
     run(s, 1);
     if (share < 1)  // creep within the solver tolerance: 1e-8 of g dt a step
       CHECK(std::abs(position(s).x()) < 1e-8);
@@ -56,7 +56,7 @@ TEST_CASE("cube pushed by a ramp from 0 to 20 N: the ideal discrete error agains
   };
   for (const Case& c : {Case{1e-3, -0.0014}, Case{4e-3, -0.0368}, Case{1e-2, -0.0784}}) {
     auto s = World(friction(0.4)).ground().box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1}).simulate(c.dt);
-    s.add_push({0, Vec3::Zero(), Vec3::Zero(), {20, 0, 0}, Vec3::Zero(), Vec3::Zero(), 0, 1});
+    s.add_push({.force_end = {20, 0, 0}, .duration = 1});
     double drift = 0;
     for (int k = 0; k < std::lround(1 / c.dt); ++k) {
       s.step();

@@ -1,4 +1,4 @@
-// Primal-dual interior-point method for the nonlinear complementarity problem, cold-started.
+// Primal-dual interior-point method for the nonlinear complementarity problem.
 //
 // Coulomb's law as two pairs of cones a contact (as in Howell et al., "Dojo", 2022), c a variable of its own:
 //   (G + R) f + g - c = 0                                                               (ip.1)
@@ -9,6 +9,8 @@
 //   (G + R + W) df = rhs,   W block-diagonal; solved as df + D G df = D rhs, D = (R + W)^-1, by BlockSystem   (ip.5)
 // Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
+// First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
+// where that stalls too, always half way to the centre.
 // mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
 #include "contact/solvers/interior_point.hpp"
 
@@ -21,6 +23,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_iterations = 100;
+constexpr int other_starts = 20;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 // Largest alpha in [0, 1] with u + alpha du >= 0.
@@ -81,22 +84,14 @@ void InteriorPoint::multiply(const ContactProblem& problem, const double* x, dou
   for (int i = 0; i < n; ++i) y[i] = d_scale_[i] * y[i] + R_[i] * x[i];
 }
 
-void InteriorPoint::start(const ContactProblem& problem) {
-  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
-  for (Point* p : {&x_, &d_, &affine_}) {
-    p->f.setZero(n);
-    p->c.setZero(n);
-    p->psi.setZero(nc);
-    p->z_lower.setZero(nr);
-    p->z_upper.setZero(nr);
-  }
-  r_.resize(n);
-  rho_.resize(n);
+// From nothing: the middle of each cone.
+void InteriorPoint::start_cold(const ContactProblem& problem) {
+  const int nc = problem.nc();
   for (int i = 0; i < nc; ++i) {
     x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
     x_.psi[i] = std::max(1.0, problem.mu()[i]);
   }
-  for (int j = 0; j < nr; ++j) {
+  for (int j = 0; j < problem.nr(); ++j) {
     double& f = x_.f[3 * nc + j];
     const double l = lower_[j], u = upper_[j];
     if (std::isfinite(l) && std::isfinite(u))
@@ -108,6 +103,57 @@ void InteriorPoint::start(const ContactProblem& problem) {
     if (std::isfinite(l)) x_.z_lower[j] = 1;
     if (std::isfinite(u)) x_.z_upper[j] = 1;
   }
+}
+
+// From a guess: every contact on its central path at kappa, with f - c as the guess has it (the trial point of
+// Newton's method), so that open ones begin open and stuck ones stuck                                       (ip.6)
+//   f_N - c_N = u_N,  f_N c_N = kappa;     f_T - c_T = u_T,  (psi, c_T) = kappa (mu f_N, f_T)^-1
+void InteriorPoint::start_warm(const ContactProblem& problem, const double* guess, double kappa) {
+  const int nc = problem.nc(), n = problem.size();
+  for (int i = 0; i < n; ++i) x_.f[i] = guess[i] / (d_scale_[i] * beta_);
+  multiply(problem, x_.f.data(), x_.c.data());
+  for (int i = 0; i < n; ++i) x_.c[i] += g_[i];
+  for (int i = 0; i < nc; ++i) {
+    double *f = x_.f.data() + 3 * i, *c = x_.c.data() + 3 * i;
+    const double u = f[2] - c[2], root = std::sqrt(u * u + 4 * kappa);
+    f[2] = u >= 0 ? 0.5 * (u + root) : 2 * kappa / (root - u);
+    c[2] = kappa / f[2];
+    const double a0 = problem.mu()[i] * f[2], ux = f[0] - c[0], uy = f[1] - c[1], length = std::sqrt(ux * ux + uy * uy);
+    f[0] = f[1] = c[0] = c[1] = 0;
+    if (a0 == 0) continue;
+    double low = 0, high = std::min(a0, length);  // t + kappa t / (a0^2 - t^2) = length
+    for (int k = 0; k < 30; ++k) {
+      const double t = 0.5 * (low + high);
+      (t + kappa * t / ((a0 - t) * (a0 + t)) < length ? low : high) = t;
+    }
+    const double inverse = kappa / ((a0 - low) * (a0 + low));
+    x_.psi[i] = inverse * a0;
+    if (!(length > 0)) continue;
+    f[0] = low * ux / length;
+    f[1] = low * uy / length;
+    c[0] = -inverse * f[0];
+    c[1] = -inverse * f[1];
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    double& f = x_.f[3 * nc + j];
+    const double l = lower_[j], u = upper_[j], inset = std::min(std::sqrt(kappa), 0.25 * (u - l));
+    f = std::clamp(f, l + inset, u - inset);
+    if (std::isfinite(l)) x_.z_lower[j] = kappa / (f - l);
+    if (std::isfinite(u)) x_.z_upper[j] = kappa / (u - f);
+  }
+}
+
+void InteriorPoint::start(const ContactProblem& problem) {
+  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
+  for (Point* p : {&x_, &d_, &affine_}) {
+    p->f.setZero(n);
+    p->c.setZero(n);
+    p->psi.setZero(nc);
+    p->z_lower.setZero(nr);
+    p->z_upper.setZero(nr);
+  }
+  r_.resize(n);
+  rho_.resize(n);
 }
 
 // Mean of all products that shall become kappa.
@@ -285,23 +331,29 @@ void InteriorPoint::move(double alpha) {
 }
 
 // One run of the method; f holds the best point seen.
-SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f) {
+SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f) {
   SolveReport report;
   report.status = SolveStatus::IterationLimit;
-  start(problem);
   best_.resize(problem.size());
   best_.map() = f;
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
   double least = report.residual.relative();
-  const int patience = bold ? 15 : 40;
-  int without_gain = 0;
+  start(problem);
+  if (way == Way::Warm)
+    start_warm(problem, f.data(), std::clamp(0.1 * least * least, 1e-4, 0.1));
+  else
+    start_cold(problem);
+  const int patience = way == Way::Warm ? 6 : way == Way::Cautious ? 40 : 15;
+  int without_gain = 0, steps_within = 0;  // small problems are cheap: three steps more, towards rounding
+  last_step_ = 1;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
     if (!factor(problem)) {
-      report.status = SolveStatus::Stalled;
+      if (steps_within == 0) report.status = SolveStatus::Stalled;
       break;
     }
-    move(step(problem, bold));
+    last_step_ = step(problem, way != Way::Cautious);
+    move(last_step_);
     report.iterations = k + 1;
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -312,15 +364,13 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       report.residual = now;
       best_.map() = f;
     }
-    if (tolerance.met(now)) {
-      report.status = SolveStatus::Converged;
+    if (tolerance.met(now)) report.status = SolveStatus::Converged;
+    if (report.status == SolveStatus::Converged && ++steps_within > (problem.dense() ? 3 : 0)) break;
+    if (steps_within == 0 && x_.f.map().cwiseAbs().maxCoeff() > 1e12) {
+      report.status = SolveStatus::Stalled;
       break;
     }
-    if (x_.f.map().cwiseAbs().maxCoeff() > 1e10) {
-      report.status = SolveStatus::Infeasible;
-      break;
-    }
-    if (without_gain > patience) {
+    if (steps_within == 0 && without_gain > patience) {
       report.status = SolveStatus::Stalled;
       break;
     }
@@ -337,6 +387,10 @@ double InteriorPoint::step(const ContactProblem& problem, bool bold) {
     direction(problem, 0.5 * kappa, false);
     return std::min(1.0, 0.7 * longest_step(problem));
   }
+  if (last_step_ < 0.2) {  // against the boundary: back to the centre first
+    direction(problem, kappa, false);
+    return std::min(1.0, 0.9 * longest_step(problem));
+  }
   direction(problem, 0, false);
   const double reach = longest_step(problem);
   const double centring = std::max(std::pow(1 - reach, 3), 1e-3);  // Mehrotra: the further the affine step, the less
@@ -352,11 +406,28 @@ double InteriorPoint::step(const ContactProblem& problem, bool bold) {
 SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
   scale(problem);
   system_.analyse(problem);
-  SolveReport report = run(problem, tolerance, true, f);
-  if (report.status == SolveStatus::Converged) return report;
-  const int before = report.iterations;
-  report = run(problem, tolerance, false, f);
-  report.iterations += before;
+  SolveReport report;
+  int iterations = 0;
+  for (Way way : {Way::Warm, Way::Bold, Way::Cautious}) {
+    report = run(problem, tolerance, way, f);
+    iterations += report.iterations;
+    if (report.status == SolveStatus::Converged) break;
+  }
+  // The problem is not monotone: a path may turn back before its end. Other starts take other paths.
+  const double F = report.residual.force_scale;
+  start_.resize(problem.size());
+  for (int k = 0; k < other_starts && report.status != SolveStatus::Converged; ++k) {
+    for (int i = 0; i < problem.size(); ++i) {
+      const double x = std::fmod(0.7548776662466927 * (i + 1) + 0.5698402909980532 * (k + 1) * (i + 1), 1.0);
+      start_[i] = f[i] + F * (x - 0.5);
+    }
+    const SolveReport other = run(problem, tolerance, Way::Warm, start_.map());
+    iterations += other.iterations;
+    if (!(other.residual.relative() < report.residual.relative())) continue;
+    report = other;
+    f = start_.map();
+  }
+  report.iterations = iterations;
   return report;
 }
 

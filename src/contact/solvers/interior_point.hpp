@@ -10,7 +10,7 @@ namespace tribo {
 
 class InteriorPoint {
  public:
-  /// f: solution out; the guess is not used.
+  /// f: guess in, best point out.
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
 
  private:
@@ -19,11 +19,15 @@ class InteriorPoint {
     VectorBuffer z_lower, z_upper;  // multipliers of the bounds of the rows (nr)
   };
 
-  SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, bool bold, VecRef f);
+  enum class Way { Warm, Bold, Cautious };
+
+  SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f);
   double step(const ContactProblem& problem, bool bold);
   void scale(const ContactProblem& problem);
   void multiply(const ContactProblem& problem, const double* x, double* y);
   void start(const ContactProblem& problem);
+  void start_cold(const ContactProblem& problem);
+  void start_warm(const ContactProblem& problem, const double* guess, double kappa);
   double complementarity(const ContactProblem& problem) const;
   bool factor(const ContactProblem& problem);
   void direction(const ContactProblem& problem, double target, bool corrector);
@@ -33,8 +37,9 @@ class InteriorPoint {
 
   Point x_, d_, affine_;
   VectorBuffer d_scale_, g_, R_, lower_, upper_;  // the scaled problem
-  VectorBuffer r_, rho_, work_, c_true_, best_, D_;
+  VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_;
   BlockSystem system_;
+  double last_step_ = 1;
   double beta_ = 1;  // forces and velocities are divided by this beside the scaling by blocks
 };
 

@@ -14,11 +14,12 @@
 //   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
-// is called and its answer polished here.
+// is called and its answer polished here. What neither solves is either hard or without a solution: infeasibility.cpp
+// tells which.
 #include <cmath>
 
 #include "contact/dense.hpp"
-#include "contact/solvers/interior_point.hpp"
+#include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 
@@ -50,12 +51,26 @@ class Newton final : public ContactSolver {
     saved_.resize(problem.size());
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
-    report = iterate(problem, tolerance, f, 8);
-    const int iterations = first.iterations + interior.iterations + report.iterations;
+    // One step more where the tolerance is met already: what sticks then sticks to rounding.
+    report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
+    int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
       report = interior;
     }
+    if (report.status != SolveStatus::Converged && problem.dense()) {  // great mass ratios: as if each bore the weight
+      const SolveReport before = report;
+      saved_.map() = f;
+      for (int i = 0; i < problem.size(); ++i) f[i] = i < 3 * problem.nc() && i % 3 == 2 ? problem.weight : 0.0;
+      report = iterate(problem, tolerance, f, 16);
+      iterations += report.iterations;
+      if (!(report.residual.relative() < before.residual.relative())) {
+        f = saved_.map();
+        report = before;
+      }
+    }
+    if (report.status != SolveStatus::Converged)
+      report.status = infeasibility_.certify(problem) ? SolveStatus::Infeasible : SolveStatus::Stalled;
     report.iterations = iterations;
     report.escalated = true;
     return report;
@@ -83,7 +98,8 @@ class Newton final : public ContactSolver {
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
 
   // Newton steps until the judge is content; f holds the best point seen.
-  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most) {
+  SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, int most,
+                      bool polish = false) {
     if (!problem.dense()) return sparse_.iterate(problem, tolerance, most, f, options_.trace);
     prepare(problem);
     SolveReport report;
@@ -94,11 +110,12 @@ class Newton final : public ContactSolver {
     }
     double least = report.residual.relative();
     best_.map() = f;
-    if (tolerance.met(report.residual)) return report;
-    report.status = SolveStatus::IterationLimit;
+    const bool met = tolerance.met(report.residual);
+    if (met && !polish) return report;
+    report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
-        report.status = SolveStatus::Stalled;
+        if (!met) report.status = SolveStatus::Stalled;
         break;
       }
       const Residual residual = judge_afresh(problem, options_.model, f.data(), c_);
@@ -109,7 +126,7 @@ class Newton final : public ContactSolver {
         best_.map() = f;
         report.residual = residual;
       }
-      if (tolerance.met(residual)) {
+      if (tolerance.met(residual) && !met) {
         report.residual = residual;
         report.status = SolveStatus::Converged;
         return report;
@@ -279,6 +296,7 @@ class Newton final : public ContactSolver {
 
   SolverOptions options_;
   InteriorPoint interior_point_;
+  Infeasibility infeasibility_;
   SparseNewton sparse_;
   std::vector<Mode> modes_;
   std::vector<int> active_, pivot_;

@@ -27,7 +27,7 @@ bool SparseNewton::linearise(const ContactProblem& problem, const double* f) {
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i;
     const double s = scale_[i], r = 1 / s, mu = problem.mu()[i], sigma = relative_sigma * s;
-    Eigen::Map<Mat3> D(D_.data() + 9 * i), Ei(Ei_.data() + 9 * i);
+    Eigen::Map<Mat3> D(D_.data() + 9 * i);
     Vec3 rho = Vec3::Zero();
     const Vec3 y = Eigen::Map<const Vec3>(f + o) - r * Eigen::Map<const Vec3>(c_.data() + o);
     const double t = std::sqrt(y.x() * y.x() + y.y() * y.y());
@@ -48,7 +48,7 @@ bool SparseNewton::linearise(const ContactProblem& problem, const double* f) {
       E.topRightCorner<2, 1>() = -mu * direction;
       rho.head<2>() = ft - bound * direction;
     }
-    Ei = E.inverse();
+    const Mat3 Ei = E.inverse();
     D = Ei * P;
     rho_.map().segment<3>(o) = Ei * rho;
   }
@@ -56,8 +56,7 @@ bool SparseNewton::linearise(const ContactProblem& problem, const double* f) {
     const int o = 3 * nc + j, d = 9 * nc + j;
     const double s = scale_[nc + j], y = f[o] - c_[o] / s;
     const bool low = y <= problem.lower()[j], high = y >= problem.upper()[j];
-    Ei_[d] = 1 / (relative_sigma * s + problem.R()[o]);
-    D_[d] = low || high ? 0 : Ei_[d];
+    D_[d] = low || high ? 0 : 1 / (relative_sigma * s + problem.R()[o]);
     rho_[o] = low ? problem.lower()[j] : high ? problem.upper()[j] : 0;
   }
   return system_.factor(problem, D_.data());
@@ -84,7 +83,6 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   const int n = problem.size(), nc = problem.nc();
   for (VectorBuffer* b : {&c_, &rho_, &e_, &best_}) b->resize(n);
   D_.resize(9 * nc + problem.nr());
-  Ei_.resize(9 * nc + problem.nr());
   scale_.resize(problem.blocks());
   problem.diagonal(e_.data());
   for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
@@ -100,12 +98,11 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   system_.analyse(problem);
   best_.map() = f;
   report.status = SolveStatus::IterationLimit;
-  double earlier = std::numeric_limits<double>::infinity();
+  double earlier = report.residual.relative(), now_relative = earlier;
   for (int k = 0; k < most; ++k) {
-    if (k >= 3 && k % 2 == 1) {  // it converges fast or not at all
-      if (report.residual.relative() > 0.1 * earlier) break;
-      earlier = report.residual.relative();
-    }
+    // It converges fast or not at all; one step may go wrong where it does not go far.
+    if (k >= 1 && report.residual.relative() > 0.3 * earlier && (k > 1 || now_relative > 1e-3)) break;
+    if (k >= 1) earlier = report.residual.relative();
     if (!linearise(problem, f.data())) {
       report.status = SolveStatus::Stalled;
       break;
@@ -116,6 +113,7 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
       system_.solve(problem, D_.data(), e_.data());
       f = e_.map();
       const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+      now_relative = now.relative();
       if (trace) trace->push_back(now.absolute());
       report.iterations = k + 1;
       if (now.relative() < report.residual.relative()) {

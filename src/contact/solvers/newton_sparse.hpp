@@ -17,7 +17,7 @@ class SparseNewton {
   void centre(const ContactProblem& problem, const double* f, double* e) const;
 
   BlockSystem system_;
-  VectorBuffer scale_, c_, D_, Ei_, rho_, e_, best_;
+  VectorBuffer scale_, c_, D_, rho_, e_, best_;
 };
 
 }  // namespace tribo

@@ -13,6 +13,7 @@ std::unique_ptr<ContactSolver> make_raisim(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_admm(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_primal_newton_mujoco(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_primal_newton_sap(const SolverOptions& options);
+std::unique_ptr<ContactSolver> make_proximal(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_lemke(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options);

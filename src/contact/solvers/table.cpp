@@ -19,6 +19,7 @@ const std::vector<SolverEntry>& contact_solvers() {
       {"staggered", {Ncp, Lcp}, true, "staggered projections: normal and tangential problems in turn", make_staggered},
       {"dantzig", {Lcp}, true, "principal pivoting with four facets, bounds of friction renewed", make_dantzig},
       {"lemke", {Lcp}, true, "complementary pivoting with 4, 8 or 16 facets: exact where it ends", make_lemke},
+      {"proximal", {Ccp}, true, "proximal semismooth Newton on the convex problem: exact", make_proximal, false},
       {"primal-newton-mujoco", {Ccp}, true, "Newton on velocities, R = alpha diag G", make_primal_newton_mujoco, false},
       {"primal-newton-sap",
        {Ccp},

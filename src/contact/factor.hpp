@@ -1,0 +1,13 @@
+// Products with the factor of G = Y Y^T: from forces to whitened velocities and back.
+#pragma once
+
+#include "tribo/contact_problem.hpp"
+
+namespace tribo {
+
+/// w = Y^T f, f (n) -> w (nw).
+void to_bodies(const ContactProblem& problem, const double* f, double* w);
+/// c = Y w, w (nw) -> c (n).
+void to_contacts(const ContactProblem& problem, const double* w, double* c);
+
+}  // namespace tribo
