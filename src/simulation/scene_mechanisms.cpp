@@ -154,7 +154,8 @@ void read_groups(Section& section, Geometry& geometry) {
     if (!section.has(key)) return fallback;
     std::uint32_t bits = 0;
     for (double n : section.numbers(key, "whole numbers")) {
-      if (!(n >= 0 && n <= 31 && n == std::floor(n))) section.fail(key, std::string(key) + " holds numbers from 0 to 31");
+      if (!(n >= 0 && n <= 31 && n == std::floor(n)))
+        section.fail(key, std::string(key) + " holds numbers from 0 to 31");
       bits |= 1u << static_cast<unsigned>(n);
     }
     return bits;

@@ -179,7 +179,8 @@ class Rigid final : public Stepper {
     return true;
   }
 
-  // Solves again until the bounds are those that the normal forces give; judged with these.
+  // Solves again until the bounds are those that the normal forces give; judged with these. A solver that does not
+  // reach its tolerance with fixed bounds is not asked again.
   void settle_rolling(const Island& island, SolveReport& solve) {
     for (int round = 0;; ++round) {
       problem_.velocity(f_.data(), c_.data());
@@ -193,7 +194,7 @@ class Rigid final : public Stepper {
       follow_normal_forces(island, rows_.rows(), f_.data(), c_.data(), rho_.data(), problem_);
       solve.residual = judge(problem_, contact_model_, f_.data(), c_.data(), facets_);
       const bool met = options_.tolerance.met(solve.residual);
-      if (met || round == most_rounds) {
+      if (met || round == most_rounds || (round > 0 && solve.status != SolveStatus::Converged)) {
         solve.status = met ? SolveStatus::Converged : SolveStatus::Stalled;
         return;
       }

@@ -51,7 +51,6 @@ Equality connect(int a, const Vec3& p_a, int b, const Vec3& p_b) {
   return e;
 }
 
-
 // Crank 0.2 m, coupler 0.5 m, rocker 0.4 m, ground 0.5 m: a Grashof linkage, started with its crank level. The pin is a
 // 3-D connect in a plane mechanism: its row along y is redundant.
 struct Linkage {
@@ -254,7 +253,7 @@ TEST_CASE("a box on a moved platform goes with it as long as friction holds, and
   SUBCASE("sinusoid within the cone: no slip at all") {
     Motion shake;
     shake.amplitude = Vec3(0.02, 0, 0.01);
-    shake.frequency = 2;  // at most 0.02 (4 pi)^2 = 3.2 m/s^2 along x
+    shake.frequency = 2;     // at most 0.02 (4 pi)^2 = 3.2 m/s^2 along x
     shake.phase = M_PI / 2;  // from rest
     const Simulation s = platform(shake, 0.8, 0.4);
     const double wave = std::cos(2 * M_PI * 2 * s.state().t) - 1;
