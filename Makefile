@@ -2,7 +2,8 @@
 #   make run        build, and run the default scene
 #   make test       build, and run the tests in their short forms (SANITIZE=address,undefined for a sanitizer build)
 #   make test-all   every test, the long ones too
-#   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind)
+#   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind,
+#                   BENCH=--terrain for what a foot costs on a height field)
 #   make format     clang-format over the tree
 
 SANITIZE ?=

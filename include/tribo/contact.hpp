@@ -20,6 +20,7 @@ struct Contact {
   Mat3 R_WC = Mat3::Identity();  ///< axes t1, t2, n as columns
   double gap = 0;                ///< phi, negative where they overlap [m]
   Vec3 v_given = Vec3::Zero();   ///< the part of b's velocity relative to a that moved bodies give, at p, in W [m/s]
+  Vec3 w_given = Vec3::Zero();   ///< the same of its turning [rad/s]
 };
 
 /// Part of the State: lets anchors, tangents and warm starts find their contact again.

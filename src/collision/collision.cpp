@@ -222,8 +222,14 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
     c.p_WC = t.p;
     c.R_WC.col(2) = t.n;
     c.gap = t.gap;
-    if (gb.body < -1) c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
-    if (ga.body < -1) c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
+    if (gb.body < -1) {
+      c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
+      c.w_given += query.b.w;
+    }
+    if (ga.body < -1) {
+      c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
+      c.w_given -= query.a.w;
+    }
   }
   std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(),
             [](const Contact& x, const Contact& y) { return x.id < y.id; });

@@ -43,6 +43,10 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   auto tree_of = [&](int body) { return model_->bodies[at(body)].tree; };
   for (const Contact& c : contacts)
     if (c.body_a >= 0 && c.body_b >= 0) join(tree_of(c.body_a), tree_of(c.body_b));
+  for (const Row& row : rows) {
+    if (row.other >= 0) join(tree_of(dof_body_[at(row.dof)]), tree_of(dof_body_[at(row.other)]));
+    if (row.body_a >= 0 && row.body_b >= 0) join(tree_of(row.body_a), tree_of(row.body_b));
+  }
   islands_ = 0;
   auto island_for = [&](int tree) -> Island& {
     const int r = root(tree);
@@ -60,7 +64,7 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
     island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a))
         .contacts.push_back(static_cast<int>(i));
   for (std::size_t j = 0; j < rows.size(); ++j)
-    island_for(tree_of(dof_body_[at(rows[j].dof)])).rows.push_back(static_cast<int>(j));
+    island_for(tree_of(body_of(rows[j]))).rows.push_back(static_cast<int>(j));
   for (int t = 0; t < static_cast<int>(parent_.size()); ++t) {
     const int i = island_of_[at(root(t))];
     touched_[at(t)] = i >= 0;
@@ -95,6 +99,53 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   }
   dynamics.whiten<3>(body, y);
   factor.blocks.push_back(block);
+}
+
+/// A body that the row acts on.
+int Assembly::body_of(const Row& row) const {
+  if (!row.on_bodies()) return dof_body_[at(row.dof)];
+  return row.body_b >= 0 ? row.body_b : row.body_a;
+}
+
+void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, const VecX& v_free,
+                       ContactFactor& factor, double& before, double& free) {
+  before = free = row.given;
+  auto add = [&](int body, auto&& jacobian) {
+    const Body& b = model_->bodies[at(body)];
+    FactorBlock block;
+    block.depth = static_cast<int>(b.chain.size());
+    block.first = static_cast<int>(factor.y.size());
+    block.index = static_cast<int>(factor.index.size());
+    block.tree = b.tree;
+    block.body = body;
+    block.node = node_[at(b.tree)];
+    for (int dof : b.chain) {
+      const double J = jacobian(dof);
+      factor.y.push_back(J);
+      factor.index.push_back(dof + base_[at(b.tree)] - model_->trees[at(b.tree)].iv);
+      before += J * v[dof];
+      free += J * v_free[dof];
+    }
+    dynamics.whiten<1>(body, factor.y.data() + block.first);
+    factor.blocks.push_back(block);
+  };
+  if (!row.on_bodies()) {
+    add(dof_body_[at(row.dof)], [&](int dof) { return dof == row.dof ? row.sign : 0.0; });
+    if (row.other >= 0) add(dof_body_[at(row.other)], [&](int dof) { return dof == row.other ? row.slope : 0.0; });
+    return;
+  }
+  auto add_body = [&](int body, const Vec3& p, double sign) {
+    if (body < 0) return;
+    const Vec3 axis = sign * row.axis;
+    const Vec3 lever = (p - dynamics.origin(model_->bodies[at(body)].tree)).cross(axis);
+    const bool turn = row.kind == Row::Kind::Turn;
+    add(body, [&](int dof) {
+      const Spatial& S = dynamics.axis(dof);
+      return turn ? axis.dot(S.ang) : axis.dot(S.lin) + lever.dot(S.ang);
+    });
+  };
+  add_body(row.body_b, row.p_b, 1);
+  add_body(row.body_a, row.p_a, -1);
 }
 
 void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,
@@ -132,26 +183,16 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
     double *b = before.data() + 3 * i, *f = free.data() + 3 * i;
     if (c.body_b >= 0) add_side(c.body_b, c.p_WC, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
     if (c.body_a >= 0) add_side(c.body_a, c.p_WC, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
+    if (c.v_given.isZero(0)) continue;
+    const Vec3 given = c.R_WC.transpose() * c.v_given;
+    for (int k = 0; k < 3; ++k) {
+      b[k] += given[k];
+      f[k] += given[k];
+    }
   }
   for (int j = 0; j < nr; ++j) {
-    const Row& row = rows[at(island.rows[at(j)])];
     factor.start.push_back(static_cast<int>(factor.blocks.size()));
-    const Body& body = model_->bodies[at(dof_body_[at(row.dof)])];
-    FactorBlock block;
-    block.depth = static_cast<int>(body.chain.size());
-    block.first = static_cast<int>(factor.y.size());
-    block.index = static_cast<int>(factor.index.size());
-    block.tree = body.tree;
-    block.body = dof_body_[at(row.dof)];
-    block.node = node_[at(body.tree)];
-    for (int dof : body.chain) {
-      factor.y.push_back(dof == row.dof ? row.sign : 0.0);
-      factor.index.push_back(dof + base_[at(body.tree)] - model_->trees[at(body.tree)].iv);
-    }
-    dynamics.whiten<1>(block.body, factor.y.data() + block.first);
-    factor.blocks.push_back(block);
-    before[3 * nc + j] = row.sign * v[row.dof];
-    free[3 * nc + j] = row.sign * v_free[row.dof];
+    add_row(rows[at(island.rows[at(j)])], dynamics, v, v_free, factor, before[3 * nc + j], free[3 * nc + j]);
   }
   factor.start.push_back(static_cast<int>(factor.blocks.size()));
   if (problem.dense()) problem.densify();

@@ -10,18 +10,33 @@
 
 namespace tribo {
 
-/// A scalar constraint on one velocity coordinate: joint limit, dry friction, velocity target, saturated drive.
-/// c = sign v_dof / dt + bias + compliance f,  f in [lower, upper]; the generalised force is sign f.
+/// A scalar constraint: c = J v / dt + bias + compliance f,  f in [lower, upper]; the generalised force is J^T f.
+///   Limit, Friction, Target, Drive:  J v = sign v_dof
+///   Joint:                           J v = sign v_dof + slope v_other
+///   Point:                           J v = axis . (velocity of b at p_b - velocity of a at p_a) + given
+///   Turn:                            J v = axis . (turning of b - turning of a) + given
 struct Row {
   int dof = 0;
   double sign = 1;
   double bias = 0;        ///< [m/s^2] or [rad/s^2]
   double compliance = 0;  ///< R [1/kg]
   double lower = 0, upper = 0;
-  enum class Kind : char { Limit, Friction, Target, Drive } kind = Kind::Limit;
+  enum class Kind : char { Limit, Friction, Target, Drive, Joint, Point, Turn } kind = Kind::Limit;
+  double error = 0;  ///< of an equality: what is wrong with q; of a limit: the distance to it [m] or [rad]
+  int other = -1;
+  double slope = 0;
+  int body_a = -1, body_b = -1;                                      ///< not moved by forces where < 0
+  Vec3 axis = Vec3::Zero(), p_a = Vec3::Zero(), p_b = Vec3::Zero();  ///< in W
+  double given = 0;                                                  ///< by moved bodies [m/s] or [rad/s]
+  int element = -1, component = 0;  ///< of an equality: which one, and which of its rows
+  int contact = -1;                 ///< of torsional and rolling friction: whose normal force bounds it
+  double length = 0;                ///< and by how much of it [m]
 
   /// Is its force the torque of a drive?
   bool drives() const { return kind == Kind::Target || kind == Kind::Drive; }
+  bool on_bodies() const { return kind == Kind::Point || kind == Kind::Turn; }
+  /// Does it belong to an equality constraint?
+  bool closes() const { return element >= 0; }
 };
 
 /// Contacts and rows that touch common trees; independent of every other island.
@@ -55,6 +70,9 @@ class Assembly {
  private:
   int root(int tree);
   void join(int a, int b);
+  int body_of(const Row& row) const;
+  void add_row(const Row& row, const Dynamics& dynamics, const VecX& v, const VecX& v_free, ContactFactor& factor,
+               double& before, double& free);
   void add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
                 const VecX& v_free, ContactFactor& factor, double* before, double* free);
 

@@ -51,6 +51,7 @@ std::string metadata(const Scene& scene) {
   meta["stepper"] = scene.stepper;
   meta["contact_model"] = scene.stepper_options.contact_model;
   meta["solver"] = scene.stepper_options.solver;
+  meta["mixing"] = to_string(model.mixing);
   meta["members"] = Json::array();
   for (const Member& m : model.members) {
     meta["members"].push_back(

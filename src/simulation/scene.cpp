@@ -149,8 +149,11 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   read_materials(root, draft);
   read_ground(root, draft);
   read_walls(root, draft);
+  read_terrain(root, draft);
+  read_moved(root, draft);
   read_robots(root, draft);
   read_objects(root, draft);
+  read_equalities(root, draft);
   // Sections that need the model are named before, so that a misspelt one is told with its nearest.
   root.has("controller");
   root.has("push");

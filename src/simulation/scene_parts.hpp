@@ -36,7 +36,8 @@ void read_ground(Section& root, SceneDraft& draft);
 void read_walls(Section& root, SceneDraft& draft);
 void read_objects(Section& root, SceneDraft& draft);
 Placement read_placement(Section& section);
-/// Keys shape, size, radius, length, vertices. A hull is moved so that its centre of mass is the origin of its frame.
+/// Keys shape, size, radius, radii, length, vertices. A hull is moved so that its centre of mass is the origin of its
+/// frame.
 struct ShapeSpec {
   ShapeKind kind = ShapeKind::Box;
   Vec3 size = Vec3::Zero();
@@ -46,6 +47,13 @@ struct ShapeSpec {
   Geometry geometry(const std::string& name, int material) const;
 };
 ShapeSpec read_shape(Section& section, const std::string& fallback);
+
+// scene_mechanisms.cpp
+void read_terrain(Section& root, SceneDraft& draft);
+void read_moved(Section& root, SceneDraft& draft);
+void read_equalities(Section& root, SceneDraft& draft);
+/// Keys group and collides_with: numbers from 0 to 31.
+void read_groups(Section& section, Geometry& geometry);
 
 // scene_robot.cpp
 void read_robots(Section& root, SceneDraft& draft);

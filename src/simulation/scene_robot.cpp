@@ -155,6 +155,7 @@ class Linker {
     const double armature = section.number("armature", 0, Bound::NonNegative);
     const double friction = section.number("friction", 0, Bound::NonNegative);
     const double effort = section.number("effort_limit", 0, Bound::NonNegative);
+    const double stiffness = section.number("stiffness", 0, Bound::NonNegative), rest = section.number("rest", 0);
     const std::vector<double> range = section.numbers("range", "two numbers");
     if (!range.empty() && (range.size() != 2 || range[0] > range[1]))
       section.fail("range", "range must be [lower, upper]");
@@ -177,6 +178,9 @@ class Linker {
       joints.damping.segment(added.iv, nv).setConstant(damping);
       joints.armature.segment(added.iv, nv).setConstant(armature);
       joints.friction.segment(added.iv, nv).setConstant(friction);
+      joints.stiffness.segment(added.iv, nv).setConstant(stiffness);
+      if (added.joint == JointKind::Revolute || added.joint == JointKind::Prismatic) joints.rest[added.iq] = rest;
+      if (added.joint == JointKind::Continuous) joints.rest.segment<2>(added.iq) << std::cos(rest), std::sin(rest);
       joints.effort_limit.segment(added.iv, nv).setConstant(effort);
       if (!range.empty()) {
         joints.lower[added.iv] = range[0];

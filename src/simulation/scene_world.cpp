@@ -20,6 +20,8 @@ SurfacePair read_surface(Section& section, SurfacePair surface) {
   surface.mu_dynamic = section.number("mu_dynamic", surface.mu_dynamic, Bound::NonNegative);
   surface.restitution = section.number("restitution", surface.restitution, Bound::NonNegative);
   surface.restitution_speed = section.number("restitution_speed", surface.restitution_speed, Bound::NonNegative);
+  surface.torsional = section.number("torsional", surface.torsional, Bound::NonNegative);
+  surface.rolling = section.number("rolling", surface.rolling, Bound::NonNegative);
   surface.compliance = section.number("compliance", surface.compliance, Bound::NonNegative);
   surface.stiffness = section.number("stiffness", surface.stiffness, Bound::Positive);
   surface.damping = section.number("damping", surface.damping, Bound::NonNegative);
@@ -72,13 +74,15 @@ Grid read_grid(Section& section) {
   return grid;
 }
 
-int add_object(SceneDraft& draft, const std::string& name, const ShapeSpec& shape, double mass, int material) {
-  if (!shape.hull) return draft.builder.add_object(name, shape.kind, shape.size, mass, material);
+int add_object(SceneDraft& draft, const std::string& name, const ShapeSpec& shape, double mass,
+               const Geometry& surface) {
   const int member = draft.builder.begin_member(name, false, "object");
   Body body;
   body.name = name;
   body.inertia = shape.inertia(mass);
-  Geometry geometry = shape.geometry(name, material);
+  Geometry geometry = shape.geometry(name, surface.material);
+  geometry.group = surface.group;
+  geometry.collides_with = surface.collides_with;
   geometry.body = draft.builder.add_body(std::move(body));
   draft.builder.add_geometry(std::move(geometry));
   return member;
@@ -90,7 +94,9 @@ void read_object(Section& section, SceneDraft& draft, int number) {
   const double mass = section.number("mass", Bound::Positive);
   const Placement X = read_placement(section);
   const Vec3 v = section.vec3("velocity", Vec3::Zero()), w = section.vec3("angular_velocity", Vec3::Zero());
-  const int material = draft.material(section);
+  Geometry surface;
+  surface.material = draft.material(section);
+  read_groups(section, surface);
   const bool many = section.has("grid");
   Grid grid = read_grid(section);
   section.finish();
@@ -105,7 +111,7 @@ void read_object(Section& section, SceneDraft& draft, int number) {
         if (grid.jitter_angle > 0) pose.R = pose.R * rotation_of(grid.jitter_angle * Vec3(draw()));
         std::string full = name;
         if (many) full.append("_").append(std::to_string(count++));
-        const int member = section.at("name", [&] { return add_object(draft, full, shape, mass, material); });
+        const int member = section.at("name", [&] { return add_object(draft, full, shape, mass, surface); });
         const int body = draft.builder.member(member).first_body;
         draft.placings.push_back([=](const Model& model, State& state) {
           place_free_body(model.bodies[static_cast<std::size_t>(body)], pose, v, w, state);
@@ -140,14 +146,16 @@ Geometry ShapeSpec::geometry(const std::string& name, int material) const {
 
 ShapeSpec read_shape(Section& section, const std::string& fallback) {
   ShapeSpec spec;
-  const std::string shape = section.choice("shape", fallback, {"box", "sphere", "capsule", "hull"});
+  const std::string shape =
+      section.choice("shape", fallback, {"box", "sphere", "capsule", "cylinder", "ellipsoid", "hull"});
   auto only = [&](const char* key, const char* owners) {
     if (section.has(key) && std::string(owners).find(shape) == std::string::npos)
       section.fail(key, std::string(key) + " means nothing to a " + shape);
   };
   only("size", "box");
-  only("radius", "sphere capsule");
-  only("length", "capsule");
+  only("radius", "sphere capsule cylinder");
+  only("length", "capsule cylinder");
+  only("radii", "ellipsoid");
   only("vertices", "hull");
   if (shape == "box") {
     spec.kind = ShapeKind::Box;
@@ -161,8 +169,13 @@ ShapeSpec read_shape(Section& section, const std::string& fallback) {
   } else if (shape == "sphere") {
     spec.kind = ShapeKind::Sphere;
     spec.size.x() = section.number("radius", Bound::Positive);
-  } else if (shape == "capsule") {
-    spec.kind = ShapeKind::Capsule;
+  } else if (shape == "ellipsoid") {
+    spec.kind = ShapeKind::Ellipsoid;
+    if (!section.has("radii")) section.fail(section.table(), "needs 'radii', the half axes of the ellipsoid [m]");
+    spec.size = section.vec3("radii", Vec3::Zero());
+    if (!(spec.size.minCoeff() > 0)) section.fail("radii", "radii must be > 0 m on every axis");
+  } else if (shape == "capsule" || shape == "cylinder") {
+    spec.kind = shape == "capsule" ? ShapeKind::Capsule : ShapeKind::Cylinder;
     spec.size = Vec3(section.number("radius", Bound::Positive), 0, 0.5 * section.number("length", Bound::Positive));
   } else {
     const TomlValue* list = section.value("vertices");
@@ -234,6 +247,7 @@ void read_walls(Section& root, SceneDraft& draft) {
     const ShapeSpec shape = read_shape(section, "box");
     Geometry geometry = shape.geometry(name, draft.material(section));
     geometry.X_BG = read_placement(section);
+    read_groups(section, geometry);
     section.finish();
     section.at("", [&] { draft.builder.add_geometry(geometry); });
   }

@@ -1,6 +1,8 @@
 // The rigid stepper: semi-implicit Euler on velocities and contact impulses.
 //
-//   (M + dt (D + kd) + dt^2 kp) (v_f - v) = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h)   (rigid.1)
+//   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
+//       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - h)                       (rigid.1)
+// with k the stiffness of joint springs and s their deflection.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
 //       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
@@ -12,10 +14,16 @@
 // A floating tree that nothing touches keeps its linear momentum: what A(q+) v+ - A(q) v' lost of it (the centroidal
 // matrix moves with q) is given back to the base                                                           (rigid.9)
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
-// the step is solved again: its torque is then exactly within the limits (rigid.7)
+// the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
+// Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
+// the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
+// that takes them from t to t + dt: what they touch goes with them.
 #include <cmath>
 
+#include "stepping/closures.hpp"
+#include "stepping/rolling.hpp"
 #include "stepping/rows.hpp"
+#include "stepping/springs.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -24,20 +32,25 @@ namespace {
 constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
+constexpr double closure_compliance = 1e-10;  // of the largest diagonal entry of G among the rows of an equality
+constexpr double open_closure = 1e-6;         // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr int most_rounds = 50;               // of torsional and rolling friction
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class Rigid final : public Stepper {
  public:
-  Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model) {
+  Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model), closures_(model) {
     SolverOptions solver;
-    solver.model = contact_model_from(options.contact_model);
+    solver.model = contact_model_ = contact_model_from(options.contact_model);
+    facets_ = solver.facets;
+    springs_ = !model.joints.stiffness.isZero(0);
     solver.max_iterations = options.max_iterations;
     solver_ = make_contact_solver(options.solver, solver);
     need_dense_ = contact_solver_entry(options.solver).dense;
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
-    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_}) x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_, &deflection_}) x->setZero(model.nv);
   }
 
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
@@ -47,7 +60,7 @@ class Rigid final : public Stepper {
     work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
     rows_.begin();
     for (int pass = 0;; ++pass) {
-      rows_.list(model, state, work.actuation, options_.margin, dt);
+      rows_.list(model, state, work.actuation, work.dynamics, work.collision.contacts(), options_.margin, dt);
       free_motion(model, state, work, dt);
       solve_contacts(model, state, work, dt, report);
       if (!rows_.torques(work.actuation, v_new_, dt, torque_) || pass == 4) break;
@@ -57,14 +70,21 @@ class Rigid final : public Stepper {
     return report;
   }
 
+  double elastic(const Model& model, const State& state, Workspace&) override {
+    if (!springs_) return 0;
+    spring_deflection(model, state.q, deflection_);
+    return spring_energy(model, deflection_);
+  }
+
  private:
   void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
     const Actuation& a = work.actuation;
-    const VecX &h = work.dynamics.h(), &D = model.joints.damping;
+    const VecX &h = work.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness;
+    if (springs_) spring_deflection(model, state.q, deflection_);
     for (int k = 0; k < model.nv; ++k) {
       const StepRows::Drive drive = rows_.drive(a, k, dt);
-      extra_[k] = dt * (D[k] + drive.gain);
-      v_free_[k] = dt * (drive.torque + a.external[k] - h[k]) - extra_[k] * state.v[k];
+      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
+      v_free_[k] = dt * (drive.torque + a.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * state.v[k];
     }
     work.dynamics.factor(extra_);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.solve_in_place(t, v_free_.data());
@@ -81,7 +101,7 @@ class Rigid final : public Stepper {
     report.laws = {};
     report.status = StepStatus::Ok;
     report.closed = 0;
-    contact_work_ = 0;
+    contact_work_ = constraint_work_ = given_work_ = 0;
     v_new_ = v_free_;
     for (int i = 0; i < work.assembly.islands(); ++i)
       solve_island(model, state, work, work.assembly.island(i), dt, report);
@@ -101,11 +121,15 @@ class Rigid final : public Stepper {
       problem_.R()[o] = row.compliance;
       problem_.lower()[j] = row.lower;
       problem_.upper()[j] = row.upper;
-      const ContactMemory* memory = options_.warm_start ? recall(state, StepRows::id(row)) : nullptr;
-      f_[o] = std::clamp(memory ? memory->f.x() : 0.0, row.lower, row.upper);
+      const ContactMemory* memory = options_.warm_start ? recall(state, StepRows::id(row, contacts)) : nullptr;
+      const double last = memory ? memory->f.x() : 0.0;
+      f_[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
     }
+    soften_closures(island);
+    const bool follows = begin_rolling(island, dt);
     if (options_.on_problem) options_.on_problem(problem_, f_.data());
-    const SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
+    SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
+    if (follows) settle_rolling(island, solve);
     const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
     const int iterations = report.solve.iterations + solve.iterations;
     const bool escalated = report.solve.escalated || solve.escalated;
@@ -120,6 +144,64 @@ class Rigid final : public Stepper {
     problem_.velocity(f_.data(), c_.data());
     report_island(model, work, island, dt, solve.residual, report);
     work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, v_new_);
+  }
+
+  void soften_closures(const Island& island) {
+    if (closures_.empty()) return;
+    c_.resize(problem_.size());
+    problem_.diagonal(c_.data());
+    const int first = 3 * problem_.nc();
+    for (int j = 0; j < problem_.nr();) {
+      const int element = rows_[island.rows[at(j)]].element;
+      int end = j;
+      double largest = 0;
+      for (; end < problem_.nr() && rows_[island.rows[at(end)]].element == element; ++end)
+        largest = std::max(largest, c_[first + end]);
+      if (element >= 0) problem_.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
+      j = end;
+    }
+  }
+
+  // Bounds of torsional and rolling friction from the last step; false where the island has none.
+  bool begin_rolling(const Island& island, double dt) {
+    bool follows = false;
+    for (int j : island.rows) follows |= rows_[j].contact >= 0;
+    if (!follows) return false;
+    const int n = problem_.size(), first = 3 * problem_.nc();
+    for (VectorBuffer* x : {&c_, &f_last_, &c_last_}) x->resize(n);
+    problem_.diagonal(c_.data());
+    rho_.resize(problem_.nr());
+    for (int j = 0; j < problem_.nr(); ++j) rho_[j] = 1 / std::max(c_[first + j], 1e-300);
+    c_.map() = before_.map() / dt;
+    follow_normal_forces(island, rows_.rows(), f_.data(), c_.data(), rho_.data(), problem_);
+    for (int j = 0; j < problem_.nr(); ++j)
+      f_[first + j] = std::clamp(f_[first + j], problem_.lower()[j], problem_.upper()[j]);
+    return true;
+  }
+
+  // Solves again until the bounds are those that the normal forces give; judged with these. A solver that does not
+  // reach its tolerance with fixed bounds is not asked again.
+  void settle_rolling(const Island& island, SolveReport& solve) {
+    for (int round = 0;; ++round) {
+      problem_.velocity(f_.data(), c_.data());
+      if (round > 0) {
+        f_last_.map() = f_.map() - f_last_.map();
+        c_last_.map() = c_.map() - c_last_.map();
+        learn_rolling(island, rows_.rows(), problem_.nc(), f_last_.data(), c_last_.data(), rho_.data());
+      }
+      f_last_.map() = f_.map();
+      c_last_.map() = c_.map();
+      follow_normal_forces(island, rows_.rows(), f_.data(), c_.data(), rho_.data(), problem_);
+      solve.residual = judge(problem_, contact_model_, f_.data(), c_.data(), facets_);
+      const bool met = options_.tolerance.met(solve.residual);
+      if (met || round == most_rounds || (round > 0 && solve.status != SolveStatus::Converged)) {
+        solve.status = met ? SolveStatus::Converged : SolveStatus::Stalled;
+        return;
+      }
+      const int iterations = solve.iterations;
+      solve = solver_->solve(problem_, options_.tolerance, f_.map());
+      solve.iterations += iterations;
+    }
   }
 
   const ContactMemory* recall(const State& state, std::uint64_t id) const {
@@ -180,6 +262,7 @@ class Rigid final : public Stepper {
                : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * a ? ContactMode::Slip
                                                                 : ContactMode::Stick;
       contact_work_ += 0.5 * dt * f.dot(r.c + Vec3(before_.map().segment<3>(o)));
+      given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
       report.closed += force;
       report.penetration = std::max(report.penetration, -contact.gap);
       if (options_.audit == AuditLevel::Off) continue;
@@ -189,7 +272,15 @@ class Rigid final : public Stepper {
       laws.dissipation =
           std::max(laws.dissipation, std::abs(f.x() * c.x() + f.y() * c.y() + mu * f.z() * ct) / (F * a));
     }
-    for (int j = 0; j < problem_.nr(); ++j) rows_.forces()[island.rows[at(j)]] = f_[3 * problem_.nc() + j];
+    for (int j = 0; j < problem_.nr(); ++j) {
+      const Row& row = rows_[island.rows[at(j)]];
+      const int o = 3 * problem_.nc() + j;
+      rows_.forces()[island.rows[at(j)]] = f_[o];
+      if (row.drives()) continue;
+      const double end = dt * (c_[o] - problem_.g()[o] - problem_.R()[o] * f_[o]) + free_[o];
+      (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f_[o] * (before_[o] + end);
+      given_work_ -= dt * f_[o] * row.given;
+    }
   }
 
   // (rigid.6)
@@ -203,6 +294,7 @@ class Rigid final : public Stepper {
       bool overlaps = false;
       for (int k : island.contacts)
         overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
+      for (int j : island.rows) overlaps |= beyond(rows_[j], dt) < -overlap_slop;
       if (!overlaps) continue;
       work.assembly.build(island, contacts, rows_.rows(), work.dynamics, zero_, zero_, false, problem_, before_, free_);
       f_.setZero(problem_.size());
@@ -217,7 +309,7 @@ class Rigid final : public Stepper {
         problem_.g()[n] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
         problem_.R()[n] = recovery_compliance * c_[n];
       }
-      for (int j = 0; j < problem_.nr(); ++j) problem_.lower()[j] = problem_.upper()[j] = 0;
+      for (int j = 0; j < problem_.nr(); ++j) set_recovery_row(rows_[island.rows[at(j)]], j, share, dt);
       recovery_->solve(problem_, Tolerance{0, 1e-6}, f_.map());
       problem_.velocity(f_.data(), c_.data());
       for (int k = 0; k < problem_.nc(); ++k) {
@@ -229,6 +321,24 @@ class Rigid final : public Stepper {
       }
       work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, recovery_v_);
     }
+  }
+
+  // Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.
+  void set_recovery_row(const Row& row, int j, double share, double dt) {
+    const bool limit = row.kind == Row::Kind::Limit;
+    const int o = 3 * problem_.nc() + j;
+    problem_.lower()[j] = row.closes() ? row.lower : 0;
+    problem_.upper()[j] = limit || row.closes() ? row.upper : 0;
+    if (!limit && !row.closes()) return;
+    const double gap = limit ? beyond(row, dt) : 0;
+    problem_.g()[o] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+    problem_.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(c_[o], 1e-300);
+  }
+
+  // Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
+  double beyond(const Row& row, double dt) const {
+    if (row.kind != Row::Kind::Limit) return std::numeric_limits<double>::infinity();
+    return row.error + dt * row.sign * v_new_[row.dof];
   }
 
   // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
@@ -243,17 +353,23 @@ class Rigid final : public Stepper {
     motion_ = v_new_ + recovery_v_;
     q_new_ = state.q;
     integrate(model, motion_, dt, q_new_);
+    Closures::Report closed;
+    turned_ = v_new_;
+    turn_velocity(model, motion_, dt, turned_);
+    if (!closures_.empty()) {
+      closed = closures_.project(model, state.t + dt, q_new_, turned_);
+      if (!(closed.error < open_closure) && report.status == StepStatus::Ok) report.status = StepStatus::Wedged;
+    }
     if (!q_new_.allFinite() || !v_new_.allFinite()) {
       report.status = StepStatus::NotFinite;
       report.t = state.t;
       return;
     }
     const bool ledger = options_.audit == AuditLevel::Full;
-    if (ledger) charge(model, state, work, dt, report.energy);
+    if (ledger) charge(model, state, work, dt, closed.potential, report.energy);
     work.torque = torque_;
-    turn_velocity(model, motion_, dt, v_new_);
     state.q.swap(q_new_);
-    state.v.swap(v_new_);
+    state.v.swap(turned_);
     state.t += dt;
     ++state.step;
     state.contacts.resize(work.contacts.size() + rows_.size());
@@ -269,9 +385,11 @@ class Rigid final : public Stepper {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       ContactMemory& m = state.contacts[work.contacts.size() + j];
       m = {};
-      m.id = StepRows::id(rows_.rows()[j]);
+      m.id = StepRows::id(rows_.rows()[j], work.collision.contacts());
       m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
     }
+    std::sort(state.contacts.begin() + static_cast<std::ptrdiff_t>(work.contacts.size()), state.contacts.end(),
+              [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
     work.current = false;
     report.t = state.t;
     keep_momentum(model, state, work, dt);
@@ -279,7 +397,8 @@ class Rigid final : public Stepper {
     work.update(state);  // the next step needs it anyway
     report.energy.kinetic = work.dynamics.kinetic();
     report.energy.potential = work.dynamics.potential();
-    report.energy.integrator += report.energy.kinetic + report.energy.potential;
+    report.energy.elastic = elastic(model, state, work);
+    report.energy.integrator += report.energy.kinetic + report.energy.potential + report.energy.elastic;
   }
 
   // (rigid.9)
@@ -311,33 +430,41 @@ class Rigid final : public Stepper {
   // The step's work, line by line. With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v),
   // so each force's work is v_m . force dt. What the scheme itself adds is what moving q and turning v left over:
   //   W_int = T(q+, v+) - T(q, v') + V(q+) - V(q) - dt v_m . h - W_recovery                             (rigid.8)
-  // The part at q+ is added by commit.
-  void charge(const Model& model, const State& state, const Workspace& work, double dt, EnergyLines& lines) {
+  // V with the springs, h with their torque. The part at q+ is added by commit.
+  void charge(const Model& model, const State& state, const Workspace& work, double dt, double closing,
+              EnergyLines& lines) {
     lines = {};
     mid_ = 0.5 * (state.v + v_new_);
     lines.actuators = dt * mid_.dot(torque_);
     lines.damping = -dt * mid_.dot(model.joints.damping.cwiseProduct(v_new_));
-    lines.external = dt * mid_.dot(work.actuation.external);
-    lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force());
+    lines.external = dt * mid_.dot(work.actuation.external) + given_work_;
+    lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force()) + closing;
     lines.contacts = contact_work_;
-    lines.constraints = rows_.work(mid_, dt);
+    lines.constraints = constraint_work_;
     momentum_.resize(model.nv);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
       work.dynamics.multiply(t, v_new_.data(), momentum_.data());
     lines.integrator =
         -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
+    if (!springs_) return;
+    lines.integrator -= spring_energy(model, deflection_) +
+                        dt * mid_.dot(model.joints.stiffness.cwiseProduct(deflection_ + dt * v_new_));
   }
 
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_, recovery_;
   ContactProblem problem_;
-  VectorBuffer before_, free_, f_, c_, impact_;
-  VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_;
+  VectorBuffer before_, free_, f_, c_, impact_, f_last_, c_last_, rho_;
+  VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_, turned_, deflection_;
   bool need_dense_ = false;
   StepRows rows_;
+  Closures closures_;
+  ContactModel contact_model_ = ContactModel::Ncp;
+  int facets_ = 4;
+  bool springs_ = false;
   std::vector<int> flying_;
   std::vector<Vec3> momentum_target_;
-  double contact_work_ = 0;
+  double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0;
 };
 
 }  // namespace

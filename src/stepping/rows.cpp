@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepping/closures.hpp"
+#include "stepping/rolling.hpp"
+
 namespace tribo {
 namespace {
 
@@ -19,15 +22,16 @@ StepRows::StepRows(const Model& model) : saturated_(at(model.nv), 0), coordinate
 
 void StepRows::begin() { std::fill(saturated_.begin(), saturated_.end(), 0); }
 
-void StepRows::list(const Model& model, const State& state, const Actuation& a, double margin, double dt) {
+void StepRows::list(const Model& model, const State& state, const Actuation& a, const Dynamics& dynamics,
+                    std::span<const Contact> contacts, double margin, double dt) {
   rows_.clear();
   const JointProperties& p = model.joints;
   for (int k = 0; k < model.nv; ++k) {
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
-      if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
-      if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit});
+      if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, below});
+      if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
     }
     if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
     if (a.has_target(k)) {
@@ -38,10 +42,18 @@ void StepRows::list(const Model& model, const State& state, const Actuation& a, 
       rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
   }
+  Closures::list(model, state.q, dynamics, state.t, dt, rows_);
+  list_rolling(model, contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
 }
 
-std::uint64_t StepRows::id(const Row& row) {
+std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
+  const auto component = static_cast<std::uint64_t>(row.component);
+  if (row.contact >= 0) {  // a contact's id has no room for more: spread, then cut
+    const std::uint64_t mixed = (contacts[at(row.contact)].id * 4 + component) * 0x9e3779b97f4a7c15ull;
+    return (std::uint64_t{7} << 61) | (mixed >> 3);
+  }
+  if (row.closes()) return (std::uint64_t{3} << 62) | static_cast<std::uint64_t>(row.element) << 8 | component;
   return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
          static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
@@ -66,13 +78,6 @@ bool StepRows::torques(const Actuation& a, const VecX& v, double dt, VecX& torqu
   for (std::size_t j = 0; j < rows_.size(); ++j)
     if (rows_[j].drives()) torque[rows_[j].dof] = forces_[static_cast<Eigen::Index>(j)];
   return again;
-}
-
-double StepRows::work(const VecX& v, double dt) const {
-  double sum = 0;
-  for (std::size_t j = 0; j < rows_.size(); ++j)
-    if (!rows_[j].drives()) sum += dt * rows_[j].sign * forces_[static_cast<Eigen::Index>(j)] * v[rows_[j].dof];
-  return sum;
 }
 
 }  // namespace tribo

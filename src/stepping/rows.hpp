@@ -5,6 +5,7 @@
 // torque, exactly within the limits.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "contact/assembly.hpp"
@@ -20,14 +21,16 @@ class StepRows {
 
   /// Forgets which drives were at their limits.
   void begin();
-  /// Joint limits within reach, dry friction, velocity targets, and drives at their limits. Sets forces to zero.
-  void list(const Model& model, const State& state, const Actuation& actuation, double margin, double dt);
+  /// Joint limits within reach, dry friction, velocity targets, drives at their limits, equality constraints, torsional
+  /// and rolling friction of the contacts. Sets forces to zero.
+  void list(const Model& model, const State& state, const Actuation& actuation, const Dynamics& dynamics,
+            std::span<const Contact> contacts, double margin, double dt);
 
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t size() const { return rows_.size(); }
   const Row& operator[](int j) const { return rows_[static_cast<std::size_t>(j)]; }
-  /// Names the row from step to step. No contact has such an id; ascending as the rows are listed.
-  static std::uint64_t id(const Row& row);
+  /// Names the row from step to step. No contact has such an id.
+  static std::uint64_t id(const Row& row, std::span<const Contact> contacts);
 
   VectorBuffer& forces() { return forces_; }
   const VectorBuffer& forces() const { return forces_; }
@@ -39,8 +42,6 @@ class StepRows {
   Drive drive(const Actuation& actuation, int k, double dt) const;
   /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
   bool torques(const Actuation& actuation, const VecX& v, double dt, VecX& torque);
-  /// Work over dt at the velocities v of the rows that are not drives [J].
-  double work(const VecX& v, double dt) const;
 
  private:
   bool row_driven(const Actuation& actuation, int k) const {
