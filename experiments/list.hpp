@@ -13,6 +13,11 @@ Result compliance(const ExperimentOptions& options, const Progress& progress);
 Result convergence(const ExperimentOptions& options, const Progress& progress);
 Result solver_timings(const ExperimentOptions& options, const Progress& progress);
 Result rigid_tables(const ExperimentOptions& options, const Progress& progress);
+Result expo_accuracy(const ExperimentOptions& options, const Progress& progress);
+Result expo_stability(const ExperimentOptions& options, const Progress& progress);
+Result expo_stiffness(const ExperimentOptions& options, const Progress& progress);
+Result expo_prediction(const ExperimentOptions& options, const Progress& progress);
+Result expo_timing(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments
