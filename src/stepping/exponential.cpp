@@ -156,6 +156,7 @@ class Exponential final : public Compliant {
     const int nc = problem_.nc();
     hold_.assign(at(nc), Hold::Stick);
     known_.setZero(problem_.size());
+    against_.resize(problem_.size());
     for (int pass = 0; pass < most_passes; ++pass) {
       bool other_springs = false, other_forces = false;
       for (int i = 0; i < nc; ++i) classify(springs_[at(island.contacts[at(i)])], i, other_springs, other_forces);
@@ -181,11 +182,13 @@ class Exponential final : public Compliant {
       K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
       other_springs = true;
       const double normal = f.z() > 0 ? f.z() : s.f.z();
-      if (tangential > 0) friction = s.mu_slip * normal / tangential * f.head<2>();
-    } else {
-      const Eigen::Vector2d last = known_.map().segment<2>(o);
-      const double size = last.norm();
-      if (size > 0 && f.z() > 0) friction = s.mu_slip * f.z() / size * last;
+      // Kept while the normal force is sought: it may vanish on the way and come back.
+      auto against = against_.map().segment<2>(o);
+      against.setZero();
+      if (tangential > 0) against = f.head<2>() / tangential;
+      friction = s.mu_slip * normal * against;
+    } else if (f.z() > 0) {
+      friction = s.mu_slip * f.z() * against_.map().segment<2>(o);
     }
     const Eigen::Vector2d change = friction - known_.map().segment<2>(o);
     if (change.norm() <= 1e-6 * friction.norm()) return;
@@ -219,6 +222,7 @@ class Exponential final : public Compliant {
   double beta_ = 0;
   std::vector<Hold> hold_;
   ContactProblem problem_;
+  VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_;
   VecX extra_, vdot_;
   Modal modal_;
