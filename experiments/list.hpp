@@ -15,6 +15,11 @@ Result solver_timings(const ExperimentOptions& options, const Progress& progress
 Result rigid_tables(const ExperimentOptions& options, const Progress& progress);
 Result pendulum(const ExperimentOptions& options, const Progress& progress);
 Result chain_scaling(const ExperimentOptions& options, const Progress& progress);
+Result expo_accuracy(const ExperimentOptions& options, const Progress& progress);
+Result expo_stability(const ExperimentOptions& options, const Progress& progress);
+Result expo_stiffness(const ExperimentOptions& options, const Progress& progress);
+Result expo_prediction(const ExperimentOptions& options, const Progress& progress);
+Result expo_timing(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -18,6 +18,11 @@ const std::vector<Experiment>& experiments() {
       {"pendulum", "six links swing into the ground: chatter, static friction and cost of the momentum family",
        pendulum},
       {"chain-scaling", "cost of a momentum step over the length of a chain", chain_scaling},
+      {"expo-accuracy", "error of a control step over time and dt: four integrators, four motions", expo_accuracy},
+      {"expo-stability", "longest stable step of each integrator, by the rule for anchors", expo_stability},
+      {"expo-stiffness", "error of a control step over stiffness and damping of the contacts", expo_stiffness},
+      {"expo-prediction", "force after touch-down as one step foretells it, and its jump", expo_prediction},
+      {"expo-timing", "where the time of a step with compliant contact goes", expo_timing},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;

@@ -1,6 +1,6 @@
 """Documents made from results: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER
 
-Writes DOCS/experiments-rigid.md and DOCS/experiments-momentum.md (each claim, our numbers, whether it held) and
+Writes DOCS/experiments-FAMILY.md for the families of experiments below (each claim, our numbers, whether it held) and
 DOCS/rigid-tables.md (tables II and III of the paper, measured), each where results of its experiments are there. Nothing
 in them is typed by hand.
 """
@@ -10,16 +10,30 @@ import math
 import os
 import sys
 
-ORDER = ["cube-slide", "cube-drag", "self-consistency", "stack-ratio", "compliance", "convergence", "solver-timings",
-         "rigid-tables", "corpus"]
-MOMENTUM = ["pendulum", "chain-scaling"]
-RIGID_TITLE = "# Rigid contact: the claims of the literature, measured"
-RIGID_SOURCE = "[LeLidec2024]: Q. Le Lidec et al., Contact models in robotics: a comparative analysis."
-MOMENTUM_TITLE = "# Momentum-level contact: the claims of the literature, measured"
-MOMENTUM_SOURCE = ("[Wakisaka2014]: N. Wakisaka and T. Sugihara, Fast and reasonable contact force computation in forward "
-                   "dynamics based on momentum-level penetration compensation. Theory: [theory/momentum.md]"
-                   "(theory/momentum.md).")
-WITH_TABLES = ["solver-timings"] + MOMENTUM  # experiments whose tables are shown beside the claims
+FAMILIES = {
+    "rigid": {
+        "title": "Rigid contact",
+        "source": "[LeLidec2024]: Q. Le Lidec et al., Contact models in robotics: a comparative analysis.",
+        "experiments": ["cube-slide", "cube-drag", "self-consistency", "stack-ratio", "compliance", "convergence",
+                        "solver-timings", "rigid-tables", "corpus"],
+        "tables": ["solver-timings"],  # shown beside the claims
+    },
+    "compliant": {
+        "title": "Compliant contact",
+        "source": "[Hammoud2022]: B. Hammoud et al., Exponential integration for efficient and accurate multi-body simulation "
+                  "with stiff viscoelastic contacts. Motions, gains and code are our own.",
+        "experiments": ["expo-accuracy", "expo-stability", "expo-stiffness", "expo-prediction", "expo-timing"],
+        "tables": ["expo-accuracy", "expo-stability", "expo-stiffness", "expo-prediction", "expo-timing"],
+    },
+    "momentum": {
+        "title": "Momentum-level contact",
+        "source": "[Wakisaka2014]: N. Wakisaka and T. Sugihara, Fast and reasonable contact force computation in forward "
+                  "dynamics based on momentum-level penetration compensation. Theory: [theory/momentum.md]"
+                  "(theory/momentum.md).",
+        "experiments": ["pendulum", "chain-scaling"],
+        "tables": ["pendulum", "chain-scaling"],
+    },
+}
 
 
 def number(x):
@@ -63,18 +77,18 @@ def head(result):
             f"{machine['cores']} cores.\n")
 
 
-def report(results, title, source):
+def report(name, family, results):
     held = sum(c["holds"] for r in results for c in r["claims"])
     total = sum(len(r["claims"]) for r in results)
-    text = (f"{title}\n\n{source} "
-            "Made by `scripts/experiments`; the claims and their bounds stand in `experiments/claims/`, and a test checks "
-            "those that are not times.\n\n"
+    text = (f"# {family['title']}: the claims of the literature, measured\n\n{family['source']} "
+            f"Made by `scripts/experiments {name}`; the claims and their bounds stand in `experiments/claims/`, and a test "
+            "checks those that are not times, in short form.\n\n"
             f"{held} of {total} claims hold. Those that do not say why in the last column.\n")
     for result in results:
         text += f"\n## {result['experiment']}\n\n{result['summary'][0].upper()}{result['summary'][1:]}. {head(result)}"
         if result["claims"]:
             text += "\n" + claims(result)
-        if result["experiment"] in WITH_TABLES:
+        if result["experiment"] in family["tables"]:
             for t in result["tables"]:
                 text += f"\n{t['title']}\n\n" + table(t["columns"], t["rows"])
     return text
@@ -108,14 +122,12 @@ def main(arguments):
     if len(arguments) != 2:
         print("usage: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER", file=sys.stderr)
         return 2
-    rigid, momentum = load(arguments[0], ORDER), load(arguments[0], MOMENTUM)
-    if rigid:
-        write(os.path.join(arguments[1], "experiments-rigid.md"), report(rigid, RIGID_TITLE, RIGID_SOURCE))
-    if momentum:
-        write(os.path.join(arguments[1], "experiments-momentum.md"), report(momentum, MOMENTUM_TITLE, MOMENTUM_SOURCE))
-    for result in rigid:
-        if result["experiment"] == "rigid-tables":
-            write(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
+    for name, family in FAMILIES.items():
+        results = load(arguments[0], family["experiments"])
+        if results:
+            write(os.path.join(arguments[1], f"experiments-{name}.md"), report(name, family, results))
+    for result in load(arguments[0], ["rigid-tables"]):
+        write(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
     return 0
 
 

@@ -38,6 +38,9 @@ const std::vector<ControllerKind>& controller_kinds() {
   static const std::vector<ControllerKind> table = {
       {{"pd", "joint positions held by springs and dampers, within the effort limits"}, read_pd},
       {{"actuators", "the motors that the robot's MJCF file describes, under constant controls"}, read_actuators},
+      {{"tracking", "a motion from a file, by feed-forward and linear feedback"}, read_tracking},
+      {{"task-space", "inverse dynamics of centre of mass, frames, posture and contacts, by a quadratic program"},
+       read_task_space},
   };
   return table;
 }

@@ -74,6 +74,12 @@ void read_pushes(Section& root, Scene& scene);
 // given.
 void read_actuators(Section& section, const Scene& scene, ControllerSpec& spec);
 
+// scene_tracking.cpp
+void read_tracking(Section& section, const Scene& scene, ControllerSpec& spec);
+
+// scene_task_space.cpp
+void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec);
+
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
 /// A gain for every joint with one coordinate, or by joint name; 0 elsewhere.

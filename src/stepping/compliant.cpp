@@ -251,6 +251,10 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     if (options_.audit == AuditLevel::Off || options_.compliant.bilateral) continue;
     part_.laws.signorini = std::max(part_.laws.signorini, -r.f.z() / F);
     part_.laws.coulomb = std::max(part_.laws.coulomb, (ft - mu * std::max(r.f.z(), 0.0)) / F);
+    if (r.mode != ContactMode::Slip) continue;  // what sticks on springs creeps, and friction need not oppose it
+    const double speed = std::hypot(r.c.x(), r.c.y()), power = r.f.head<2>().dot(r.c.head<2>());
+    const double scale = F * (r.c.norm() + h * model.gravity.norm());
+    if (scale > 0) part_.laws.dissipation = std::max(part_.laws.dissipation, std::abs(power + ft * speed) / scale);
   }
   if (options_.audit == AuditLevel::Full) charge(model, state, work, h);
 }
@@ -276,6 +280,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
   report.slipped += part_.slipped;
   report.laws.signorini = std::max(report.laws.signorini, part_.laws.signorini);
   report.laws.coulomb = std::max(report.laws.coulomb, part_.laws.coulomb);
+  report.laws.dissipation = std::max(report.laws.dissipation, part_.laws.dissipation);
   for (ContactReport& r : part_reports_) r.f *= h;
   if (work.contacts.empty()) {
     work.contacts = part_reports_;  // copies: each list keeps the memory that it has grown to

@@ -80,6 +80,7 @@ class Compliant : public Stepper {
   /// Adds J^T f of every spring and limit: the mean force, or that of the start.
   void add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const;
   const VecX& q_at_start() const { return start_.q; }  ///< where control measured its errors
+  double whole_step() const { return dt_; }            ///< which may have been split into parts [s]
   /// M^-1 of a generalised force, at the factor that stands.
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 

@@ -5,8 +5,9 @@
 // Where f1 leaves the cone the contact slips, and the step is solved again without its springs along the surface, with
 // friction mu f_N against the slip as a known force, until f_N is settled; then (expo.4) (expo.6) The paper cuts f1 and
 // f2 and stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that
-// slides at a long step is lifted. The integrals come from the modes of K^1/2 G K^1/2 where damping is proportional to
-// stiffness in each island, else from the exponential of an augmented matrix. Gains are taken at the start of the step;
+// slides at a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come
+// from a polynomial in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an
+// augmented matrix. Gains are taken at the start of the step;
 // joint damping at its end, in M. Joint limits are unknowns beside the contacts.
 #include <cmath>
 
@@ -14,6 +15,7 @@
 #include "stepping/compliant.hpp"
 #include "stepping/matrix_exponential.hpp"
 #include "stepping/modal.hpp"
+#include "stepping/polynomial.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -129,8 +131,15 @@ class Exponential final : public Compliant {
     auto f1 = f1_.map(), f2 = f2_.map();
     if (changed) beta_ = proportion();
     if (beta_ >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
-      if (changed && !modal_.decompose(G, K_.data(), n)) return false;
-      modal_.integrate(beta_, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
+      // Parts of a step differ in length: for them the coefficients would be found in vain.
+      if (changed)
+        few_terms_ =
+            method == ExponentialMethod::Auto && h == whole_step() && polynomial_.prepare(G, K_.data(), n, beta_, h);
+      if (changed && !few_terms_ && !modal_.decompose(G, K_.data(), n)) return false;
+      if (few_terms_)
+        polynomial_.integrate(x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
+      else
+        modal_.integrate(beta_, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
     } else {
       const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
       if (!exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
@@ -147,6 +156,7 @@ class Exponential final : public Compliant {
     const int nc = problem_.nc();
     hold_.assign(at(nc), Hold::Stick);
     known_.setZero(problem_.size());
+    against_.resize(problem_.size());
     for (int pass = 0; pass < most_passes; ++pass) {
       bool other_springs = false, other_forces = false;
       for (int i = 0; i < nc; ++i) classify(springs_[at(island.contacts[at(i)])], i, other_springs, other_forces);
@@ -172,11 +182,13 @@ class Exponential final : public Compliant {
       K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
       other_springs = true;
       const double normal = f.z() > 0 ? f.z() : s.f.z();
-      if (tangential > 0) friction = s.mu_slip * normal / tangential * f.head<2>();
-    } else {
-      const Eigen::Vector2d last = known_.map().segment<2>(o);
-      const double size = last.norm();
-      if (size > 0 && f.z() > 0) friction = s.mu_slip * f.z() / size * last;
+      // Kept while the normal force is sought: it may vanish on the way and come back.
+      auto against = against_.map().segment<2>(o);
+      against.setZero();
+      if (tangential > 0) against = f.head<2>() / tangential;
+      friction = s.mu_slip * normal * against;
+    } else if (f.z() > 0) {
+      friction = s.mu_slip * f.z() * against_.map().segment<2>(o);
     }
     const Eigen::Vector2d change = friction - known_.map().segment<2>(o);
     if (change.norm() <= 1e-6 * friction.norm()) return;
@@ -210,9 +222,12 @@ class Exponential final : public Compliant {
   double beta_ = 0;
   std::vector<Hold> hold_;
   ContactProblem problem_;
+  VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_;
   VecX extra_, vdot_;
   Modal modal_;
+  Polynomial polynomial_;
+  bool few_terms_ = false;  // the polynomial is in use
   MatrixExponential exponential_;
 };
 

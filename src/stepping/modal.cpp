@@ -38,14 +38,15 @@ Oscillator series(double l, double d, double t) {
   return o;
 }
 
-// phi_k(-z) z >= 0: phi_0 = exp, phi_k+1(x) = (phi_k(x) - 1/k!) / x.
+// phi_k(-z), z >= 0: phi_0 = exp, phi_k = 1/k! - z phi_k+1.
 void phi(double z, double* out) {
   if (z < 1) {
-    for (int k = 0; k < 4; ++k) {
-      double term = k == 3 ? 1.0 / 6 : k == 2 ? 0.5 : 1, sum = term;
-      for (int j = 1; j < 20; ++j) sum += term *= -z / (k + j);
-      out[k] = sum;
-    }
+    double term = 1.0 / 6, sum = term;
+    for (int j = 1; std::abs(term) > 1e-17; ++j) sum += term *= -z / (3 + j);
+    out[3] = sum;
+    out[2] = 0.5 - z * out[3];
+    out[1] = 1 - z * out[2];
+    out[0] = 1 - z * out[1];
     return;
   }
   out[0] = std::exp(-z);
@@ -213,19 +214,22 @@ bool Modal::diagonalise() {
   return true;
 }
 
+// x <- H_k x.
+template <int Columns>
+void Modal::reflect(int k, double* x) const {
+  const double tau = scale_[at(k)];
+  if (tau == 0) return;
+  const double* w = S_.data() + k * n_;
+  double dot[Columns] = {};
+  for (int i = k + 1; i < n_; ++i)
+    for (int c = 0; c < Columns; ++c) dot[c] += w[i] * x[Columns * i + c];
+  for (int i = k + 1; i < n_; ++i)
+    for (int c = 0; c < Columns; ++c) x[Columns * i + c] -= tau * dot[c] * w[i];
+}
+
 template <int Columns>
 void Modal::to_modes(double* x) const {
-  const int n = n_;
-  for (int k = 0; k + 2 < n; ++k) {
-    const double tau = scale_[at(k)];
-    if (tau == 0) continue;
-    const double* w = S_.data() + k * n;
-    double dot[Columns] = {};
-    for (int i = k + 1; i < n; ++i)
-      for (int c = 0; c < Columns; ++c) dot[c] += w[i] * x[Columns * i + c];
-    for (int i = k + 1; i < n; ++i)
-      for (int c = 0; c < Columns; ++c) x[Columns * i + c] -= tau * dot[c] * w[i];
-  }
+  for (int k = 0; k + 2 < n_; ++k) reflect<Columns>(k, x);
   for (const Turn& t : turns_) {
     double* y = x + Columns * t.i;
     for (int c = 0; c < Columns; ++c) {
@@ -246,17 +250,7 @@ void Modal::from_modes(double* x) const {
       y[Columns + c] = t->c * b - t->s * a;
     }
   }
-  const int n = n_;
-  for (int k = n - 3; k >= 0; --k) {
-    const double tau = scale_[at(k)];
-    if (tau == 0) continue;
-    const double* w = S_.data() + k * n;
-    double dot[Columns] = {};
-    for (int i = k + 1; i < n; ++i)
-      for (int c = 0; c < Columns; ++c) dot[c] += w[i] * x[Columns * i + c];
-    for (int i = k + 1; i < n; ++i)
-      for (int c = 0; c < Columns; ++c) x[Columns * i + c] -= tau * dot[c] * w[i];
-  }
+  for (int k = n_ - 3; k >= 0; --k) reflect<Columns>(k, x);
 }
 
 void Modal::integrate(double beta, double h, const double* p, const double* pdot, const double* b, double* first,

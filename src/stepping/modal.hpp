@@ -37,6 +37,8 @@ class Modal {
   void tridiagonalise();
   bool diagonalise();
   template <int Columns>
+  void reflect(int k, double* x) const;
+  template <int Columns>
   void to_modes(double* x) const;
   template <int Columns>
   void from_modes(double* x) const;

@@ -6,6 +6,7 @@
 #include "collision/collision.hpp"
 #include "contact/assembly.hpp"
 #include "dynamics/dynamics.hpp"
+#include "dynamics/group.hpp"
 #include "tribo/actuation.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/stepper.hpp"
@@ -38,13 +39,6 @@ struct Workspace {
 
 /// What collision needs to know of the motion of each body, and of moved bodies as they go from t to t + dt.
 void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
-
-/// q <- q moved along v over dt: translations as they are, rotations by the exponential.
-/// The free joint's linear velocity stands in the axes frozen at the start of the step.
-void integrate(const Model& model, const VecX& v, double dt, VecX& q);
-
-/// Quaternion of a rotation vector.
-Quat rotation_exponential(const Vec3& w);
 
 /// Rate of a rotation vector r under the angular velocity w in body axes (rk.1).
 Vec3 rotation_rate(const Vec3& r, const Vec3& w);

@@ -1,0 +1,141 @@
+// Where the time of a step goes (Hammoud2022, table III; appendix): the steppers of the family on the trot, and the
+// parts of an exponential step at a state with two feet down and at one with four.
+#include <cmath>
+
+#include "contact/assembly.hpp"
+#include "dynamics/dynamics.hpp"
+#include "list.hpp"
+#include "motions.hpp"
+#include "stepping/matrix_exponential.hpp"
+#include "stepping/modal.hpp"
+#include "stepping/polynomial.hpp"
+#include "stepping/workspace.hpp"
+
+namespace tribo::experiments {
+namespace {
+
+// Smallest CPU time of a call, over repeats [us].
+template <class F>
+double least_us(int repeats, F&& f) {
+  double least = HUGE_VAL;
+  for (int r = 0; r < repeats; ++r) {
+    constexpr int calls = 200;
+    const double begin = cpu_seconds();
+    for (int k = 0; k < calls; ++k) f();
+    least = std::min(least, 1e6 * (cpu_seconds() - begin) / calls);
+  }
+  return least;
+}
+
+// Mean CPU time of a step over a stretch of the trot, the smallest of some repeats [us].
+double step_us(const ExperimentOptions& options, const std::string& label, double dt, const std::string& anchor,
+               int repeats) {
+  Setting setting;
+  setting.integrator = integrator(label);
+  setting.dt = dt;
+  setting.anchor = anchor;
+  const Scene scene = motion_scene(options, motion_case("solo-trot"), setting);
+  const double from = 0.3, length = options.quick ? 0.1 : 0.72;  // two strides
+  double least = HUGE_VAL;
+  for (int r = 0; r < repeats; ++r) {
+    Simulation simulation = make_simulation(scene);
+    for (long k = 0; k < std::lround(from / dt); ++k) simulation.step();
+    const long steps = std::lround(length / dt);
+    const double begin = cpu_seconds();
+    for (long k = 0; k < steps; ++k) simulation.step();
+    least = std::min(least, 1e6 * (cpu_seconds() - begin) / static_cast<double>(steps));
+  }
+  return least;
+}
+
+// The parts of a step at the state of a time of the trot.
+void parts(const ExperimentOptions& options, double time, int repeats, Table& table, Result& result) {
+  Setting setting;
+  setting.integrator = integrator("expo");
+  setting.dt = 2e-3;
+  const Scene scene = motion_scene(options, motion_case("solo-trot"), setting);
+  Simulation simulation = make_simulation(scene);
+  while (simulation.state().t < time) simulation.step();
+  const Model& model = *scene.model;
+  const State& state = simulation.state();
+  Workspace work(model);
+  const VecX zero = VecX::Zero(model.nv);
+  const double compute = least_us(repeats, [&] { work.dynamics.compute(state.q, state.v); });
+  const double factor = least_us(repeats, [&] { work.dynamics.factor(zero); });
+  fill_motions(model, work.dynamics, state.t, 2e-3, work.motions);
+  const double detect = least_us(repeats, [&] { work.collision.detect(work.motions, {1e-3, 2e-3}, state.contacts); });
+  std::vector<Contact> contacts;
+  for (const Contact& c : work.collision.contacts())
+    if (c.gap < 0) contacts.push_back(c);
+  ContactProblem problem;
+  VectorBuffer before, free;
+  work.assembly.group(contacts, {});
+  if (work.assembly.islands() == 0) throw InvalidInput("no foot is down at this time of the trot");
+  const double build = least_us(repeats, [&] {
+    work.assembly.build(work.assembly.island(0), contacts, {}, work.dynamics, state.v, zero, true, problem, before,
+                        free);
+  });
+  const int n = problem.size();
+  const VecX K = VecX::Constant(n, 1e5), B = VecX::Constant(n, 300), p = VecX::Constant(n, -1e-4),
+             c = VecX::Constant(n, 0.01), b = VecX::Constant(n, -9.81);
+  VecX first(n), second(n);
+  const double* G = problem.G().data();
+  Polynomial polynomial;
+  Modal modal;
+  MatrixExponential matrix;
+  const double poly = least_us(repeats, [&] {
+    polynomial.prepare(G, K.data(), n, 3e-3, 2e-3);
+    polynomial.integrate(p.data(), c.data(), b.data(), first.data(), second.data());
+  });
+  const double modes = least_us(repeats, [&] {
+    modal.decompose(G, K.data(), n);
+    modal.integrate(3e-3, 2e-3, p.data(), c.data(), b.data(), first.data(), second.data());
+  });
+  auto augmented = [&](int order) {
+    return least_us(repeats, [&] {
+      matrix.integrate(G, K.data(), B.data(), n, 2e-3, order, p.data(), c.data(), b.data(), first.data(),
+                       second.data());
+    });
+  };
+  const double full = augmented(0), lowest = augmented(1);
+  table.rows.push_back({n / 3, detect, compute, factor, build, poly, modes, lowest, full});
+  const std::string key = std::to_string(n / 3) + "_contacts_";
+  result.measures[key + "modal_over_polynomial"] = modes / poly;
+  result.measures[key + "full_over_polynomial"] = full / poly;
+}
+
+}  // namespace
+
+Result expo_timing(const ExperimentOptions& options, const Progress& progress) {
+  Result result;
+  const int repeats = options.quick ? 2 : 20;
+  result.settings = {{"motion", "solo-trot"}, {"audit", "off"}, {"repeats", repeats}};
+  Table steps{"CPU time of a step of the trot", {"stepper", "anchor", "dt [ms]", "us a step", "over explicit Euler"}};
+  struct Row {
+    std::string label, anchor;
+    double dt;
+  };
+  std::vector<Row> rows = {{"eul-exp", "detected", 1e-4}, {"expo", "detected", 2e-3},
+                           {"expo", "surface", 2e-3},     {"expo-modal", "detected", 2e-3},
+                           {"expo-1", "detected", 2e-3},  {"expo-full", "detected", 2e-3},
+                           {"rk4", "detected", 1e-4},     {"eul-imp", "detected", 2e-3}};
+  double euler = 0;
+  int run = 0;
+  for (const Row& row : rows) {
+    const double us = step_us(options, row.label, row.dt, row.anchor, std::max(2, repeats / 4));
+    if (row.label == "eul-exp") euler = us;
+    steps.rows.push_back({row.label, row.anchor, 1e3 * row.dt, us, us / euler});
+    result.measures[row.label + "_" + row.anchor + "_us"] = us;
+    result.measures[row.label + "_" + row.anchor + "_over_euler"] = us / euler;
+    progress(++run / static_cast<double>(rows.size()));
+  }
+  Table breakdown{"Parts of an exponential step [us]",
+                  {"contacts", "collision", "M and h", "factor of M", "J and G", "integrals: polynomial", "modes",
+                   "augmented, order 1", "augmented, full"}};
+  parts(options, 0.30, repeats, breakdown, result);
+  parts(options, 0.10, repeats, breakdown, result);
+  result.tables = {steps, breakdown};
+  return result;
+}
+
+}  // namespace tribo::experiments

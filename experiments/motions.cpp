@@ -1,0 +1,122 @@
+#include "motions.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynamics/group.hpp"
+#include "model/names.hpp"
+
+namespace tribo::experiments {
+namespace {
+
+constexpr double truth_dt = 1e-3 / 64;  // of the paper
+
+// Largest difference of a coordinate (on the group) or of a velocity.
+double distance(const Model& model, const State& a, const State& b, VecX& work) {
+  work.setZero(model.nv);
+  for (const Member& member : model.members) difference(model, member, a.q, b.q, work);
+  return std::max(work.cwiseAbs().maxCoeff(), (a.v - b.v).cwiseAbs().maxCoeff());
+}
+
+}  // namespace
+
+const std::vector<MotionCase>& motion_cases() {
+  static const std::vector<MotionCase> cases = {
+      {"solo-squat", 0.04, 0.4, 0.16, 1.6},
+      {"solo-jump", 0.01, 0.44, 0.06, 0.56},
+      {"solo-trot", 0.002, 0.30, 0.05, 0.72},
+      {"romeo-walk", 0.04, 0.6, 0.08, 1.0},
+  };
+  return cases;
+}
+
+const MotionCase& motion_case(const std::string& name) {
+  for (const MotionCase& c : motion_cases())
+    if (c.name == name) return c;
+  throw InvalidInput("no motion '" + name + "'");
+}
+
+const Integrator& integrator(const std::string& label) {
+  static const std::vector<Integrator> all = {
+      {"expo", "exponential"},
+      {"expo-1", "exponential", "reduced", 1},
+      {"expo-2", "exponential", "reduced", 2},
+      {"expo-3", "exponential", "reduced", 3},
+      {"expo-5", "exponential", "reduced", 5},
+      {"expo-7", "exponential", "reduced", 7},
+      {"expo-full", "exponential", "full"},
+      {"expo-modal", "exponential", "modal"},
+      {"eul-exp", "explicit-euler"},
+      {"rk4", "runge-kutta"},
+      {"eul-imp", "implicit-euler"},
+  };
+  for (const Integrator& i : all)
+    if (i.label == label) return i;
+  throw InvalidInput("no integrator '" + label + "'");
+}
+
+Scene motion_scene(const ExperimentOptions& options, const MotionCase& motion, const Setting& s) {
+  std::vector<Override> keys = {
+      {"stepper.name", s.integrator.stepper},
+      {"stepper.anchor", s.anchor},
+      {"stepper.audit", "off"},
+      {"material.default.stiffness", shown(s.stiffness)},
+      {"material.default.damping", shown(s.damping)},
+  };
+  if (!s.integrator.method.empty()) keys.push_back({"stepper.method", s.integrator.method});
+  if (s.integrator.order > 0) keys.push_back({"stepper.order", std::to_string(s.integrator.order)});
+  if (s.project_only && s.integrator.stepper == "exponential") keys.push_back({"stepper.project_only", "true"});
+  Scene scene = scene_of(options, motion.name, keys);
+  scene.dt = s.dt;
+  return scene;
+}
+
+std::vector<State> truth(const ExperimentOptions& options, const MotionCase& motion, Setting setting) {
+  setting.dt = truth_dt;
+  const Scene scene = motion_scene(options, motion, setting);
+  Simulation simulation = make_simulation(scene);
+  const long every = std::lround(motion.dt_c / truth_dt);
+  const double length = options.quick ? motion.quick : motion.full;
+  const long first = std::lround(motion.from / motion.dt_c), last = first + std::lround(length / motion.dt_c);
+  std::vector<State> states;
+  for (long k = 0; k <= last; ++k) {
+    if (k >= first) states.push_back(simulation.state());
+    for (long i = 0; i < every && k < last; ++i) simulation.step();
+  }
+  return states;
+}
+
+LocalError local_error(const ExperimentOptions& options, const MotionCase& motion, const Setting& setting,
+                       const std::vector<State>& truth) {
+  const Scene scene = motion_scene(options, motion, setting);
+  Simulation simulation = make_simulation(scene);
+  const long steps = std::lround(motion.dt_c / setting.dt);
+  LocalError e;
+  VecX work;
+  for (std::size_t k = 0; k + 1 < truth.size(); ++k) {
+    simulation.set_state(truth[k]);
+    const double begin = cpu_seconds();
+    for (long i = 0; i < steps; ++i) simulation.step();
+    e.time += cpu_seconds() - begin;
+    const State& end = simulation.state();
+    const bool broke = !end.v.allFinite() || std::abs(end.t - truth[k + 1].t) > 0.5 * setting.dt;
+    const double error = broke ? HUGE_VAL : distance(*scene.model, truth[k + 1], end, work);
+    e.mean += error;
+    e.worst = std::max(e.worst, error);
+  }
+  const auto n = static_cast<double>(truth.size() - 1);
+  e.mean /= n;
+  e.real_time = n * motion.dt_c / e.time;
+  e.step = e.time / (n * static_cast<double>(steps));
+  return e;
+}
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace tribo::experiments

@@ -1,0 +1,265 @@
+// Task-space inverse dynamics, one quadratic program a tick.
+//   unknowns: accelerations a and forces f of the feet, in world axes
+//   min sum_i w_i |J_i a + bias_i - a_i|^2 + w_f |f|^2 (task.1) M_b a + h_b =
+//   J_b^T f                    the base is not driven (task.2) J_c a + bias_c =
+//   -kd J_c v - kp (p - p_0)    feet stay (task.3) |f_x|, |f_y| <= mu/sqrt2
+//   f_z, f_z >= least;  |M_j a + h_j - J_j^T f| <= limit (task.4)
+// The torque is M_j a + h_j - J_j^T f. Where the program has no solution the
+// last torque stays.
+#include "tribo/task_space.hpp"
+
+#include <cmath>
+
+#include "control/quadratic_program.hpp"
+#include "dynamics/dynamics.hpp"
+#include "dynamics/group.hpp"
+#include "model/names.hpp"
+
+namespace tribo {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class TaskSpace final : public Controller {
+ public:
+  TaskSpace(const Model& model, const TaskSpaceOptions& options)
+      : options_(options), member_(model.members[at(options.member)]) {
+    check(model);
+    tree_ = model.bodies[at(member_.first_body)].tree;
+    nv_ = member_.nv;
+    nc_ = static_cast<int>(member_.feet.size());
+    M_.setZero(nv_, nv_);
+    J_.setZero(3, nv_);
+    contact_J_.setZero(nv_, 3 * nc_);
+    for (VecX* x : {&unit_, &column_, &move_}) x->setZero(model.nv);
+    error_.setZero(nv_);
+    // Where the tasks are held.
+    q_ref_ = model.neutral();
+    q_ref_.segment(member_.iq, member_.nq) = options.q_ref;
+    Dynamics start(model);
+    start.compute(q_ref_, VecX::Zero(model.nv));
+    com_ = start.center_of_mass(tree_);
+    for (int g : member_.feet) places_.push_back(foot(model, start, g));
+    for (const FrameTask& task : options.frames) {
+      const Frame& frame = model.frames[at(task.frame)];
+      frames_.push_back(start.X_WB(frame.body) * frame.X_BF);
+    }
+    limited_.clear();
+    for (int k = 6; k < nv_; ++k)
+      if (std::isfinite(model.joints.effort_limit[member_.iv + k])) limited_.push_back(k);
+    program_.resize(nv_ + 3 * nc_, 6 + 3 * nc_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
+  }
+
+  double period() const override { return options_.period; }
+  int memory() const override { return member_.nv; }  // the last torque
+
+  void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
+               Actuation& a) override {
+    program_.resize(nv_ + 3 * nc_, 6 + 3 * nc_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
+    read_dynamics(model, dynamics);
+    add_com(model, state, dynamics);
+    add_posture(model, state);
+    for (std::size_t i = 0; i < frames_.size(); ++i) add_frame(model, dynamics, i);
+    program_.H.diagonal().tail(3 * nc_).array() += options_.force_weight;
+    constrain(model, dynamics);
+    if (program_.solve()) {
+      const VecX& x = program_.x();
+      error_.noalias() = M_ * x.head(nv_);
+      error_ += h_;
+      error_.noalias() -= contact_J_ * x.tail(3 * nc_);
+      Eigen::Map<VecX>(memory.data(), nv_) = error_;
+    }
+    for (int k = 6; k < nv_; ++k) a.tau[member_.iv + k] += memory[at(k)];
+  }
+
+ private:
+  void check(const Model& model) const {
+    const std::string owner = "task-space controller of '" + member_.name + "'";
+    if (model.bodies[at(member_.first_body)].joint != JointKind::Free)
+      throw InvalidInput(owner + ": its base is fixed; the controller is for floating robots");
+    if (member_.feet.empty()) throw InvalidInput(owner + ": it has no feet");
+    if (options_.q_ref.size() != member_.nq)
+      throw InvalidInput(owner + ": q_ref has " + std::to_string(options_.q_ref.size()) + " entries, must have " +
+                         std::to_string(member_.nq));
+    auto positive = [&](double x, const char* field) {
+      if (!(x >= 0) || !std::isfinite(x))
+        throw InvalidInput(owner + ": " + field + " = " + shown(x) + ", must be finite and >= 0");
+    };
+    positive(options_.com.weight, "com weight");
+    positive(options_.com.kp, "com kp");
+    positive(options_.posture.kp, "posture kp");
+    positive(options_.contact_kp, "contact kp");
+    positive(options_.mu, "mu");
+    positive(options_.least_force, "least force");
+    positive(options_.period, "period");
+    for (const FrameTask& task : options_.frames) {
+      positive(task.gain.weight, "frame weight");
+      positive(task.gain.kp, "frame kp");
+    }
+    if (!(options_.posture.weight > 0) || !(options_.force_weight > 0))
+      throw InvalidInput(owner +
+                         ": posture weight and force weight must be > "
+                         "0, so that the program has one solution");
+  }
+
+  static Vec3 foot(const Model& model, const Dynamics& dynamics, int g) {
+    const Geometry& geometry = model.geometries[at(g)];
+    return dynamics.X_WB(geometry.body) * geometry.X_BG.p;
+  }
+
+  static double damping(const TaskGain& gain) { return gain.kd < 0 ? 2 * std::sqrt(gain.kp) : gain.kd; }
+
+  // M, h and the transposed Jacobian of the feet.
+  void read_dynamics(const Model& model, const Dynamics& dynamics) {
+    for (int k = 0; k < nv_; ++k) {
+      unit_[member_.iv + k] = 1;
+      dynamics.multiply(tree_, unit_.data(), column_.data());
+      unit_[member_.iv + k] = 0;
+      M_.col(k) = column_.segment(member_.iv, nv_);
+    }
+    h_ = dynamics.h().segment(member_.iv, nv_);
+    contact_J_.setZero();
+    for (int c = 0; c < nc_; ++c) {
+      const Geometry& geometry = model.geometries[at(member_.feet[at(c)])];
+      point(model, dynamics, geometry.body, foot(model, dynamics, member_.feet[at(c)]));
+      contact_J_.middleCols<3>(3 * c) = J_.transpose();
+    }
+  }
+
+  // J_ <- Jacobian of a point, in world axes.
+  void point(const Model& model, const Dynamics& dynamics, int body, const Vec3& p_W) {
+    J_.setZero();
+    const Vec3 r = p_W - dynamics.origin(tree_);
+    for (int k : model.bodies[at(body)].chain) {
+      const Spatial& S = dynamics.axis(k);
+      J_.col(k - member_.iv) = S.lin + S.ang.cross(r);
+    }
+  }
+
+  // The task J_ a = target counts with a weight.
+  void add_task(double weight, const Vec3& target) {
+    for (int j = 0; j < nv_; ++j) {  // element by element: a product of matrices would allocate
+      const Vec3 column = weight * J_.col(j);
+      for (int i = 0; i < nv_; ++i) program_.H(i, j) += J_.col(i).dot(column);
+      program_.g[j] -= column.dot(target);
+    }
+  }
+
+  void add_com(const Model& model, const State& state, const Dynamics& dynamics) {
+    if (options_.com.weight == 0) return;
+    auto& sum = com_J_;
+    sum.setZero(3, nv_);
+    Vec3 bias = Vec3::Zero();
+    const double mass = model.trees[at(tree_)].mass;
+    for (int b = member_.first_body; b < member_.first_body + member_.bodies; ++b) {
+      const Inertia& inertia = model.bodies[at(b)].inertia;
+      const Vec3 c = dynamics.X_WB(b) * inertia.com;
+      point(model, dynamics, b, c);
+      sum += inertia.mass / mass * J_;
+      bias += inertia.mass / mass * dynamics.point_bias(b, c);
+    }
+    J_ = sum;
+    const double s = std::sin(options_.com_rate * state.t), c = std::cos(options_.com_rate * state.t);
+    const Vec3& amplitude = options_.com_amplitude;
+    const double rate = options_.com_rate;
+    const Vec3 wanted = -rate * rate * s * amplitude +
+                        options_.com.kp * (com_ + s * amplitude - dynamics.center_of_mass(tree_)) +
+                        damping(options_.com) * (rate * c * amplitude - dynamics.linear_momentum(tree_) / mass);
+    add_task(options_.com.weight, wanted - bias);
+  }
+
+  void add_posture(const Model& model, const State& state) {
+    difference(model, member_, state.q, q_ref_, move_);
+    for (int k = 6; k < nv_; ++k) {
+      const double wanted =
+          options_.posture.kp * move_[member_.iv + k] - damping(options_.posture) * state.v[member_.iv + k];
+      program_.H(k, k) += options_.posture.weight;
+      program_.g[k] -= options_.posture.weight * wanted;
+    }
+    program_.H.diagonal().head(6).array() += 1e-9 * options_.posture.weight;  // the base has no posture
+  }
+
+  void add_frame(const Model& model, const Dynamics& dynamics, std::size_t i) {
+    const FrameTask& task = options_.frames[i];
+    const Frame& frame = model.frames[at(task.frame)];
+    const Placement X = dynamics.X_WB(frame.body) * frame.X_BF;
+    const Vec3 bias = dynamics.point_bias(frame.body, X.p);
+    if (task.position) {
+      point(model, dynamics, frame.body, X.p);
+      add_task(task.gain.weight, task.gain.kp * (frames_[i].p - X.p) -
+                                     damping(task.gain) * dynamics.point_velocity(frame.body, X.p) - bias);
+    }
+    if (!task.rotation) return;
+    J_.setZero();
+    for (int k : model.bodies[at(frame.body)].chain) J_.col(k - member_.iv) = dynamics.axis(k).ang;
+    const Vec3 w = dynamics.body_velocity(frame.body).ang;
+    // The bias of the rotation, from that of two more points: bias(p + r) -
+    // bias(p) = alpha x r + w x (w x r).
+    auto spin = [&](const Vec3& r) -> Vec3 {
+      return dynamics.point_bias(frame.body, X.p + r) - bias - w.cross(w.cross(r));
+    };
+    const Vec3 x = spin(Vec3::UnitX()), y = spin(Vec3::UnitY());
+    const Vec3 alpha(y.z(), -x.z(), x.y());
+    const Vec3 error = rotation_logarithm(Quat(Mat3(frames_[i].R * X.R.transpose())));
+    add_task(task.gain.weight, task.gain.kp * error - damping(task.gain) * w - alpha);
+  }
+
+  void constrain(const Model& model, const Dynamics& dynamics) {
+    QuadraticProgram& p = program_;
+    for (int k = 0; k < 6; ++k) {  // (task.2)
+      p.A.col(k).head(nv_) = M_.row(k);
+      p.A.col(k).tail(3 * nc_) = -contact_J_.row(k);
+      p.b[k] = -h_[k];
+    }
+    const double kp = options_.contact_kp, kd = 2 * std::sqrt(kp);
+    for (int c = 0; c < nc_; ++c) {  // (task.3)
+      const int g = member_.feet[at(c)], body = model.geometries[at(g)].body;
+      const Vec3 place = foot(model, dynamics, g);
+      const Vec3 wanted =
+          kp * (places_[at(c)] - place) - kd * dynamics.point_velocity(body, place) - dynamics.point_bias(body, place);
+      for (int i = 0; i < 3; ++i) {
+        p.A.col(6 + 3 * c + i).head(nv_) = contact_J_.col(3 * c + i);
+        p.b[6 + 3 * c + i] = wanted[i];
+      }
+      const int f = nv_ + 3 * c;  // (task.4)
+      const double mu = options_.mu * M_SQRT1_2;
+      for (int side = 0; side < 4; ++side) {
+        p.C(f + side / 2, 5 * c + side) = side % 2 == 0 ? 1 : -1;
+        p.C(f + 2, 5 * c + side) = mu;
+        p.d[5 * c + side] = 0;
+      }
+      p.C(f + 2, 5 * c + 4) = 1;
+      p.d[5 * c + 4] = options_.least_force;
+    }
+    for (std::size_t j = 0; j < limited_.size(); ++j) {
+      const int k = limited_[j], row = 5 * nc_ + 2 * static_cast<int>(j);
+      const double limit = model.joints.effort_limit[member_.iv + k];
+      for (int side = 0; side < 2; ++side) {
+        const double sign = side == 0 ? 1 : -1;
+        p.C.col(row + side).head(nv_) = sign * M_.row(k);
+        p.C.col(row + side).tail(3 * nc_) = -sign * contact_J_.row(k);
+        p.d[row + side] = -limit - sign * h_[k];
+      }
+    }
+  }
+
+  TaskSpaceOptions options_;
+  Member member_;
+  int tree_ = 0, nv_ = 0, nc_ = 0;
+  Vec3 com_ = Vec3::Zero();
+  std::vector<Vec3> places_;       // of the feet
+  std::vector<Placement> frames_;  // of the frame tasks
+  std::vector<int> limited_;       // joints with a finite torque limit
+  MatX M_, contact_J_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic> J_, com_J_;
+  VecX q_ref_, h_, unit_, column_, move_, error_;
+  QuadraticProgram program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_task_space(const Model& model, const TaskSpaceOptions& options) {
+  return std::make_unique<TaskSpace>(model, options);
+}
+
+}  // namespace tribo

@@ -1,0 +1,129 @@
+// Options of the compliant steppers that change what a step does: policies of failure, fixed orders, damping of slip.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "tribo/scene.hpp"
+#include "worlds.hpp"
+
+using namespace worlds;
+
+namespace {
+
+// A cube that hits the ground with an edge, spinning: one Newton iteration is not enough.
+Simulation hard_landing(FailurePolicy policy) {
+  StepperOptions options;
+  options.compliant.failure = policy;
+  options.compliant.max_newton = 1;
+  options.compliant.anchor = AnchorRule::Detected;
+  return World(friction(0.5))
+      .ground()
+      .box(Vec3(0.1, 0.1, 0.1), 1, {0, 0, 0.12}, {1, 0, -2}, {3, 5, 0})
+      .simulate(5e-3, options, "implicit-euler");
+}
+
+StepStatus worst(Simulation& simulation, int steps, int* substeps = nullptr) {
+  StepStatus status = StepStatus::Ok;
+  for (int k = 0; k < steps; ++k) {
+    const StepReport report = simulation.step();
+    if (substeps != nullptr) *substeps = std::max(*substeps, report.substeps);
+    if (report.status != StepStatus::Ok) status = report.status;
+    if (report.status == StepStatus::Stopped) break;
+  }
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("implicit Euler that does not converge: reports, stops, or takes smaller steps, as told") {
+  Simulation reporting = hard_landing(FailurePolicy::Report);
+  CHECK(worst(reporting, 40) == StepStatus::Unconverged);
+  CHECK(reporting.state().t == doctest::Approx(0.2));  // it went on
+  CHECK(reporting.audit().unconverged > 0);
+
+  Simulation stopping = hard_landing(FailurePolicy::Stop);
+  CHECK(worst(stopping, 40) == StepStatus::Stopped);
+  const double t = stopping.state().t;
+  CHECK(t < 0.2);
+  CHECK(stopping.audit().status == StepStatus::Stopped);
+  const VecX q = stopping.state().q;
+  CHECK(stopping.step().status == StepStatus::Stopped);  // the state was left as it was
+  CHECK(stopping.state().q == q);
+  CHECK(stopping.state().t == t);
+
+  int substeps = 1;
+  Simulation smaller = hard_landing(FailurePolicy::Substep);
+  worst(smaller, 40, &substeps);
+  CHECK(substeps > 1);
+  CHECK(smaller.state().t == doctest::Approx(0.2));
+}
+
+TEST_CASE("exponential with a fixed order: nearer to the exact one with every order, in a run") {
+  auto end = [](ExponentialMethod method, int order) {
+    StepperOptions options;
+    options.compliant.method = method;
+    options.compliant.order = order;
+    Simulation s = World(friction(0.5))
+                       .ground()
+                       .box(Vec3(0.1, 0.1, 0.1), 1, {0, 0, 0.1}, {0.3, 0, 0})
+                       .simulate(1e-3, options, "exponential");
+    run(s, 0.05);
+    return VecX(s.state().q);
+  };
+  const VecX exact = end(ExponentialMethod::Auto, 3);
+  CHECK((end(ExponentialMethod::Modal, 3) - exact).norm() < 1e-9);
+  CHECK((end(ExponentialMethod::Full, 3) - exact).norm() < 1e-9);
+  double before = HUGE_VAL;
+  for (int order : {1, 3, 7}) {
+    const double error = (end(ExponentialMethod::Reduced, order) - exact).norm();
+    CHECK(error < before);
+    before = error;
+  }
+  CHECK(before < 1e-6);
+}
+
+TEST_CASE("a box slides with mu g whether the damper of slip is kept or dropped") {
+  for (SlipDamping damping : {SlipDamping::Kept, SlipDamping::Dropped}) {
+    StepperOptions options;
+    options.compliant.slip_damping = damping;
+    const Vec3 resting(0, 0, 0.05 - 9.81 / 4e5);
+    Simulation s = World(friction(0.4))
+                       .ground()
+                       .box(Vec3(0.2, 0.2, 0.05), 1, resting, {2, 0, 0})
+                       .simulate(1e-3, options, "exponential");
+    run(s, 0.1);
+    const double v0 = velocity(s).x();
+    run(s, 0.2);
+    CHECK((v0 - velocity(s).x()) / 0.2 == doctest::Approx(0.4 * 9.81).epsilon(0.01));  // Coulomb
+    CHECK(s.audit().laws.dissipation < 1e-6);                                          // friction opposes the slip
+  }
+}
+
+TEST_CASE("scene keys of the compliant steppers reach their options") {
+  const std::string cube = "[[object]]\nname = \"cube\"\nsize = 0.2\nmass = 1.0\n";
+  const Scene expo = parse_scene(cube +
+                                     "[stepper]\nname = \"exponential\"\nmethod = \"reduced\"\norder = 5\n"
+                                     "anchor = \"detected\"\nslip_damping = \"dropped\"\nproject_only = true\n"
+                                     "limit_stiffness = 7.0\nlimit_damping = 2.0\naccuracy = 1e-3\n",
+                                 "x.toml");
+  const CompliantOptions& e = expo.stepper_options.compliant;
+  CHECK(e.method == ExponentialMethod::Reduced);
+  CHECK(e.order == 5);
+  CHECK(e.anchor == AnchorRule::Detected);
+  CHECK(e.slip_damping == SlipDamping::Dropped);
+  CHECK(e.project_only);
+  CHECK(e.limit_stiffness == 7);
+  CHECK(e.limit_damping == 2);
+  CHECK(e.accuracy == 1e-3);
+  const Scene implicit = parse_scene(cube +
+                                         "[stepper]\nname = \"implicit-euler\"\nfailure = \"stop\"\nmax_newton = 9\n"
+                                         "max_halvings = 4\nregularisation = 1e-8\nnewton_tolerance = 1e-5\n",
+                                     "x.toml");
+  const CompliantOptions& i = implicit.stepper_options.compliant;
+  CHECK(i.failure == FailurePolicy::Stop);
+  CHECK(i.max_newton == 9);
+  CHECK(i.max_halvings == 4);
+  CHECK(i.regularisation == 1e-8);
+  CHECK(i.newton_tolerance == 1e-5);
+}

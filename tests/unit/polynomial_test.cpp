@@ -1,0 +1,117 @@
+// Polynomials in S against its modes: two exact ways to the same integrals.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <limits>
+
+#include "stepping/modal.hpp"
+#include "stepping/polynomial.hpp"
+#include "tribo/types.hpp"
+
+using namespace tribo;
+
+namespace {
+
+struct Case {
+  MatX G;
+  VecX K, p, c, b;
+};
+
+// A G of the given rank, with numbers of the size of a quadruped's feet.
+Case make_case(int n, int rank, unsigned seed) {
+  std::srand(seed);
+  Case x;
+  const MatX Y = 1.5 * MatX::Random(n, rank);
+  x.G = Y * Y.transpose();
+  x.K = VecX::Constant(n, 1e5);
+  x.p = 1e-4 * VecX::Random(n);
+  x.c = 0.1 * VecX::Random(n);
+  x.b = 10 * VecX::Random(n);
+  return x;
+}
+
+struct Integrals {
+  VecX first, second;
+};
+
+Integrals by_modes(const Case& x, double beta, double h) {
+  const int n = static_cast<int>(x.K.size());
+  Integrals i{VecX(n), VecX(n)};
+  Modal modal;
+  REQUIRE(modal.decompose(x.G.data(), x.K.data(), n));
+  modal.integrate(beta, h, x.p.data(), x.c.data(), x.b.data(), i.first.data(), i.second.data());
+  return i;
+}
+
+bool by_polynomial(Polynomial& polynomial, const Case& x, double beta, double h, Integrals& i) {
+  const int n = static_cast<int>(x.K.size());
+  i = {VecX(n), VecX(n)};
+  if (!polynomial.prepare(x.G.data(), x.K.data(), n, beta, h)) return false;
+  polynomial.integrate(x.p.data(), x.c.data(), x.b.data(), i.first.data(), i.second.data());
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("polynomial: the same integrals as the modes, whatever the rank, damping and step") {
+  Polynomial polynomial;
+  int used = 0;
+  for (int n : {3, 6, 9, 12, 24})
+    for (int rank : {1, n / 2 + 1, n})
+      for (double beta : {0.0, 3e-4, 3e-3, 3e-2})
+        for (double h : {1e-6, 1e-4, 1e-3, 2e-3}) {
+          const Case x = make_case(n, rank, 7);
+          Integrals i;
+          if (!by_polynomial(polynomial, x, beta, h, i)) continue;
+          ++used;
+          const Integrals m = by_modes(x, beta, h);
+          CAPTURE(n);
+          CAPTURE(rank);
+          CAPTURE(beta);
+          CAPTURE(h);
+          // Coefficients are cut at 1e-14 of the largest, and add up over at most 64 terms and n coordinates.
+          CHECK((i.first - m.first).norm() <= 1e-11 * m.first.norm());
+          CHECK((i.second - m.second).norm() <= 1e-11 * m.second.norm());
+        }
+  CHECK(used > 150);
+}
+
+TEST_CASE("polynomial: repeated and zero eigenvalues, and springs that are left out") {
+  Polynomial polynomial;
+  Case x = make_case(6, 6, 1);
+  x.G = 4 * MatX::Identity(6, 6);
+  x.K[1] = x.K[4] = 0;  // contacts that slip
+  Integrals i;
+  REQUIRE(by_polynomial(polynomial, x, 3e-3, 1e-3, i));
+  const Integrals m = by_modes(x, 3e-3, 1e-3);
+  CHECK((i.first - m.first).norm() <= 1e-12 * m.first.norm());
+  CHECK(i.first[1] == 0);
+  x.G.setZero();  // nothing moves the points: f follows p + b t^2 / 2 alone
+  REQUIRE(by_polynomial(polynomial, x, 3e-3, 1e-3, i));
+  const double h = 1e-3, beta = 3e-3;
+  const double closed =
+      -x.K[0] * (h * x.p[0] + h * h / 2 * x.c[0] + h * h * h / 6 * x.b[0] + beta * (h * x.c[0] + h * h / 2 * x.b[0]));
+  CHECK(i.first[0] == doctest::Approx(closed).epsilon(1e-12));
+}
+
+TEST_CASE("polynomial: what was computed before does not change a bit") {
+  const Case x = make_case(12, 12, 3), other = make_case(6, 6, 4);
+  Polynomial fresh, used;
+  Integrals a, b, ignored;
+  for (double h = 1e-4; h < 2e-3; h *= 1.1) by_polynomial(used, other, 1e-3, h, ignored);
+  REQUIRE(by_polynomial(fresh, x, 3e-3, 1e-3, a));
+  REQUIRE(by_polynomial(used, x, 3e-3, 1e-3, b));
+  CHECK(a.first == b.first);
+  CHECK(a.second == b.second);
+}
+
+TEST_CASE("polynomial: too many terms, an odd size and numbers that are not finite are left to the modes") {
+  Polynomial polynomial;
+  Integrals i;
+  CHECK_FALSE(by_polynomial(polynomial, make_case(12, 12, 3), 3e-3, 0.1, i));
+  CHECK_FALSE(by_polynomial(polynomial, make_case(7, 7, 3), 3e-3, 1e-3, i));
+  Case x = make_case(6, 6, 3);
+  x.G(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(by_polynomial(polynomial, x, 3e-3, 1e-3, i));
+}

@@ -1,0 +1,156 @@
+// Task-space inverse dynamics and its quadratic program.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "control/quadratic_program.hpp"
+#include "dynamics/dynamics.hpp"
+#include "scratch_folder.hpp"
+#include "tribo/scene.hpp"
+#include "tribo/task_space.hpp"
+
+using namespace tribo;
+
+namespace {
+
+void random_program(QuadraticProgram& p, int n, int equalities, int inequalities, unsigned seed) {
+  std::srand(seed);
+  p.resize(n, equalities, inequalities);
+  const MatX B = MatX::Random(n, n);
+  p.H = B * B.transpose() + 0.1 * MatX::Identity(n, n);
+  p.g = VecX::Random(n);
+  p.A = MatX::Random(n, equalities);
+  p.C = MatX::Random(n, inequalities);
+  const VecX inside = VecX::Random(n);  // satisfies all: the program has a solution
+  p.b = p.A.transpose() * inside;
+  p.d = p.C.transpose() * inside - VecX::Random(inequalities).cwiseAbs();
+}
+
+}  // namespace
+
+TEST_CASE("quadratic program: the solution satisfies the optimality conditions") {
+  QuadraticProgram p;
+  int held = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    const int n = 3 + static_cast<int>(seed % 20), me = static_cast<int>(seed % 3), mi = 2 * n;
+    random_program(p, n, me, mi, seed);
+    const MatX H = p.H, A = p.A, C = p.C;
+    REQUIRE(p.solve());
+    const VecX& x = p.x();
+    CHECK((A.transpose() * x - p.b).norm() < 1e-8);
+    const VecX gap = C.transpose() * x - p.d;
+    CHECK(gap.minCoeff() > -1e-8);
+    // Multipliers of the constraints that hold, by least squares: they balance
+    // the gradient, and push.
+    std::vector<int> active;
+    for (int i = 0; i < mi; ++i)
+      if (gap[i] < 1e-8) active.push_back(i);
+    held += static_cast<int>(active.size());
+    MatX N(n, me + static_cast<int>(active.size()));
+    N.leftCols(me) = A;
+    for (std::size_t k = 0; k < active.size(); ++k) N.col(me + static_cast<int>(k)) = C.col(active[k]);
+    const VecX gradient = H * x + p.g;
+    if (N.cols() == 0) {
+      CHECK(gradient.norm() < 1e-8);
+      continue;
+    }
+    const VecX u = N.colPivHouseholderQr().solve(gradient);
+    CHECK((N * u - gradient).norm() < 1e-7);
+    if (!active.empty()) CHECK(u.tail(static_cast<Eigen::Index>(active.size())).minCoeff() > -1e-7);
+  }
+  CHECK(held > 100);  // inequalities did matter
+}
+
+TEST_CASE(
+    "quadratic program: equalities may repeat but not contradict, and "
+    "walls may not cross") {
+  QuadraticProgram p;
+  p.resize(2, 2, 0);
+  p.H.setIdentity();
+  p.A << 1, 1, 1, 1;
+  p.b << 2, 2;
+  REQUIRE(p.solve());
+  CHECK((p.x() - Eigen::Vector2d(1, 1)).norm() < 1e-12);
+  p.H.setIdentity();
+  p.b << 2, 3;
+  CHECK_FALSE(p.solve());
+  p.resize(1, 0, 2);
+  p.H.setIdentity();
+  p.C << 1, -1;
+  p.d << 1, 0;  // x >= 1 and x <= 0
+  CHECK_FALSE(p.solve());
+}
+
+TEST_CASE("task space: standing, forces carry the weight and nothing accelerates") {
+  const Scene scene = parse_scene("[robot]\nmodel = \"solo12\"\n[controller]\nname = \"task-space\"\n", "x.toml");
+  Simulation simulation = make_simulation(scene);
+  Dynamics dynamics(*scene.model);
+  dynamics.compute(scene.start.q, scene.start.v);
+  Actuation actuation;
+  actuation.resize(scene.model->nv);
+  std::vector<double> memory(18, 0.0);
+  TaskSpaceOptions options;
+  options.q_ref = scene.start.q;
+  const auto controller = make_task_space(*scene.model, options);
+  controller->control(*scene.model, scene.start, dynamics, memory, actuation);
+  // Independent: what the torques do, with the feet held, by the equations of a
+  // rigid robot. (M, J^T; J, 0)
+  const int nv = 18;
+  MatX KKT = MatX::Zero(nv + 12, nv + 12);
+  VecX rhs = VecX::Zero(nv + 12);
+  KKT.topLeftCorner(nv, nv) = dynamics.mass_matrix();
+  std::vector<double> J;
+  for (int c = 0; c < 4; ++c) {
+    const Geometry& foot =
+        scene.model->geometries[static_cast<std::size_t>(scene.model->members[0].feet[static_cast<std::size_t>(c)])];
+    const auto& chain = scene.model->bodies[static_cast<std::size_t>(foot.body)].chain;
+    J.resize(3 * chain.size());
+    dynamics.point_jacobian(foot.body, dynamics.X_WB(foot.body) * foot.X_BG.p, Mat3::Identity(), J.data());
+    for (std::size_t k = 0; k < chain.size(); ++k)
+      for (int i = 0; i < 3; ++i) {
+        const double x = J[3 * k + static_cast<std::size_t>(i)];
+        KKT(nv + 3 * c + i, chain[k]) = x;
+        KKT(chain[k], nv + 3 * c + i) = -x;
+      }
+  }
+  rhs.head(nv) = actuation.tau - dynamics.h();
+  const VecX solution = KKT.fullPivLu().solve(rhs);
+  // The weight on the forces (1e-6) pulls them a little below what the tasks (1) ask for.
+  CHECK(solution.head(nv).cwiseAbs().maxCoeff() < 1e-3);
+  double weight = 0;
+  for (int c = 0; c < 4; ++c) weight += solution[nv + 3 * c + 2];
+  CHECK(weight == doctest::Approx(scene.model->mass() * 9.81).epsilon(1e-4));
+}
+
+TEST_CASE("task space: Solo squats under it, with a torque held for 40 ms") {
+  const std::string text =
+      "[robot]\nmodel = \"solo12\"\n[material.default]\nmu = 1.0\n"
+      "[stepper]\nname = \"exponential\"\ndt = 4e-3\nduration = 3.2\n"
+      "[controller]\nname = \"task-space\"\nperiod = 0.04\namplitude = [0, 0, "
+      "0.03]\nrate = 2.0\n"
+      "com = {weight = 1, kp = 2}\nposture = {weight = 1e-3, kp = 2}\n";
+  const Scene scene = parse_scene(text, "x.toml");
+  Simulation simulation = make_simulation(scene);
+  Dynamics dynamics(*scene.model);
+  dynamics.compute(scene.start.q, scene.start.v);
+  const double z0 = dynamics.center_of_mass(0).z();
+  double high = -1, low = 1;
+  for (int k = 0; k < 800; ++k) {
+    REQUIRE(simulation.step().status == StepStatus::Ok);
+    dynamics.compute(simulation.state().q, simulation.state().v);
+    high = std::max(high, dynamics.center_of_mass(0).z() - z0);
+    low = std::min(low, dynamics.center_of_mass(0).z() - z0);
+  }
+  CHECK(high == doctest::Approx(0.03).epsilon(0.3));
+  CHECK(low == doctest::Approx(-0.03).epsilon(0.3));
+}
+
+TEST_CASE("task space: what it cannot be used for is refused by name") {
+  const std::string fixed = "[robot]\nmodel = \"ur10\"\n[controller]\nname = \"task-space\"\n";
+  CHECK(refusal([&] { parse_scene(fixed, "x.toml"); }).find("its base is fixed") != std::string::npos);
+  const std::string wrong =
+      "[robot]\nmodel = \"solo12\"\n[controller]\nname = "
+      "\"task-space\"\n[[controller.frame]]\nname = \"FL_FOT\"\n";
+  CHECK(refusal([&] { parse_scene(wrong, "x.toml"); }).find("FL_FOOT") != std::string::npos);
+}
