@@ -23,7 +23,7 @@ class Tracking final : public Controller {
       const Body& body = model.bodies[at(b)];
       if (nv_of(body.joint) == 1) driven_.push_back(body.iv);
     }
-    const Reference& m = *options.motion;
+    const PlannedMotion& m = *options.motion;
     const auto n = static_cast<Eigen::Index>(m.controls.cols());
     const auto nu = static_cast<Eigen::Index>(driven_.size());
     auto sized = [&](const MatX& x, const char* field, Eigen::Index rows, Eigen::Index cols, const char* why) {
@@ -50,7 +50,7 @@ class Tracking final : public Controller {
   double period() const override { return options_.period; }
 
   void control(const Model& model, const State& state, const Dynamics&, std::span<double>, Actuation& a) override {
-    const Reference& m = *options_.motion;
+    const PlannedMotion& m = *options_.motion;
     const Eigen::Index last = m.controls.cols();
     // The tolerance forgives the rounding of t: a tick at a knot belongs to the knot.
     const double place = std::max(0.0, (state.t - options_.start) / m.dt + 1e-9);

@@ -51,7 +51,7 @@ void check_joints(const NpzReader& file, const Model& model, const Member& membe
 
 }  // namespace
 
-Reference load_reference(const std::string& path, const Model& model, const Member& member) {
+PlannedMotion load_planned_motion(const std::string& path, const Model& model, const Member& member) {
   const NpzReader file(path, std::uint64_t{1} << 28);
   for (const char* name : {"states", "controls", "gains", "dt"})
     if (!file.has(name))
@@ -62,7 +62,7 @@ Reference load_reference(const std::string& path, const Model& model, const Memb
     nu += nv_of(model.bodies[at(b)].joint) == 1;
   const auto nq = static_cast<std::uint64_t>(member.nq), nv = static_cast<std::uint64_t>(member.nv);
   const std::string of = " of '" + member.name + "'";
-  Reference motion;
+  PlannedMotion motion;
   motion.states = columns(file, "states", {nq + nv}, "nq + nv" + of);
   motion.controls = columns(file, "controls", {nu}, "the joints" + of);
   motion.gains = columns(file, "gains", {nu, 2 * nv}, "the joints times 2 nv" + of);
@@ -88,7 +88,7 @@ void read_tracking(Section& section, const Scene& scene, ControllerSpec& spec) {
   TrackingOptions options;
   options.member = spec.member;
   options.motion = section.at("motion", [&] {
-    return std::make_shared<const Reference>(load_reference(path, model, model.members[at(spec.member)]));
+    return std::make_shared<const PlannedMotion>(load_planned_motion(path, model, model.members[at(spec.member)]));
   });
   options.period = section.number("period", 0, Bound::NonNegative);
   options.start = section.number("start", 0);

@@ -32,8 +32,8 @@ std::shared_ptr<const Model> make_model() {
   return std::make_shared<const Model>(builder.build());
 }
 
-Reference make_motion(int knots) {
-  Reference m;
+PlannedMotion make_motion(int knots) {
+  PlannedMotion m;
   m.dt = 0.1;
   m.states = MatX::Zero(15, knots + 1);
   m.states.row(6).setOnes();  // quaternion w
@@ -42,9 +42,9 @@ Reference make_motion(int knots) {
   return m;
 }
 
-double torque_at(const Model& model, const Reference& motion, double t, const VecX& q, const VecX& v) {
+double torque_at(const Model& model, const PlannedMotion& motion, double t, const VecX& q, const VecX& v) {
   TrackingOptions options;
-  options.motion = std::make_shared<const Reference>(motion);
+  options.motion = std::make_shared<const PlannedMotion>(motion);
   const auto controller = make_tracking(model, options);
   State state = State::neutral(model);
   state.q = q;
@@ -58,7 +58,7 @@ double torque_at(const Model& model, const Reference& motion, double t, const Ve
   return actuation.tau[6];
 }
 
-void write_motion(const std::string& path, const Reference& m, const std::string& joints = "") {
+void write_motion(const std::string& path, const PlannedMotion& m, const std::string& joints = "") {
   NpzWriter file(path);
   const auto n = static_cast<std::uint64_t>(m.controls.cols());
   auto add = [&](const std::string& name, std::vector<std::uint64_t> shape, const double* data) {
@@ -100,7 +100,7 @@ TEST_CASE("group: the logarithm goes the short way round") {
 
 TEST_CASE("tracking: state interpolated, feed-forward and gain held, the end held at rest") {
   const auto model = make_model();
-  Reference m = make_motion(2);
+  PlannedMotion m = make_motion(2);
   m.states.row(7) << 0, 1, 3;      // angle of the joint
   m.states.row(14) << 10, 20, 40;  // its speed
   m.controls << 5, 7;
@@ -120,7 +120,7 @@ TEST_CASE("tracking: state interpolated, feed-forward and gain held, the end hel
 
 TEST_CASE("tracking: errors of the base stand in the axes of the body") {
   const auto model = make_model();
-  Reference m = make_motion(1);
+  PlannedMotion m = make_motion(1);
   for (int k = 0; k < 6; ++k) m.gains(k, 0) = std::pow(10.0, k);
   VecX q = model->neutral();
   const Quat R = rotation_exponential(Vec3(0, 0, M_PI / 2));
@@ -135,22 +135,22 @@ TEST_CASE("tracking: a file is read as written, and what does not fit is refused
   const ScratchFolder folder;
   const std::string path = folder.file("m.npz");
   const Member& member = model->members[0];
-  Reference m = make_motion(3);
+  PlannedMotion m = make_motion(3);
   m.controls << 1, 2, 3;
   m.gains = MatX::Random(14, 3);
   write_motion(path, m, "arm");
-  const Reference read = load_reference(path, *model, member);
+  const PlannedMotion read = load_planned_motion(path, *model, member);
   CHECK(read.states == m.states);
   CHECK(read.controls == m.controls);
   CHECK(read.gains == m.gains);
   CHECK(read.dt == 0.1);
 
-  auto told = [&](const Reference& motion, const std::string& joints = "") {
+  auto told = [&](const PlannedMotion& motion, const std::string& joints = "") {
     write_motion(path, motion, joints);
-    return refusal([&] { load_reference(path, *model, member); });
+    return refusal([&] { load_planned_motion(path, *model, member); });
   };
   CHECK(told(m, "leg").find("does not name the joints of 'r'") != std::string::npos);
-  Reference bad = m;
+  PlannedMotion bad = m;
   bad.states = MatX::Zero(14, 4);
   CHECK(told(bad).find("array 'states' has shape (4, 14), must be (n, 15): nq + nv of 'r'") != std::string::npos);
   bad = m;
@@ -162,13 +162,13 @@ TEST_CASE("tracking: a file is read as written, and what does not fit is refused
   bad = m;
   bad.dt = 0;
   CHECK(told(bad).find("array 'dt' is 0 s") != std::string::npos);
-  CHECK(refusal([&] { load_reference(folder.file("none.npz"), *model, member); }).find("none.npz") !=
+  CHECK(refusal([&] { load_planned_motion(folder.file("none.npz"), *model, member); }).find("none.npz") !=
         std::string::npos);
 
   TrackingOptions options;
   bad = m;
   bad.states(6, 2) = 2;
-  options.motion = std::make_shared<const Reference>(bad);
+  options.motion = std::make_shared<const PlannedMotion>(bad);
   CHECK(refusal([&] { make_tracking(*model, options); }).find("at knot 2 has length 2, must be 1") !=
         std::string::npos);
 }
