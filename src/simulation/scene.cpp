@@ -152,7 +152,9 @@ Simulation make_simulation(const Scene& scene) {
   Simulation simulation(scene.model, scene.stepper, scene.stepper_options, scene.dt);
   for (const ControllerSpec& spec : scene.controllers) simulation.add_controller(spec.make(*scene.model));
   for (const Push& push : scene.pushes) simulation.add_push(push);
-  simulation.set_state(scene.start);
+  State start = scene.start;
+  if (start.control.empty()) start.control = simulation.state().control;  // memories begin at zero
+  simulation.set_state(start);
   return simulation;
 }
 

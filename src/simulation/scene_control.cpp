@@ -38,6 +38,12 @@ const std::vector<ControllerKind>& controller_kinds() {
   static const std::vector<ControllerKind> table = {
       {{"pd", "joint positions held by springs and dampers, within the effort limits"}, read_pd},
       {{"actuators", "the motors that the robot's MJCF file describes, under constant controls"}, read_actuators},
+      {{"pid", "the same with an integral"}, read_pid},
+      {{"inverse-dynamics",
+        "torques that would give the joints the velocities of a reference, contact forces predicted"},
+       read_inverse_dynamics},
+      {{"velocity-constraint", "joint velocities of a reference as constraints of the step, within the effort limits"},
+       read_velocity_constraint},
   };
   return table;
 }

@@ -6,6 +6,7 @@
 #include "collision/collision.hpp"
 #include "contact/assembly.hpp"
 #include "dynamics/dynamics.hpp"
+#include "dynamics/motions.hpp"
 #include "tribo/actuation.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/stepper.hpp"
@@ -17,6 +18,7 @@ struct Workspace {
       : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
     actuation.resize(model.nv);
     torque.setZero(model.nv);
+    target_miss.setZero(model.nv);
   }
 
   /// Poses, M and h at the state; nothing where they stand already.
@@ -33,11 +35,9 @@ struct Workspace {
   std::vector<BodyMotion> motions;      ///< of bodies, then of moved bodies
   std::vector<ContactReport> contacts;  ///< of the last step
   VecX torque;                          ///< of the actuators in the last step (nv) [N m] or [N]
+  VecX target_miss;                     ///< velocity less its target at the end of the last step, 0: none (nv)
   bool current = false;                 ///< dynamics stands for the present state
 };
-
-/// What collision needs to know of the motion of each body, and of moved bodies as they go from t to t + dt.
-void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
 
 /// q <- q moved along v over dt: translations as they are, rotations by the exponential.
 /// The free joint's linear velocity stands in the axes frozen at the start of the step.
