@@ -25,6 +25,7 @@ using Progress = std::function<void(double)>;
 struct Series {
   std::string label;
   std::vector<double> x = {}, y = {};
+  std::vector<bool> faded = {};  ///< of bars: which are drawn transparent; empty: none
 };
 
 /// One set of axes, with units in their labels.
@@ -33,6 +34,7 @@ struct Panel {
   bool log_x = false, log_y = false;
   std::vector<Series> series = {};
   std::vector<std::string> categories = {};  ///< names of x = 0, 1, 2 …, where it is no number
+  bool bars = false;                         ///< groups of bars, one group a category
 };
 
 struct Table {

@@ -13,6 +13,9 @@ Result compliance(const ExperimentOptions& options, const Progress& progress);
 Result convergence(const ExperimentOptions& options, const Progress& progress);
 Result solver_timings(const ExperimentOptions& options, const Progress& progress);
 Result rigid_tables(const ExperimentOptions& options, const Progress& progress);
+Result gain_tuning(const ExperimentOptions& options, const Progress& progress);
+Result ur10_control(const ExperimentOptions& options, const Progress& progress);
+Result quadruped_control(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -15,6 +15,10 @@ const std::vector<Experiment>& experiments() {
       {"solver-timings", "times, iterations and residuals of every solver on Solo, Talos and Allegro", solver_timings},
       {"rigid-tables", "laws that each model keeps, what each solver can be relied on for (tables II, III)",
        rigid_tables},
+      {"gain-tuning", "gains of joint control by nonlinear optimisation of the summed squared error", gain_tuning},
+      {"ur10-control", "an arm under feedback: largest step, error and cost of each way to control it", ur10_control},
+      {"quadruped-control", "a trotting quadruped: the same, with slip, torque and solvers that fail",
+       quadruped_control},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;
