@@ -25,6 +25,7 @@ using Progress = std::function<void(double)>;
 struct Series {
   std::string label;
   std::vector<double> x = {}, y = {};
+  std::vector<bool> faded = {};  ///< of bars: which are drawn transparent; empty: none
 };
 
 /// One set of axes, with units in their labels.
@@ -34,6 +35,7 @@ struct Panel {
   std::vector<Series> series = {};
   std::vector<std::string> categories = {};  ///< names of x = 0, 1, 2 …, where it is no number
   bool equal = false;                        ///< one metre is as long along x as along y
+  bool bars = false;                         ///< groups of bars, one group a category
 };
 
 struct Table {

@@ -20,6 +20,9 @@ Result expo_stability(const ExperimentOptions& options, const Progress& progress
 Result expo_stiffness(const ExperimentOptions& options, const Progress& progress);
 Result expo_prediction(const ExperimentOptions& options, const Progress& progress);
 Result expo_timing(const ExperimentOptions& options, const Progress& progress);
+Result gain_tuning(const ExperimentOptions& options, const Progress& progress);
+Result ur10_control(const ExperimentOptions& options, const Progress& progress);
+Result quadruped_control(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 
 }  // namespace tribo::experiments

@@ -23,6 +23,10 @@ const std::vector<Experiment>& experiments() {
       {"expo-stiffness", "error of a control step over stiffness and damping of the contacts", expo_stiffness},
       {"expo-prediction", "force after touch-down as one step foretells it, and its jump", expo_prediction},
       {"expo-timing", "where the time of a step with compliant contact goes", expo_timing},
+      {"gain-tuning", "gains of joint control by nonlinear optimisation of the summed squared error", gain_tuning},
+      {"ur10-control", "an arm under feedback: largest step, error and cost of each way to control it", ur10_control},
+      {"quadruped-control", "a trotting quadruped: the same, with slip, torque and solvers that fail",
+       quadruped_control},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;

@@ -90,6 +90,12 @@ Json files_json(const Outcome& outcome) {
   return files;
 }
 
+std::string joint_of(const Model& model, int coordinate) {
+  for (const Body& body : model.bodies)
+    if (coordinate >= body.iv && coordinate < body.iv + nv_of(body.joint)) return body.name;
+  return "";
+}
+
 Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Outcome& outcome) {
   const double simulated = simulation.state().t - scene.start.t;
   Json json;
@@ -124,6 +130,9 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"infeasible", a.infeasible},
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
+  if (a.worst_target >= 0)
+    json["audit"]["targets"] = {
+        {"gave_way", a.gave_way}, {"largest_miss", a.target_miss}, {"joint", joint_of(*scene.model, a.worst_target)}};
   json["state_hash"] = hex(hash(simulation.state()));
   json["files"] = files_json(outcome);
   return json;
@@ -159,6 +168,10 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
                      number(audit["worst_residual"]) + " (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  if (audit.contains("targets"))
+    line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
+                        audit["targets"]["joint"].get<std::string>() + "', by " +
+                        number(audit["targets"]["largest_miss"]) + " rad/s or m/s");
   line("energy", fields(energy, {"kinetic", "potential", "elastic", "start"}) + " J");
   line(
       "work",

@@ -22,6 +22,7 @@ struct Actuation {
   VecX v_ref;         ///< [rad/s] or [m/s]
   VecX target;        ///< velocity at the end of the step [rad/s] or [m/s]; NaN: none
   VecX lower, upper;  ///< limits of the whole [N m] or [N]
+  double dt = 0;      ///< time for which this is decided: the step, or the controller's period where longer [s]
   VecX external;      ///< generalised force of pushes; not limited, not an actuator's work [N m] or [N]
 
   bool has_target(int k) const { return !std::isnan(target[k]); }

@@ -8,6 +8,7 @@
 
 #include "tribo/actuation.hpp"
 #include "tribo/model.hpp"
+#include "tribo/reference.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
@@ -29,13 +30,22 @@ class Controller {
                        Actuation& actuation) = 0;
 };
 
-/// Joint position control of one member: kp (q_ref - q) + kd (v_ref - v) + tau_ff, within the effort limits.
-/// The gains are taken implicitly by steppers that can, unless implicit is false.
+/// Of the torque or force of each joint; empty: those of the model. Shape (nv of the member).
+struct EffortLimits {
+  VecX lower, upper;  ///< [N m] or [N]
+};
+
+/// Joint position control of one member: kp (q_ref - q) + ki times its integral + kd (v_ref - v) + tau_ff, within the
+/// effort limits. The gains are taken implicitly by steppers that can, unless implicit is false.
 struct PdOptions {
   int member = 0;
-  VecX q_ref;   ///< (nq of the member)
-  VecX kp, kd;  ///< (nv of the member); 0 where not controlled
-  VecX tau_ff;  ///< (nv of the member) [N m] or [N]
+  VecX q_ref;                                  ///< (nq of the member)
+  std::shared_ptr<const Reference> reference;  ///< moving; null: q_ref
+  VecX kp, kd;                                 ///< (nv of the member); 0 where not controlled
+  VecX ki;                                     ///< (nv of the member) [N m/(rad s)] or [N/(m s)]; empty: 0
+  VecX tau_ff;                                 ///< (nv of the member) [N m] or [N]
+  EffortLimits limits;
+  double period = 0;  ///< between ticks [s]; 0: every step
   bool implicit = true;
 };
 std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options);
@@ -46,5 +56,26 @@ struct ActuatorOptions {
   VecX control;  ///< one for each actuator of the member, in their units
 };
 std::unique_ptr<Controller> make_actuators(const Model& model, const ActuatorOptions& options);
+
+/// Joint velocities as constraints of the step, within the effort limits: see velocity_constraint.cpp.
+struct VelocityConstraintOptions {
+  int member = 0;
+  std::shared_ptr<const Reference> reference;
+  TargetOptions target;
+  EffortLimits limits;
+  VecX driven;  ///< (nv of the member), not 0 where a target is set; empty: every joint with a motor
+};
+std::unique_ptr<Controller> make_velocity_constraint(const Model& model, const VelocityConstraintOptions& options);
+
+/// Torques by inverse dynamics; those of a floating base with the contact forces that they predict: see
+/// inverse_dynamics.cpp.
+struct InverseDynamicsOptions {
+  int member = 0;
+  std::shared_ptr<const Reference> reference;
+  TargetOptions target;
+  EffortLimits limits;
+  double period = 0;  ///< between ticks [s]; 0: every step
+};
+std::unique_ptr<Controller> make_inverse_dynamics(const Model& model, const InverseDynamicsOptions& options);
 
 }  // namespace tribo

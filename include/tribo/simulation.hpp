@@ -37,6 +37,9 @@ struct Audit {
   std::uint64_t iterations = 0;  ///< of the contact solver
   double worst_residual = 0;     ///< relative
   std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
+  std::uint64_t gave_way = 0;          ///< steps on which a velocity target was missed by more than 1e-4
+  double target_miss = 0;              ///< largest, in absolute value [rad/s] or [m/s]
+  int worst_target = -1;               ///< its velocity coordinate
   StepStatus status = StepStatus::Ok;  ///< NotFinite, Stopped: the run ended there
 };
 
@@ -54,6 +57,8 @@ class Simulation {
   const std::vector<ContactReport>& contacts() const;
   /// Torque of the actuators in the last step (nv).
   const VecX& torque() const;
+  /// Velocity at the end of the last step less the target, of every coordinate that has one (nv) [rad/s] or [m/s].
+  const VecX& target_miss() const;
   const Audit& audit() const;
 
   const Model& model() const;

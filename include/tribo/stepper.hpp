@@ -56,6 +56,9 @@ struct StepReport {
   double penetration = 0;    ///< deepest at the start of the step [m], >= 0
   int made = 0, broken = 0;  ///< contacts that began or ceased to carry force within the step
   int slipped = 0;           ///< contacts that began to slip
+  int gave_way = 0;          ///< velocity targets that were missed by more than 1e-4 rad/s or m/s
+  int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
+  double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
   int substeps = 1;          ///< parts that the stepper split the step into
   EnergyLines energy;        ///< AuditLevel::Full only
 };
@@ -132,11 +135,17 @@ struct StepperOptions {
   bool warm_start = true;
   double recovery_time = 0.05;  ///< time constant of the removal of overlap [s]; 0: none
   double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
+  /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
+  /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
+  double target_compliance = 1e-6;
+  int facets = 4;  ///< of the friction pyramid of lemke: 4, 8 or 16
   AuditLevel audit = AuditLevel::Full;
   CompliantOptions compliant;
   MomentumOptions momentum;
   /// Rigid stepper: called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
   std::function<void(ContactProblem& problem, const double* f)> on_problem;
+  /// Rigid stepper: a solver that is in no table, instead of the named one; it gets a dense G. For studies.
+  std::function<std::unique_ptr<ContactSolver>()> make_solver;
 };
 
 class Stepper {

@@ -33,6 +33,15 @@ FAMILIES = {
         "experiments": ["pendulum", "chain-scaling"],
         "tables": ["pendulum", "chain-scaling"],
     },
+    "control": {
+        "title": "Control inside the contact solve",
+        "source": "[Shepherd2017]: J. Shepherd, S. Zapolsky, E. Drumwright, Fast multi-body simulations of robots controlled "
+                  "with error feedback. Theory: [theory/control.md](theory/control.md). Errors are mean absolute joint errors "
+                  "against the reference, taken every millisecond.",
+        "experiments": ["ur10-control", "quadruped-control", "gain-tuning"],
+        "tables": ["ur10-control", "quadruped-control", "gain-tuning"],
+        "remarks": "control_hypotheses.md",  # beside this file, with {experiment:measure} for our numbers
+    },
 }
 
 
@@ -84,6 +93,8 @@ def report(name, family, results):
             f"Made by `scripts/experiments {name}`; the claims and their bounds stand in `experiments/claims/`, and a test "
             "checks those that are not times, in short form.\n\n"
             f"{held} of {total} claims hold. Those that do not say why in the last column.\n")
+    if "remarks" in family:
+        text += remarks(family["remarks"], results)
     for result in results:
         text += f"\n## {result['experiment']}\n\n{result['summary'][0].upper()}{result['summary'][1:]}. {head(result)}"
         if result["claims"]:
@@ -100,6 +111,25 @@ def tables(result):
     for t in result["tables"]:
         text += f"\n{t['title']}\n\n" + table(t["columns"], t["rows"])
     return text + "\nAgainst the paper's own ticks:\n\n" + claims(result)
+
+
+def measures(results):
+    """Every measure by 'experiment:name', as text."""
+    return {f"{r['experiment']}:{name}": number(value) for r in results for name, value in r["measures"].items()}
+
+
+def remarks(file_name, results):
+    """The text beside this file, with our numbers; nothing where one of them was not measured."""
+    known = measures(results)
+    with open(os.path.join(os.path.dirname(__file__), file_name), encoding="utf-8") as file:
+        parts = file.read().split("{")
+    text = parts[0]
+    for part in parts[1:]:
+        name, _, rest = part.partition("}")
+        if name not in known:
+            return ""
+        text += known[name] + rest
+    return "\n" + text
 
 
 def write(path, text):

@@ -28,8 +28,34 @@ def finite(xs, ys, log_x, log_y):
     return [p[0] for p in out], [p[1] for p in out]
 
 
+HATCHES = ["", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---", "**"]
+GREYS = ["#202020", "#707070", "#a0a0a0", "#d0d0d0", "#f0f0f0"]
+
+
+def draw_bars(axes, panel):
+    """Groups of bars: told apart by grey and hatch; a faded bar is an outline."""
+    count = len(panel["series"])
+    width = 0.84 / max(count, 1)
+    for k, series in enumerate(panel["series"]):
+        style = {"edgecolor": "black", "linewidth": 0.6, "hatch": HATCHES[k % len(HATCHES)],
+                 "color": GREYS[k % len(GREYS)]}
+        faded = series.get("faded") or [False] * len(series["x"])
+        for pale in (False, True):
+            points = [(x, y) for x, y, f in zip(series["x"], series["y"], faded) if f == pale and y is not None
+                      and math.isfinite(y) and (y > 0 or not panel["log_y"])]
+            if points:
+                axes.bar([x + (k - 0.5 * (count - 1)) * width for x, _ in points], [y for _, y in points], width,
+                         **style, alpha=0.25 if pale else 1.0)
+        axes.fill_between([], [], [], facecolor=style["color"], edgecolor="black", linewidth=0.6, hatch=style["hatch"],
+                          label=series["label"])
+
+
 def draw_panel(axes, panel):
     index = {}
+    if panel.get("bars"):
+        draw_bars(axes, panel)
+        index = {s["label"]: k for k, s in enumerate(panel["series"])}
+        return finish_panel(axes, panel, index)
     for series in panel["series"]:
         label = series["label"].rstrip("#")
         again = label in index
@@ -42,6 +68,10 @@ def draw_panel(axes, panel):
         axes.plot(x, y, color=COLOURS[k % len(COLOURS)], linestyle=line,
                   marker=MARKERS[k % len(MARKERS)], markevery=(start, every), markersize=4.5, linewidth=1.3,
                   markerfacecolor="white", label=None if again else label)
+    finish_panel(axes, panel, index)
+
+
+def finish_panel(axes, panel, index):
     if panel["log_x"]:
         axes.set_xscale("log")
     if panel["log_y"]:
@@ -54,7 +84,7 @@ def draw_panel(axes, panel):
     axes.grid(True, which="major", linewidth=0.4, color="#cccccc")
     if panel.get("categories"):
         axes.set_xticks(range(len(panel["categories"])), panel["categories"], rotation=50, ha="right", fontsize=8)
-    if len(index) > 7:  # too many to lie over the curves
+    if len(index) > 7 or panel.get("bars"):  # too many to lie over the curves
         axes.legend(fontsize=7.5, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     elif len(index) > 1:
         axes.legend(fontsize=7.5, framealpha=0.85)
@@ -69,8 +99,10 @@ def draw(result, path):
     panels = result["panels"]
     columns = 1 if len(panels) == 1 else 2
     rows = -(-len(panels) // columns)
-    crowded = any(len({s["label"].rstrip("#") for s in panel["series"]}) > 7 for panel in panels)
-    size = ((8.2 if crowded else 6.2) * columns, 4.2 * rows)
+    crowded = any(len({s["label"].rstrip("#") for s in panel["series"]}) > 7 or panel.get("bars") for panel in panels)
+    columns = 1 if any(panel.get("bars") for panel in panels) else columns
+    rows = -(-len(panels) // columns)
+    size = ((8.2 if crowded else 6.2) * columns * (1.3 if columns == 1 and crowded else 1), 4.2 * rows)
     figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, dpi=110)
     cells = list(grid.flat)
     for axes, panel in zip(cells, panels):

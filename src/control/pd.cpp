@@ -1,8 +1,13 @@
-// Joint position control: tau = tau_ff + kp (q_ref - q) + kd (0 - v), within the effort limits of the model.
+// Joint position control: tau = tau_ff + kp e + ki I + kd (v_ref - v),  e = q_ref - q,  I the integral of e,  within
+// the effort limits.
+//   explicit:  e, I and v_ref at t                                                                     (pd.1)
+//   implicit:  at t + dt, by the stepper: e = q_ref(t + dt) - q - dt v',  I' = I + dt e, so kp + dt ki acts on e (pd.2)
+// The integral takes up the error at each tick over the time since the last, and stays within what the limits let it
+// do: |ki I| <= effort limit.                                                                               (pd.3)
 #include <cmath>
 
+#include "control/joints.hpp"
 #include "model/names.hpp"
-#include "tribo/controller.hpp"
 
 namespace tribo {
 namespace {
@@ -13,55 +18,72 @@ class Pd final : public Controller {
  public:
   Pd(const Model& model, const PdOptions& options) : options_(options), member_(model.members[at(options.member)]) {
     const std::string owner = "pd controller of '" + member_.name + "'";
-    auto sized = [&](const VecX& x, const char* field, int n) {
-      if (x.size() != n)
-        throw InvalidInput(owner + ": " + field + " has " + std::to_string(x.size()) + " entries, must have " +
-                           std::to_string(n));
-      if (!x.allFinite()) throw InvalidInput(owner + ": " + field + " is not finite");
-    };
-    sized(options.q_ref, "q_ref", member_.nq);
-    sized(options.kp, "kp", member_.nv);
-    sized(options.kd, "kd", member_.nv);
-    sized(options.tau_ff, "tau_ff", member_.nv);
-    for (int k = 0; k < member_.nv; ++k) {
-      if (options.kp[k] < 0 || options.kd[k] < 0)
-        throw InvalidInput(owner + ": gain " + shown(std::min(options.kp[k], options.kd[k])) + " is negative");
-    }
+    check_entries(options.q_ref, member_.nq, owner, "q_ref");
+    check_entries(options.kp, member_.nv, owner, "kp");
+    check_entries(options.kd, member_.nv, owner, "kd");
+    check_entries(options.tau_ff, member_.nv, owner, "tau_ff");
+    if (options.ki.size() != 0) check_entries(options.ki, member_.nv, owner, "ki");
+    if (options_.ki.size() == 0) options_.ki.setZero(member_.nv);
+    check_limits(options.limits, model, member_, owner);
+    check_period(options.period, owner);
+    for (const VecX* gain : {&options_.kp, &options_.ki, &options_.kd})
+      if (gain->minCoeff() < 0) throw InvalidInput(owner + ": gain " + shown(gain->minCoeff()) + " is negative");
     for (int b = member_.first_body; b < member_.first_body + member_.bodies; ++b) {
       const Body& body = model.bodies[at(b)];
-      const bool scalar = nv_of(body.joint) == 1;
-      for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k)
-        if (!scalar && (options.kp[k - member_.iv] != 0 || options.kd[k - member_.iv] != 0))
+      const int j = body.iv - member_.iv;
+      if (nv_of(body.joint) == 1) {
+        joints_.push_back({b, body.iv, j});
+        continue;
+      }
+      for (int k = j; k < j + nv_of(body.joint); ++k)
+        if (options.kp[k] != 0 || options.kd[k] != 0 || options_.ki[k] != 0)
           throw InvalidInput(owner + ": '" + body.name + "' has no motor that a gain could belong to");
     }
+    if (!options_.reference) options_.reference = make_constant(joint_positions(model, member_, options_.q_ref));
+    check_reference(*options_.reference, member_, owner);
+    integral_ = options_.ki.maxCoeff() > 0;
+    now_ = next_ = JointMotion(member_.nv);
   }
 
-  void control(const Model& model, const State& state, const Dynamics&, std::span<double>, Actuation& a) override {
-    for (int b = member_.first_body; b < member_.first_body + member_.bodies; ++b) {
-      const Body& body = model.bodies[at(b)];
-      if (nv_of(body.joint) != 1) continue;
-      const int k = body.iv, j = k - member_.iv, i = body.iq - member_.iq;
-      double error;
-      if (body.joint == JointKind::Continuous) {
-        const double c = state.q[body.iq], s = state.q[body.iq + 1], cr = options_.q_ref[i], sr = options_.q_ref[i + 1];
-        error = std::atan2(sr * c - cr * s, cr * c + sr * s);
-      } else {
-        error = options_.q_ref[i] - state.q[body.iq];
-      }
+  double period() const override { return options_.period; }
+  int memory() const override { return integral_ ? 1 + static_cast<int>(joints_.size()) : 0; }
+
+  void control(const Model& model, const State& state, const Dynamics&, std::span<double> memory,
+               Actuation& a) override {
+    options_.reference->at(state.t, now_);
+    if (options_.implicit) options_.reference->at(state.t + a.dt, next_);
+    for (std::size_t n = 0; n < joints_.size(); ++n) {
+      const DrivenJoint& joint = joints_[n];
+      const int k = joint.iv, j = joint.j;
+      const Body& body = model.bodies[at(joint.body)];
+      const double error = joint_error(body, now_.q[j], state.q);
+      narrow(options_.limits, joint, a);
       a.tau[k] += options_.tau_ff[j];
-      if (options_.implicit) {
-        a.kp[k] += options_.kp[j];
+      double ki = options_.ki[j];
+      if (ki > 0) {
+        double& I = memory[1 + n];
+        const double most = std::max(std::abs(a.lower[k]), std::abs(a.upper[k])) / ki;
+        I = std::clamp(I + (state.t - memory[0]) * error, -most, most);  // (pd.3)
+        a.tau[k] += ki * I;
+      }
+      if (options_.implicit) {  // (pd.2)
+        a.kp[k] += options_.kp[j] + a.dt * ki;
         a.kd[k] += options_.kd[j];
-        a.error[k] += error;
-      } else {
-        a.tau[k] += options_.kp[j] * error - options_.kd[j] * state.v[k];
+        a.error[k] += error + next_.q[j] - now_.q[j];
+        a.v_ref[k] += next_.v[j];
+      } else {  // (pd.1)
+        a.tau[k] += options_.kp[j] * error + options_.kd[j] * (now_.v[j] - state.v[k]);
       }
     }
+    if (integral_) memory[0] = state.t;
   }
 
  private:
   PdOptions options_;
   Member member_;
+  std::vector<DrivenJoint> joints_;
+  JointMotion now_, next_;
+  bool integral_ = false;
 };
 
 }  // namespace

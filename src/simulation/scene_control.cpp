@@ -41,6 +41,12 @@ const std::vector<ControllerKind>& controller_kinds() {
       {{"tracking", "a motion from a file, by feed-forward and linear feedback"}, read_tracking},
       {{"task-space", "inverse dynamics of centre of mass, frames, posture and contacts, by a quadratic program"},
        read_task_space},
+      {{"pid", "the same with an integral"}, read_pid},
+      {{"inverse-dynamics",
+        "torques that would give the joints the velocities of a reference, contact forces predicted"},
+       read_inverse_dynamics},
+      {{"velocity-constraint", "joint velocities of a reference as constraints of the step, within the effort limits"},
+       read_velocity_constraint},
   };
   return table;
 }

@@ -82,10 +82,27 @@ void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec)
 
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
+void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);
 /// A gain for every joint with one coordinate, or by joint name; 0 elsewhere.
 VecX read_gain(Section& section, const std::string& key, const Model& model, const Member& member);
 /// Torques that hold q_ref against gravity (nv of the member); a floating base is carried by its feet.
 VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
                          const VecX& q_ref);
+
+// scene_transmission.cpp
+/// The key `transmission` of a robot: what its motors and gears add to the joints.
+void read_transmission(Section& robot, SceneDraft& draft, int member);
+
+// scene_reference.cpp
+/// One number for every joint with one coordinate, or a table by joint name with the fallback for the others (nv of the
+/// member).
+VecX per_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
+               double fallback);
+/// The keys `sinusoid`, `trot` or `motion`; the pose q_ref (nq of the member) where there is none.
+std::shared_ptr<const Reference> read_reference(Section& section, const Scene& scene, int member, const VecX& q_ref);
+/// The keys `effort`, `effort_lower`, `effort_upper`: a number, or a table by joint.
+EffortLimits read_limits(Section& section, const Model& model, const Member& member);
+void read_velocity_constraint(Section& section, const Scene& scene, ControllerSpec& spec);
+void read_inverse_dynamics(Section& section, const Scene& scene, ControllerSpec& spec);
 
 }  // namespace tribo

@@ -72,11 +72,22 @@ void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
   pd.kp = read_gain(section, "kp", model, member);
   pd.kd = read_gain(section, "kd", model, member);
   pd.implicit = section.flag("implicit", true);
+  pd.period = section.number("period", 0, Bound::NonNegative);
+  pd.limits = read_limits(section, model, member);
+  pd.reference = read_reference(section, scene, spec.member, pd.q_ref);
   const std::string feedforward = section.choice("feedforward", "none", {"none", "gravity"});
   pd.tau_ff = VecX::Zero(member.nv);
   if (feedforward == "gravity") pd.tau_ff = gravity_feedforward(section, model, scene.start, member, pd.q_ref);
   spec.make = [pd](const Model& m) { return make_pd(m, pd); };
   spec.pd = std::move(pd);
+}
+
+void read_pid(Section& section, const Scene& scene, ControllerSpec& spec) {
+  const Model& model = *scene.model;
+  const VecX ki = read_gain(section, "ki", model, model.members[at(spec.member)]);
+  read_pd(section, scene, spec);
+  spec.pd->ki = ki;
+  spec.make = [pd = *spec.pd](const Model& m) { return make_pd(m, pd); };
 }
 
 }  // namespace tribo

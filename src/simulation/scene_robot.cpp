@@ -238,13 +238,14 @@ void read_linked_robot(Section& section, SceneDraft& draft) {
   const int material = draft.material(section);
   const bool self_collision = section.flag("self_collision", false);
   std::vector<Section> links = section.tables("link");
-  for (const char* key : {"pose", "joints", "joint_velocity"}) section.has(key);
+  for (const char* key : {"pose", "joints", "joint_velocity", "transmission"}) section.has(key);
   section.finish();
   const int member =
       section.at("name", [&] { return draft.builder.begin_member(name, true, "links", self_collision); });
   VecX q, v;
   Linker linker(draft, name, base, material);
   for (Section& link : links) linker.add(link, q, v);
+  read_transmission(section, draft, member);
   draft.placings.push_back([=](const Model& model, State& state) mutable {
     const Member& robot = model.members[at(member)];
     state.v.segment(robot.iv, robot.nv) = v;
@@ -326,6 +327,7 @@ void read_robot(Section& section, SceneDraft& draft) {
     for (const char* key : {"base", "contact", "feet", "rotor_inertia"})
       if (section.has(key))
         section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
+  section.has("transmission");
   section.finish();
   if (!options.floating || stand.placed) options.base = stand.X;
   RobotNotes notes;
@@ -333,6 +335,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   for (const std::string& text : notes.warnings) draft.warnings.push_back(text);
   if (notes.whole_world) take_world(section, notes, draft);
   read_joint_properties(section, draft, member);
+  read_transmission(section, draft, member);
   draft.placings.push_back([&draft, section, stand, member](const Model& model, State& state) mutable {
     stand_up(section, stand, draft, member, model, state);
   });

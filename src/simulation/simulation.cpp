@@ -54,6 +54,7 @@ struct Simulation::Impl {
     const bool due = state.t >= next * period - 1e-6 * dt;
     if (due) {
       clear(*model, decided);
+      decided.dt = std::max(dt, period);
       controller.control(*model, state, work.dynamics, memory.first(own), decided);
       next = std::floor((state.t + 1e-6 * dt) / period) + 1;
     }
@@ -78,6 +79,7 @@ struct Simulation::Impl {
   // Actuation and external forces for this step.
   void control() {
     clear(*model, work.actuation);
+    work.actuation.dt = dt;
     if (controllers.empty() && pushes.empty()) return;
     work.update(state);
     std::size_t offset = 0;
@@ -117,6 +119,11 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
+    a.gave_way += report.gave_way > 0;
+    if (report.worst_target >= 0 && (a.worst_target < 0 || std::abs(report.target_miss) > a.target_miss)) {
+      a.target_miss = std::abs(report.target_miss);
+      a.worst_target = report.worst_target;
+    }
     if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
       a.status = report.status;
       return;
@@ -184,6 +191,7 @@ StepReport Simulation::step() {
 
 const std::vector<ContactReport>& Simulation::contacts() const { return impl_->work.contacts; }
 const VecX& Simulation::torque() const { return impl_->work.torque; }
+const VecX& Simulation::target_miss() const { return impl_->work.target_miss; }
 const Audit& Simulation::audit() const { return impl_->audit; }
 const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }

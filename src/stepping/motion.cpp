@@ -1,4 +1,6 @@
-// Motions of bodies for collision, and the turning of base velocities.
+// The rate of rotation vectors, and the turning of base velocities.
+#include <cmath>
+
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -14,21 +16,6 @@ Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
   const double k = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));
   const Vec3 rw = r.cross(w);
   return w + 0.5 * rw + k * r.cross(rw);
-}
-
-void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions) {
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    BodyMotion& m = motions[b];
-    const int i = static_cast<int>(b);
-    const Spatial& V = dynamics.body_velocity(i);
-    m.X_WB = dynamics.X_WB(i);
-    m.w = V.ang;
-    m.v = V.lin + V.ang.cross(m.X_WB.p - dynamics.origin(model.bodies[b].tree));
-  }
-  for (std::size_t k = 0; k < model.moved.size(); ++k) {
-    const Twist twist = mean_twist(model.moved[k], t, dt);
-    motions[model.bodies.size() + k] = {model.moved[k].pose(t), twist.v, twist.w};
-  }
 }
 
 void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& v) {

@@ -18,6 +18,9 @@
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
 // the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
+// Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
+// always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
+// is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
 #include <cmath>
 
 #include "stepping/closures.hpp"
@@ -46,11 +49,13 @@ class Rigid final : public Stepper {
     facets_ = solver.facets;
     springs_ = !model.joints.stiffness.isZero(0);
     solver.max_iterations = options.max_iterations;
-    solver_ = make_contact_solver(options.solver, solver);
-    need_dense_ = contact_solver_entry(options.solver).dense;
+    solver.facets = options.facets;
+    solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
+    need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
-    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_, &deflection_}) x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_, &deflection_, &mid_, &momentum_})
+      x->setZero(model.nv);
   }
 
   StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
@@ -65,6 +70,7 @@ class Rigid final : public Stepper {
       solve_contacts(model, state, work, dt, report);
       if (!rows_.torques(work.actuation, v_new_, dt, torque_) || pass == 4) break;
     }
+    report_targets(work, report);
     recover(model, work, dt, report);
     commit(model, state, work, dt, report);
     return report;
@@ -104,7 +110,33 @@ class Rigid final : public Stepper {
     contact_work_ = constraint_work_ = given_work_ = 0;
     v_new_ = v_free_;
     for (int i = 0; i < work.assembly.islands(); ++i)
-      solve_island(model, state, work, work.assembly.island(i), dt, report);
+      if (!move_as_told(model, work, work.assembly.island(i), dt))
+        solve_island(model, state, work, work.assembly.island(i), dt, report);
+  }
+
+  // A tree that nothing touches, with a target at every joint, has its answer without a solve:
+  //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
+  // False where that is not so, or a torque would be beyond its limits.
+  bool move_as_told(const Model& model, const Workspace& work, const Island& island, double dt) {
+    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
+    const Tree& tree = model.trees[at(island.trees[0])];
+    if (static_cast<int>(island.rows.size()) != tree.nv) return false;
+    for (int j : island.rows) {
+      const Row& row = rows_[j];
+      if (row.kind != Row::Kind::Target) return false;
+      mid_[row.dof] = work.actuation.target[row.dof] - v_free_[row.dof];
+    }
+    work.dynamics.multiply(island.trees[0], mid_.data(), momentum_.data());
+    for (int j : island.rows) {
+      const int k = rows_[j].dof;
+      momentum_[k] = (momentum_[k] + extra_[k] * mid_[k]) / dt;
+      if (momentum_[k] < rows_[j].lower || momentum_[k] > rows_[j].upper) return false;
+    }
+    for (int j : island.rows) {
+      rows_.forces()[j] = momentum_[rows_[j].dof];
+      v_new_[rows_[j].dof] = work.actuation.target[rows_[j].dof];
+    }
+    return true;
   }
 
   void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
@@ -114,11 +146,14 @@ class Rigid final : public Stepper {
                         free_);
     f_.resize(problem_.size());
     for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
+    c_.resize(problem_.size());
+    if (problem_.nr() > 0) problem_.diagonal(c_.data());
     for (int j = 0; j < problem_.nr(); ++j) {
       const Row& row = rows_[island.rows[at(j)]];
       const int o = 3 * problem_.nc() + j;
       problem_.g()[o] = free_[o] / dt + row.bias;
-      problem_.R()[o] = row.compliance;
+      problem_.R()[o] =
+          row.kind == Row::Kind::Target ? options_.target_compliance * c_[o] : row.compliance;  // (rigid.10)
       problem_.lower()[j] = row.lower;
       problem_.upper()[j] = row.upper;
       const ContactMemory* memory = options_.warm_start ? recall(state, StepRows::id(row, contacts)) : nullptr;
@@ -283,6 +318,20 @@ class Rigid final : public Stepper {
     }
   }
 
+  // Which targets gave way, and by how much.
+  void report_targets(Workspace& work, StepReport& report) const {
+    work.target_miss.setZero();
+    for (const Row& row : rows_.rows()) {
+      if (row.kind != Row::Kind::Target) continue;
+      const double miss = v_new_[row.dof] - work.actuation.target[row.dof];
+      work.target_miss[row.dof] = miss;
+      report.gave_way += std::abs(miss) > 1e-4;
+      if (report.worst_target >= 0 && std::abs(miss) <= std::abs(report.target_miss)) continue;
+      report.worst_target = row.dof;
+      report.target_miss = miss;
+    }
+  }
+
   // (rigid.6)
   void recover(const Model& model, Workspace& work, double dt, StepReport& report) {
     recovery_v_.setZero();
@@ -441,7 +490,6 @@ class Rigid final : public Stepper {
     lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force()) + closing;
     lines.contacts = contact_work_;
     lines.constraints = constraint_work_;
-    momentum_.resize(model.nv);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
       work.dynamics.multiply(t, v_new_.data(), momentum_.data());
     lines.integrator =

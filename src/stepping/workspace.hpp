@@ -7,6 +7,7 @@
 #include "contact/assembly.hpp"
 #include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
+#include "dynamics/motions.hpp"
 #include "tribo/actuation.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/stepper.hpp"
@@ -18,6 +19,7 @@ struct Workspace {
       : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
     actuation.resize(model.nv);
     torque.setZero(model.nv);
+    target_miss.setZero(model.nv);
   }
 
   /// Poses, M and h at the state; nothing where they stand already.
@@ -34,11 +36,9 @@ struct Workspace {
   std::vector<BodyMotion> motions;      ///< of bodies, then of moved bodies
   std::vector<ContactReport> contacts;  ///< of the last step
   VecX torque;                          ///< of the actuators in the last step (nv) [N m] or [N]
+  VecX target_miss;                     ///< velocity less its target at the end of the last step, 0: none (nv)
   bool current = false;                 ///< dynamics stands for the present state
 };
-
-/// What collision needs to know of the motion of each body, and of moved bodies as they go from t to t + dt.
-void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
 
 /// Rate of a rotation vector r under the angular velocity w in body axes (rk.1).
 Vec3 rotation_rate(const Vec3& r, const Vec3& w);
