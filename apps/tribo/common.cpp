@@ -126,6 +126,13 @@ void SceneOptions::add(CLI::App& command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("KEY=VALUE");
+  command.add_option("--package", packages, "a folder for the packages and meshes of a robot file; may be repeated")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("DIR");
+  command.add_option("--unsupported", unsupported,
+                     "what an MJCF file has and Tribo has not: 'warn' (the default) or 'refuse'");
 }
 
 std::vector<Override> SceneOptions::overrides() const {
@@ -141,6 +148,12 @@ std::vector<Override> SceneOptions::overrides() const {
       {"stepper.name", &stepper},  {"contact.model", &contact_model},
       {"contact.solver", &solver}, {"controller.name", &controller},
       {"stepper.dt", &dt},         {"stepper.duration", &duration}};
+  if (!unsupported.empty()) list.push_back({"robot.unsupported", unsupported});
+  if (!packages.empty()) {
+    std::string folders;
+    for (const std::string& folder : packages) folders += (folders.empty() ? "[" : ", ") + quoted(folder);
+    list.push_back({"robot.packages", folders + "]"});
+  }
   for (const auto& [path, value] : named) {
     if (!value->empty() && *value != "none") list.push_back({path, *value});
   }

@@ -24,6 +24,7 @@ struct Command {
 };
 
 void add_run(CLI::App& command, Action& action);
+void add_check(CLI::App& command, Action& action);
 void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
 void add_compare(CLI::App& command, Action& action);
@@ -39,7 +40,9 @@ std::vector<SceneEntry> known_scenes();
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {
   std::string scene, stepper, contact_model, solver, controller, dt, duration;
-  std::vector<std::string> set;  ///< path.key=value
+  std::vector<std::string> set;       ///< path.key=value
+  std::vector<std::string> packages;  ///< folders for the meshes of a robot file
+  std::string unsupported;            ///< of an MJCF file: "", "warn" or "refuse"
 
   void add(CLI::App& command);
   std::vector<Override> overrides() const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "common.hpp"
 #include "model/names.hpp"
@@ -12,6 +13,7 @@ using tribo::app::Command;
 
 constexpr Command commands[] = {
     {"run", "simulate a scene", tribo::app::add_run},
+    {"check", "say everything that is wrong with a scene or a robot file", tribo::app::add_check},
     {"solve", "solve contact problems out of files", tribo::app::add_solve},
     {"compare", "the same scene under several methods, side by side", tribo::app::add_compare},
     {"experiment", "run an experiment of the literature and judge its claims", tribo::app::add_experiment},
@@ -62,6 +64,8 @@ int main(int argc, char** argv) {
                     " --help'.");
   } catch (const tribo::InvalidInput& error) {
     return complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory for this input");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tribo: %s\n", error.what());
     return tribo::app::failed;

@@ -8,6 +8,7 @@
 
 #include "common.hpp"
 #include "model/names.hpp"
+#include "simulation/advice.hpp"
 #include "simulation/file.hpp"
 #include "tribo/recorder.hpp"
 
@@ -213,6 +214,7 @@ int run(const Options& options) {
   if (!(scene.duration >= 0) || scene.duration / scene.dt > 1e15) {
     throw InvalidInput("duration is " + shown(scene.duration) + " s; must be >= 0 and at most 1e15 steps of dt");
   }
+  for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
   if (!options.save_state.empty()) check_folder_of(options.save_state, "--save-state");
   if (!options.load_state.empty()) {

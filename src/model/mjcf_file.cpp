@@ -119,6 +119,13 @@ class Inspection {
   int files_ = 0;
 };
 
+// The compiler puts the element and its line on a line of their own.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i)) text.replace(i, 1, "; ");
+  return text;
+}
+
 // MuJoCo would end the program, or write a log into the current folder.
 struct Fault {
   std::string message;
@@ -168,9 +175,9 @@ ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
   } catch (const Fault& fault) {
     throw InvalidInput("robot file '" + path + "': " + fault.message);
   }
-  if (!model) throw InvalidInput("robot file '" + path + "': " + error);
+  if (!model) throw InvalidInput("robot file '" + path + "': " + one_line(error));
   if (error[0] != '\0') said.emplace_back(error);
-  for (const std::string& text : said) warnings.push_back("robot file '" + path + "': " + text);
+  for (const std::string& text : said) warnings.push_back("robot file '" + path + "': " + one_line(text));
   return model;
 }
 

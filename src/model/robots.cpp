@@ -220,15 +220,6 @@ bool is_path(const std::string& model) {
   return model.find('/') != std::string::npos || extension == ".urdf" || extension == ".xml" || extension == ".mjcf";
 }
 
-// `package://x/…` is looked for beside the file and in the folders above it, as ROS packages lie.
-std::vector<std::string> folders_above(const fs::path& file) {
-  std::vector<std::string> folders;
-  fs::path folder = fs::weakly_canonical(file).parent_path();
-  for (int level = 0; level < 5 && folder.has_relative_path(); ++level, folder = folder.parent_path())
-    folders.push_back(folder.string());
-  return folders;
-}
-
 }  // namespace
 
 const std::vector<RobotRecord>& robot_records() {
@@ -248,9 +239,7 @@ const std::vector<RobotEntry>& robots() {
 RobotFiles find_robot(const std::string& model) {
   RobotFiles files;
   if (is_path(model)) {
-    if (!fs::is_regular_file(model)) throw InvalidInput("robot file '" + model + "' does not exist");
     files.urdf = model;
-    files.packages = folders_above(model);
     for (const fs::path& root : robot_roots()) files.packages.push_back(root.parent_path().parent_path().string());
     return files;
   }
@@ -268,7 +257,7 @@ RobotFiles find_robot(const std::string& model) {
     if (!fs::is_regular_file(urdf)) continue;
     files.urdf = urdf.string();
     if (!files.record->srdf.empty()) files.srdf = (root / files.record->srdf).string();
-    files.packages = folders_above(urdf);
+    files.packages.push_back(root.parent_path().parent_path().string());
     return files;
   }
   throw InvalidInput("robot '" + model + "': its file was not found; set TRIBO_ROBOTS to the folder " +
@@ -276,12 +265,12 @@ RobotFiles find_robot(const std::string& model) {
 }
 
 int add_robot(ModelBuilder& builder, const RobotOptions& options, RobotNotes* notes) {
-  if (!is_path(options.model) || !is_mjcf(options.model)) return add_urdf(builder, options);
-#ifdef TRIBO_MJCF
   RobotNotes own;
-  return add_mjcf(builder, options, notes != nullptr ? *notes : own);
+  RobotNotes& out = notes != nullptr ? *notes : own;
+  if (!is_path(options.model) || !is_mjcf(options.model)) return add_urdf(builder, options, out);
+#ifdef TRIBO_MJCF
+  return add_mjcf(builder, options, out);
 #else
-  (void)notes;
   throw InvalidInput("robot file '" + options.model + "' is MJCF, which this build does not read (TRIBO_MJCF)");
 #endif
 }

@@ -31,12 +31,12 @@ const std::vector<RobotRecord>& robot_records();
 /// The file of a robot and the folders in which `package://` is looked for.
 struct RobotFiles {
   std::string urdf, srdf;
-  std::vector<std::string> packages;
+  std::vector<std::string> packages;    ///< folders in which packages are looked for last
   const RobotRecord* record = nullptr;  ///< null where the robot was given by its path
 };
 /// InvalidInput names the robots that are known, or the paths that were tried.
 RobotFiles find_robot(const std::string& model);
 
-int add_urdf(ModelBuilder& builder, const RobotOptions& options);
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes);
 
 }  // namespace tribo

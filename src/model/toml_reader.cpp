@@ -8,6 +8,7 @@
 #include <toml++/toml.h>
 
 #include "model/names.hpp"
+#include "model/problems.hpp"
 
 namespace tribo {
 namespace {
@@ -63,6 +64,14 @@ TomlValue parse_override(const std::string& path, const std::string& text) {
     word.text = text;
     return word;
   }
+}
+
+// What f reads; where that is wrong and the errors are being collected, the fallback, so that reading goes on.
+template <class T, class F>
+T kept(const T& fallback, F&& f) {
+  T value = fallback;
+  attempt([&] { value = f(); });
+  return value;
 }
 
 std::string kind_name(const TomlValue& value) {
@@ -145,7 +154,9 @@ void Section::fail(const std::string& key, const std::string& message) const {
 
 void Section::rethrow(const std::string& key, const InvalidInput& error) const {
   const std::string text = error.what();
-  if (text.compare(0, file_.size() + 1, file_ + ":") == 0 || text.compare(0, file_.size() + 5, file_ + " with") == 0)
+  // It names the file already, or, where a robot file is run as a scene, it is the file.
+  if (text.compare(0, file_.size() + 1, file_ + ":") == 0 || text.compare(0, file_.size() + 5, file_ + " with") == 0 ||
+      text.compare(0, 12 + file_.size(), "robot file '" + file_) == 0)
     throw error;
   fail(key, text);
 }
@@ -168,35 +179,43 @@ double Section::number_of(const TomlValue& value, const std::string& key, Bound 
 
 double Section::number(const std::string& key, double fallback, Bound bound) {
   const TomlValue* found = value(key);
-  return found ? number_of(*found, key, bound) : fallback;
+  return found ? kept(fallback, [&] { return number_of(*found, key, bound); }) : fallback;
 }
 
 double Section::number(const std::string& key, Bound bound) {
-  if (!has(key)) fail(*table_, "needs '" + key + "', a number");
-  return number(key, 0, bound);
+  return kept(1.0, [&] {
+    if (!has(key)) fail(*table_, "needs '" + key + "', a number");
+    return number(key, 1, bound);
+  });
 }
 
 int Section::integer(const std::string& key, int fallback, int least, int most) {
-  const TomlValue* found = value(key);
-  if (found == nullptr) return fallback;
-  if (found->kind != TomlValue::Kind::Integer || found->number < least || found->number > most)
-    fail(*found, key + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
-                     ", is " + kind_name(*found));
-  return static_cast<int>(found->number);
+  return kept(fallback, [&]() -> int {
+    const TomlValue* found = value(key);
+    if (found == nullptr) return fallback;
+    if (found->kind != TomlValue::Kind::Integer || found->number < least || found->number > most)
+      fail(*found, key + " must be a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
+                       ", is " + kind_name(*found));
+    return static_cast<int>(found->number);
+  });
 }
 
 bool Section::flag(const std::string& key, bool fallback) {
-  const TomlValue* found = value(key);
-  if (found == nullptr) return fallback;
-  if (found->kind != TomlValue::Kind::Flag) fail(*found, key + " must be true or false, is " + kind_name(*found));
-  return found->flag;
+  return kept(fallback, [&]() -> bool {
+    const TomlValue* found = value(key);
+    if (found == nullptr) return fallback;
+    if (found->kind != TomlValue::Kind::Flag) fail(*found, key + " must be true or false, is " + kind_name(*found));
+    return found->flag;
+  });
 }
 
 std::string Section::text(const std::string& key, const std::string& fallback) {
-  const TomlValue* found = value(key);
-  if (found == nullptr) return fallback;
-  if (found->kind != TomlValue::Kind::Text) fail(*found, key + " must be a text, is " + kind_name(*found));
-  return found->text;
+  return kept(fallback, [&]() -> std::string {
+    const TomlValue* found = value(key);
+    if (found == nullptr) return fallback;
+    if (found->kind != TomlValue::Kind::Text) fail(*found, key + " must be a text, is " + kind_name(*found));
+    return found->text;
+  });
 }
 
 std::string Section::text(const std::string& key) {
@@ -206,16 +225,21 @@ std::string Section::text(const std::string& key) {
 
 std::string Section::choice(const std::string& key, const std::string& fallback,
                             const std::vector<std::string>& choices) {
-  const std::string chosen = text(key, fallback);
-  if (std::find(choices.begin(), choices.end(), chosen) == choices.end()) fail(key, unknown_name(key, chosen, choices));
-  return chosen;
+  return kept(fallback, [&]() -> std::string {
+    const std::string chosen = text(key, fallback);
+    if (std::find(choices.begin(), choices.end(), chosen) == choices.end())
+      fail(key, unknown_name(key, chosen, choices));
+    return chosen;
+  });
 }
 
 Vec3 Section::vec3(const std::string& key, const Vec3& fallback) {
-  if (!has(key)) return fallback;
-  const std::vector<double> x = numbers(key, "three numbers");
-  if (x.size() != 3) fail(key, key + " must have three numbers, has " + std::to_string(x.size()));
-  return Vec3(x[0], x[1], x[2]);
+  return kept(fallback, [&]() -> Vec3 {
+    if (!has(key)) return fallback;
+    const std::vector<double> x = numbers(key, "three numbers");
+    if (x.size() != 3) fail(key, key + " must have three numbers, has " + std::to_string(x.size()));
+    return Vec3(x[0], x[1], x[2]);
+  });
 }
 
 std::vector<double> Section::numbers(const std::string& key, const std::string& of_what) {
@@ -258,13 +282,15 @@ std::vector<Section> Section::tables(const std::string& key) {
 }
 
 void Section::finish() const {
+  std::vector<std::string> wrong;
   for (std::size_t i = 0; i < table_->keys.size(); ++i) {
     const std::string& key = table_->keys[i];
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string message = unknown_name(label_.empty() ? "section or key" : "key", key, known_);
     if (!label_.empty()) message.insert(message.find('\'') + key.size() + 2, " in " + label_);
-    throw InvalidInput(place(table_->items[i]) + ": " + message);
+    wrong.push_back(place(table_->items[i]) + ": " + message);
   }
+  attempt([&] { note_all(wrong); });
 }
 
 }  // namespace tribo

@@ -1,6 +1,4 @@
 // Robots from URDF files, read by Pinocchio and taken over joint by joint, so that q and v are Pinocchio's.
-#include <coal/BVH/BVH_model.h>
-#include <coal/mesh_loader/loader.h>
 #include <urdf_parser/urdf_parser.h>
 
 #include <algorithm>
@@ -10,9 +8,12 @@
 #include <pinocchio/parsers/urdf.hpp>
 #include <set>
 
-#include "model/coal_shapes.hpp"
+#include "model/mesh_file.hpp"
 #include "model/names.hpp"
+#include "model/problems.hpp"
 #include "model/robots.hpp"
+#include "model/urdf_inspect.hpp"
+#include "model/xml_file.hpp"
 
 namespace tribo {
 namespace {
@@ -20,7 +21,6 @@ namespace {
 namespace pin = pinocchio;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr std::uintmax_t largest_file = 20'000'000;  // [bytes]
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -31,7 +31,10 @@ struct Loading {
   const RobotOptions& options;
   const RobotFiles& files;
   ModelBuilder& builder;
-  pin::Model model;
+  RobotNotes& notes;
+  MeshSearch search{};
+  ::urdf::ModelInterfaceSharedPtr tree{};
+  pin::Model model{};
   int member = 0;
   int first = 0;
 
@@ -43,17 +46,26 @@ struct Loading {
   }
 };
 
+// Which shapes touch: "feet", "collision" or "none".
+std::string contact_of(const Loading& load) {
+  const std::string& asked = load.options.contact;
+  if (asked != "default") return asked;
+  if (!load.options.feet.empty()) return "feet";
+  return load.files.record != nullptr ? load.files.record->contact : "collision";
+}
+
 void read_file(Loading& load) {
   const std::string& path = load.files.urdf;
-  if (std::filesystem::file_size(path) > largest_file)
-    throw InvalidInput("robot file '" + path + "' is larger than 20 MB");
-  const ::urdf::ModelInterfaceSharedPtr tree = ::urdf::parseURDFFile(path);
-  if (!tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
-  const bool free_mimic = load.files.record != nullptr && load.files.record->free_mimic;
-  for (const auto& [name, joint] : tree->joints_)
-    if (joint->mimic && joint->type != ::urdf::Joint::FIXED && !free_mimic)
-      throw InvalidInput("robot file '" + path + "': joint '" + name + "' mimics joint '" + joint->mimic->joint_name +
-                         "', and mimic joints are not supported");
+  const auto document = read_xml(path);
+  load.search = mesh_search(path, load.options.packages, load.files.packages);
+  const UrdfFindings found = inspect_urdf(*document, path, load.search, contact_of(load) == "collision");
+  for (const std::string& text : found.warnings) load.notes.warnings.push_back(text);
+  note_all(found.errors);
+  tinyxml2::XMLPrinter text;
+  document->Print(&text);
+  load.tree = ::urdf::parseURDF(text.CStr());
+  if (!load.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
+  const ::urdf::ModelInterfaceSharedPtr& tree = load.tree;
   try {
     if (load.options.floating)
       pin::urdf::buildModel(tree, pin::JointModelFreeFlyer(), load.model);
@@ -130,18 +142,28 @@ void add_bodies(Loading& load) {
   }
 }
 
-// A joint that moves nothing has no inertia to solve for.
-void check_masses(const Loading& load) {
+// A joint that mimics another: q = multiplier q_other + offset. Chains of them end at a joint that moves on its own.
+void add_mimics(Loading& load) {
+  if (load.files.record != nullptr && load.files.record->free_mimic) return;
   const pin::Model& model = load.model;
-  std::vector<double> mass(at(model.njoints));
-  for (int i = model.njoints - 1; i > 0; --i) {
-    const pin::JointIndex j = at(i);
-    mass[j] += model.inertias[j].mass();
-    mass[model.parents[j]] += mass[j];
-    const int iv = load.builder.model().bodies[at(load.body(j))].iv;
-    if (!(mass[j] > 0) && !(load.builder.joint_properties().armature[iv] > 0))
-      throw InvalidInput("robot file '" + load.files.urdf + "': joint '" + model.names[j] +
-                         "' moves bodies of no mass at all; give the link a mass or make the joint fixed");
+  for (const auto& [name, joint] : load.tree->joints_) {
+    if (!joint->mimic || joint->type == ::urdf::Joint::FIXED) continue;
+    const std::string& other = joint->mimic->joint_name;
+    Equality row;
+    row.name = load.builder.model().members[at(load.member)].name + "/" + name;
+    row.kind = EqualityKind::Joint;
+    row.body_a = load.body(model.getJointId(name));
+    row.polynomial = {joint->mimic->offset, joint->mimic->multiplier};
+    if (load.tree->joints_.at(other)->type == ::urdf::Joint::FIXED) {
+      row.polynomial[1] = 0;  // it stands at zero
+    } else {
+      row.body_b = load.body(model.getJointId(other));
+    }
+    for (int body : {row.body_a, row.body_b})
+      if (body >= 0 && load.builder.model().bodies[at(body)].joint == JointKind::Continuous)
+        throw InvalidInput("robot file '" + load.files.urdf + "': joint '" + name + "' mimics joint '" + other +
+                           "', and one of them is continuous: it has no angle that could be followed");
+    load.builder.add_equality(row);
   }
 }
 
@@ -224,38 +246,51 @@ void add_point_feet(Loading& load, const std::vector<Foot>& feet) {
   }
 }
 
-// Stands in for meshes that are not wanted: reading them takes most of the time of loading a robot.
-class NoMeshes final : public coal::MeshLoader {
- public:
-  coal::BVHModelPtr_t load(const std::string&, const coal::Vec3s&) override {
-    return std::make_shared<coal::BVHModel<coal::OBBRSS>>();
+// The shape of a <collision>.
+void set_shape(const Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
+  if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
+    geometry.kind = ShapeKind::Sphere;
+    geometry.size = Vec3(sphere->radius, 0, 0);
+  } else if (const auto* box = dynamic_cast<const ::urdf::Box*>(&shape)) {
+    geometry.kind = ShapeKind::Box;
+    geometry.size = 0.5 * Vec3(box->dim.x, box->dim.y, box->dim.z);
+  } else if (const auto* cylinder = dynamic_cast<const ::urdf::Cylinder*>(&shape)) {
+    geometry.kind = ShapeKind::Cylinder;
+    geometry.size = Vec3(cylinder->radius, 0, 0.5 * cylinder->length);
+  } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
+    std::vector<Vec3> points = mesh_points(find_mesh(mesh->filename, load.search));
+    for (Vec3& p : points) p = p.cwiseProduct(Vec3(mesh->scale.x, mesh->scale.y, mesh->scale.z));
+    geometry.kind = ShapeKind::Convex;
+    geometry.hull = make_hull(points, "geometry '" + geometry.name + "', mesh '" + mesh->filename + "'");
+  } else {
+    throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, mesh");
   }
-};
+}
+
+Placement placement(const ::urdf::Pose& pose) {
+  const ::urdf::Rotation& q = pose.rotation;
+  return {Quat(q.w, q.x, q.y, q.z).toRotationMatrix(), Vec3(pose.position.x, pose.position.y, pose.position.z)};
+}
 
 void add_file_shapes(Loading& load, bool balls_only) {
-  pin::GeometryModel shapes;
-  const coal::MeshLoaderPtr loader =
-      balls_only ? coal::MeshLoaderPtr(new NoMeshes) : coal::MeshLoaderPtr(new coal::CachedMeshLoader);
-  try {
-    pin::urdf::buildGeom(load.model, load.files.urdf, pin::COLLISION, shapes, load.files.packages, loader);
-  } catch (const std::exception& error) {
-    std::string tried;
-    for (const std::string& folder : load.files.packages) tried += "\n  " + folder;
-    throw InvalidInput("robot file '" + load.files.urdf + "': " + error.what() +
-                       "\nPackages were looked for in:" + tried);
-  }
   const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
   int balls = 0;
-  for (const pin::GeometryObject& object : shapes.geometryObjects) {
-    const bool ball = object.geometry->getNodeType() == coal::GEOM_SPHERE;
-    if (balls_only && !ball) continue;
-    balls += ball;
-    Geometry geometry;
-    geometry.name = prefix + object.name;
-    geometry.body = load.body(object.parentJoint);
-    geometry.X_BG = load.on(object.parentJoint, object.placement);
-    convert_shape(*object.geometry, geometry);
-    add_shape(load, std::move(geometry), balls_only);
+  for (const pin::Frame& frame : load.model.frames) {  // in the order of the tree
+    if (frame.type != pin::BODY) continue;
+    const auto link = load.tree->links_.find(frame.name);
+    if (link == load.tree->links_.end()) continue;
+    int number = 0;
+    for (const ::urdf::CollisionSharedPtr& collision : link->second->collision_array) {
+      const bool ball = dynamic_cast<const ::urdf::Sphere*>(collision->geometry.get()) != nullptr;
+      balls += ball;
+      Geometry geometry;
+      geometry.name = prefix + frame.name + "_" + std::to_string(number++);
+      if (balls_only && !ball) continue;
+      geometry.body = load.body(frame.parentJoint);
+      geometry.X_BG = load.on(frame.parentJoint, frame.placement) * placement(collision->origin);
+      set_shape(load, *collision->geometry, geometry);
+      add_shape(load, std::move(geometry), balls_only);
+    }
   }
   if (balls_only && balls == 0)
     throw InvalidInput(load.owner() + ": contact = \"feet\" needs feet = [frames], since '" + load.files.urdf +
@@ -264,9 +299,8 @@ void add_file_shapes(Loading& load, bool balls_only) {
 
 void add_contact(Loading& load) {
   const RobotRecord* record = load.files.record;
-  std::string contact = load.options.contact;
+  const std::string contact = contact_of(load);
   const bool named_feet = !load.options.feet.empty();
-  if (contact == "default") contact = named_feet ? "feet" : record != nullptr ? record->contact : "collision";
   if (contact == "none") return;
   if (contact == "collision") return add_file_shapes(load, false);
   if (contact != "feet")
@@ -283,9 +317,9 @@ void add_contact(Loading& load) {
 
 }  // namespace
 
-int add_urdf(ModelBuilder& builder, const RobotOptions& options) {
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
   const RobotFiles files = find_robot(options.model);
-  Loading load{options, files, builder, {}};
+  Loading load{options, files, builder, notes};
   read_file(load);
   if (!files.srdf.empty()) {
     pin::srdf::loadReferenceConfigurations(load.model, files.srdf, false);
@@ -296,7 +330,7 @@ int add_urdf(ModelBuilder& builder, const RobotOptions& options) {
   load.member = builder.begin_member(name, true, files.urdf, options.self_collision);
   load.first = builder.member(load.member).first_body;
   add_bodies(load);
-  check_masses(load);
+  add_mimics(load);
   add_frames(load);
   add_poses(load);
   add_contact(load);

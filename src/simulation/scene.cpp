@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "model/names.hpp"
+#include "model/problems.hpp"
+#include "simulation/advice.hpp"
 #include "simulation/file.hpp"
 #include "simulation/scene_parts.hpp"
 
@@ -143,21 +145,23 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   root.text("description", "");
   SceneDraft draft;
   const Vec3 gravity = root.vec3("gravity", Vec3(0, 0, -9.81));
-  read_contact(root, draft, scene.stepper_options);
-  read_stepper(root, scene);
-  read_record(root, scene.record);
-  read_materials(root, draft);
-  read_ground(root, draft);
-  read_walls(root, draft);
-  read_terrain(root, draft);
-  read_moved(root, draft);
-  read_robots(root, draft);
-  read_objects(root, draft);
-  read_equalities(root, draft);
+  // Each part on its own, so that `tribo check` hears of every error and not only of the first.
+  bool whole = attempt([&] { read_contact(root, draft, scene.stepper_options); });
+  whole &= attempt([&] { read_stepper(root, scene); });
+  whole &= attempt([&] { read_record(root, scene.record); });
+  whole &= attempt([&] { read_materials(root, draft); });
+  whole &= attempt([&] { read_ground(root, draft); });
+  whole &= attempt([&] { read_walls(root, draft); });
+  whole &= attempt([&] { read_terrain(root, draft); });
+  whole &= attempt([&] { read_moved(root, draft); });
+  whole &= read_robots(root, draft);
+  whole &= read_objects(root, draft);
+  whole &= attempt([&] { read_equalities(root, draft); });
   // Sections that need the model are named before, so that a misspelt one is told with its nearest.
   root.has("controller");
   root.has("push");
   root.finish();
+  if (!whole) throw InvalidInput("");  // all is told already
   if (draft.builder.model().bodies.empty()) root.fail(tree, "the scene has neither a robot nor an object");
   draft.builder.set_gravity(root.has("gravity") ? gravity : draft.gravity.value_or(gravity));
   if (draft.timestep && !root.inner("stepper").has("dt")) scene.dt = *draft.timestep;
@@ -165,9 +169,11 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
   root.at("stepper", [&] { make_stepper(scene.stepper, *scene.model, scene.stepper_options); });
   scene.start = State::neutral(*scene.model);
-  for (const Placing& placing : draft.placings) placing(*scene.model, scene.start);
-  read_controllers(root, scene);
-  read_pushes(root, scene);
+  for (const Placing& placing : draft.placings) whole &= attempt([&] { placing(*scene.model, scene.start); });
+  if (!whole) throw InvalidInput("");
+  root.at("", [&] { note_all(find_errors(*scene.model, scene.start)); });
+  attempt([&] { read_controllers(root, scene); });
+  attempt([&] { read_pushes(root, scene); });
   return scene;
 }
 

@@ -34,7 +34,8 @@ struct SceneDraft {
 void read_materials(Section& root, SceneDraft& draft);
 void read_ground(Section& root, SceneDraft& draft);
 void read_walls(Section& root, SceneDraft& draft);
-void read_objects(Section& root, SceneDraft& draft);
+/// False where one of them is wrong and the errors are being collected.
+bool read_objects(Section& root, SceneDraft& draft);
 Placement read_placement(Section& section);
 /// Keys shape, size, radius, radii, length, vertices. A hull is moved so that its centre of mass is the origin of its
 /// frame.
@@ -56,7 +57,8 @@ void read_equalities(Section& root, SceneDraft& draft);
 void read_groups(Section& section, Geometry& geometry);
 
 // scene_robot.cpp
-void read_robots(Section& root, SceneDraft& draft);
+/// False where one of them is wrong and the errors are being collected.
+bool read_robots(Section& root, SceneDraft& draft);
 /// Where a free body stands and how it moves, in W.
 void place_free_body(const Body& body, const Placement& X_WB, const Vec3& v_W, const Vec3& w_W, State& state);
 /// q of a member from the keys `pose` (name, or numbers of all coordinates or of the joints alone) and `joints`.

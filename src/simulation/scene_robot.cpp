@@ -6,6 +6,7 @@
 #include "dynamics/dynamics.hpp"
 #include "model/mjcf.hpp"
 #include "model/names.hpp"
+#include "model/problems.hpp"
 #include "simulation/scene_parts.hpp"
 
 namespace tribo {
@@ -410,8 +411,12 @@ void by_joint(Section& section, const std::string& key, const Model& model, cons
   }
 }
 
-void read_robots(Section& root, SceneDraft& draft) {
-  for (Section section : root.tables("robot")) read_robot(section, draft);
+bool read_robots(Section& root, SceneDraft& draft) {
+  bool whole = true;
+  std::vector<Section> sections;
+  whole &= attempt([&] { sections = root.tables("robot"); });
+  for (Section& section : sections) whole &= attempt([&] { read_robot(section, draft); });
+  return whole;
 }
 
 }  // namespace tribo

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/names.hpp"
+#include "model/problems.hpp"
 #include "simulation/scene_parts.hpp"
 
 namespace tribo {
@@ -253,9 +254,13 @@ void read_walls(Section& root, SceneDraft& draft) {
   }
 }
 
-void read_objects(Section& root, SceneDraft& draft) {
+bool read_objects(Section& root, SceneDraft& draft) {
   int number = 0;
-  for (Section section : root.tables("object")) read_object(section, draft, ++number);
+  bool whole = true;
+  std::vector<Section> sections;
+  whole &= attempt([&] { sections = root.tables("object"); });
+  for (Section& section : sections) whole &= attempt([&] { read_object(section, draft, ++number); });
+  return whole;
 }
 
 }  // namespace tribo

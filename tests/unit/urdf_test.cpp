@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "dynamics/dynamics.hpp"
+#include "model/mesh_file.hpp"
 #include "model/robots.hpp"
+#include "scratch_folder.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;
@@ -26,7 +29,7 @@ Model load(const std::string& name, const std::string& contact = "default") {
   return builder.build();
 }
 
-std::string refusal(const std::string& urdf, RobotOptions options = {}) {
+std::string refused(const std::string& urdf, RobotOptions options = {}) {
   const std::string path = (std::filesystem::temp_directory_path() / "tribo_refused.urdf").string();
   std::ofstream(path) << urdf;
   options.model = path;
@@ -161,26 +164,93 @@ TEST_CASE("robots: what cannot be loaded is refused by name") {
            "velocity='1'/>" +
            inside + "</joint></robot>";
   };
-  CHECK(refusal(joint("revolute")) == "");
-  CHECK(has(refusal(joint("planar")), "joint 'j' is of type Planar"));
-  CHECK(has(refusal(joint("revolute", "<mimic joint='k'/>")), "joint 'j' mimics joint 'k'"));
-  CHECK(has(refusal("<robot"), "is not a URDF"));
-  CHECK(has(refusal("<robot name='r'>" + link_named("a") +
+  CHECK(refused(joint("revolute")) == "");
+  CHECK(has(refused(joint("planar")), "joint 'j': a planar joint is not supported"));
+  CHECK(has(refused(joint("revolute", "<mimic joint='k'/>")), "joint 'j' mimics an unknown joint 'k'"));
+  CHECK(has(refused("<robot"), "is not XML"));
+  CHECK(has(refused("<robot name='r'>" + link_named("a") +
                     "<link name='b'/><joint name='j' type='continuous'>"
                     "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"),
             "joint 'j' moves bodies of no mass"));
   RobotOptions options;
   options.feet = {"bb"};
-  CHECK(has(refusal(joint("revolute"), options), "unknown frame of a foot 'bb'; did you mean 'b'?"));
+  CHECK(has(refused(joint("revolute"), options), "unknown frame of a foot 'bb'; did you mean 'b'?"));
   options.feet.clear();
   options.contact = "feets";
-  CHECK(has(refusal(joint("revolute"), options), "did you mean 'feet'?"));
+  CHECK(has(refused(joint("revolute"), options), "did you mean 'feet'?"));
   ModelBuilder builder;
   options = {};
   options.model = "solo13";
   CHECK_THROWS_WITH_AS(add_robot(builder, options), doctest::Contains("did you mean 'solo12'?"), InvalidInput);
   options.model = "no/such/file.urdf";
   CHECK_THROWS_WITH_AS(add_robot(builder, options), doctest::Contains("does not exist"), InvalidInput);
+}
+
+TEST_CASE("robots: a mimic joint is a row, q = multiplier q_other + offset") {
+  ScratchFolder folder;
+  auto joint = [](const std::string& name, const std::string& child, const std::string& inside) {
+    return "<joint name='" + name + "' type='revolute'><parent link='a'/><child link='" + child +
+           "'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' velocity='1'/>" + inside + "</joint>";
+  };
+  RobotOptions options;
+  options.model = folder.write(
+      "r.urdf", "<robot name='r'>" + link_named("a") + link_named("b") + link_named("c") + joint("lead", "b", "") +
+                    joint("follow", "c", "<mimic joint='lead' multiplier='-2' offset='0.3'/>") + "</robot>");
+  ModelBuilder builder;
+  add_robot(builder, options);
+  const Model model = builder.build();
+  REQUIRE(model.equalities.size() == 1);
+  const Equality& row = model.equalities[0];
+  CHECK(row.kind == EqualityKind::Joint);
+  CHECK(row.body_a == model.body("r/follow"));
+  CHECK(row.body_b == model.body("r/lead"));
+  CHECK(row.polynomial == std::array<double, 5>{0.3, -2, 0, 0, 0});
+}
+
+TEST_CASE("meshes: packages are found in folders given, in the environment and above the file; all tries are told") {
+  ScratchFolder folder;
+  auto put = [&](const std::string& path) {
+    std::filesystem::create_directories(folder.path / std::filesystem::path(path).parent_path());
+    return folder.write(path, "v 0 0 0\n");
+  };
+  const std::string robot = put("ws/robot_description/urdf/r.urdf");
+  const std::string beside = put("ws/robot_description/meshes/beside.obj"), given = put("given/p/m.obj"),
+                    ros = put("ros/p/ros.obj"), ament = put("install/share/p/ament.obj");
+  ::setenv("ROS_PACKAGE_PATH", (folder.file("nowhere") + ":" + folder.file("ros")).c_str(), 1);
+  ::setenv("AMENT_PREFIX_PATH", folder.file("install").c_str(), 1);
+  const MeshSearch search = mesh_search(robot, {folder.file("given")}, {});
+  CHECK(find_mesh("package://p/m.obj", search) == given);
+  CHECK(find_mesh("package://p/ros.obj", search) == ros);
+  CHECK(find_mesh("package://p/ament.obj", search) == ament);
+  CHECK(find_mesh("package://robot_description/meshes/beside.obj", search) == beside);
+  CHECK(find_mesh("package://other_name/meshes/beside.obj", search) == beside);
+  CHECK(find_mesh("../meshes/beside.obj", search) == beside);
+  const std::string why = refusal([&] { find_mesh("package://p/none.obj", search); });
+  for (const char* tried : {"given/p/none.obj", "nowhere/p/none.obj", "ros/p/none.obj", "install/share/p/none.obj",
+                            "ws/robot_description/urdf/p/none.obj", "ws/p/none.obj"})
+    CHECK(has(why, folder.file(tried)));
+  CHECK(has(refusal([&] { find_mesh("package://p/../../../etc/passwd", search); }), "climbs out"));
+  CHECK(has(refusal([&] { find_mesh("file:///etc/passwd", search); }), "outside of"));
+  ::unsetenv("ROS_PACKAGE_PATH");
+  ::unsetenv("AMENT_PREFIX_PATH");
+}
+
+TEST_CASE("meshes: STL in both forms and OBJ give their corners") {
+  ScratchFolder folder;
+  const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 2, 0};
+  std::string binary(84, ' ');
+  const std::uint32_t one = 1;
+  std::memcpy(binary.data() + 80, &one, 4);
+  binary += std::string(12, '\0') + std::string(reinterpret_cast<const char*>(corners), 36) + std::string(2, '\0');
+  const std::string ascii =
+      "solid s\nfacet normal 0 0 1\n outer loop\n  vertex 0 0 0\n\tvertex 1 0.0 0\n  vertex 0 +2e0 0\nendloop\n";
+  const std::string obj = "# a line\nv 0 0 0\nvn 9 9 9\nv 1 0 0\r\nv 0 2 0\nf 1 2 3\n";
+  for (const auto& [bytes, extension] : {std::pair{binary, ".stl"}, std::pair{ascii, ".stl"}, std::pair{obj, ".obj"}}) {
+    const std::vector<Vec3> points = parse_mesh(bytes, extension, "m");
+    REQUIRE(points.size() == 3);
+    CHECK(points[1] == Vec3(1, 0, 0));
+    CHECK(points[2] == Vec3(0, 2, 0));
+  }
 }
 
 TEST_CASE("hull: a box with points inside and on its faces has 8 vertices and 6 faces, seen from outside") {

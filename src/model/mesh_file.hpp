@@ -1,0 +1,29 @@
+// Points of mesh files: STL and OBJ read here, with every count checked against the size of the file; the others by
+// Assimp. A hull needs nothing else of a mesh.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tribo/types.hpp"
+
+namespace tribo {
+
+/// InvalidInput says what is wrong with the file, and where.
+std::vector<Vec3> mesh_points(const std::string& path);
+/// The same from the bytes of a file whose extension is ".stl" or ".obj".
+std::vector<Vec3> parse_mesh(const std::string& bytes, const std::string& extension, const std::string& name);
+
+/// Where a mesh of a robot file is: `package://NAME/rest`, `model://…`, `file://…` or a path.
+struct MeshSearch {
+  std::string folder;                 ///< of the robot file
+  std::vector<std::string> packages;  ///< folders given, then those of the environment, then those above the file
+  std::vector<std::string> roots;     ///< nothing outside of them is opened
+};
+/// Explicit folders, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, the folders above the file, then `last`.
+MeshSearch mesh_search(const std::string& file, const std::vector<std::string>& given,
+                       const std::vector<std::string>& last);
+/// InvalidInput lists every path that was tried, or says that the name climbs out of the folders that may be read.
+std::string find_mesh(const std::string& name, const MeshSearch& search);
+
+}  // namespace tribo

@@ -1,0 +1,238 @@
+"""Bad inputs: each is refused with exit code 2 and a message that names the place, by `run` and by `check`, and nothing
+is written. Run under the sanitizers too (make test SANITIZE=address,undefined)."""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TRIBO = ""
+
+
+def link(name, mass="1", inertia="ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'", more=""):
+    return (f"<link name='{name}'><inertial><mass value='{mass}'/><inertia {inertia}/></inertial>{more}</link>\n")
+
+
+def joint(name="j", parent="a", child="b", kind="revolute", more="", limit="lower='-1' upper='1' effort='1' velocity='1'",
+          axis="0 0 1"):
+    return (f"<joint name='{name}' type='{kind}'>\n<parent link='{parent}'/><child link='{child}'/><axis xyz='{axis}'/>"
+            f"<limit {limit}/>{more}</joint>\n")
+
+
+def urdf(body):
+    return f"<robot name='r'>\n{body}</robot>\n"
+
+
+def arm(**kw):
+    return urdf(link("a") + link("b") + joint(**kw))
+
+
+def shape(inner):
+    return urdf(link("a", more=f"<collision><geometry>{inner}</geometry></collision>"))
+
+
+def mjcf(world, more=""):
+    return f"<mujoco>\n{more}<worldbody>\n{world}</worldbody>\n</mujoco>\n"
+
+
+BALL = "<body><freejoint/><geom size='0.1'/></body>\n"
+BOX = "[[object]]\nname = 'box'\nsize = 0.1\nmass = 1\nposition = [0, 0, 0.05]\n"
+HUGE_STL = b"\0" * 80 + struct.pack("<I", 20_000_000) + b"\0" * 50
+
+# name: (files, the one to run, words that the message must have)
+CASES = {
+    # Scenes.
+    "scene empty": ({"s.toml": ""}, "s.toml", ["neither a robot nor an object"]),
+    "scene not toml": ({"s.toml": "[robot\nmodel = 3"}, "s.toml", ["s.toml:1"]),
+    "scene binary": ({"s.toml": b"\0\1\2\xff\xfe"}, "s.toml", ["s.toml:1"]),
+    "scene key twice": ({"s.toml": "[robot]\nmodel = 'ur10'\nmodel = 'ur5'\n"}, "s.toml", ["s.toml:3"]),
+    "scene unknown key": ({"s.toml": BOX + "[contact]\nsolvr = 'pgs'\n"}, "s.toml", ["s.toml:7", "did you mean 'solver'"]),
+    "scene unknown section": ({"s.toml": BOX + "[contct]\n"}, "s.toml", ["s.toml:6", "did you mean 'contact'"]),
+    "scene nan": ({"s.toml": BOX.replace("mass = 1", "mass = nan")}, "s.toml", ["s.toml:4", "finite"]),
+    "scene inf": ({"s.toml": BOX.replace("size = 0.1", "size = inf")}, "s.toml", ["s.toml:3", "finite"]),
+    "scene negative mass": ({"s.toml": BOX.replace("mass = 1", "mass = -1")}, "s.toml", ["s.toml:4", "mass = -1"]),
+    "scene zero size": ({"s.toml": BOX.replace("size = 0.1", "size = 0")}, "s.toml", ["s.toml:3", "size"]),
+    "scene huge grid": ({"s.toml": BOX + "grid = [100000, 100000, 2]\nspacing = 1\n"}, "s.toml", ["s.toml:6", "grid"]),
+    "scene wrong type": ({"s.toml": BOX.replace("size = 0.1", "size = 'big'")}, "s.toml", ["s.toml:3", "size"]),
+    "scene date": ({"s.toml": BOX + "seed = 1979-05-27\n"}, "s.toml", ["s.toml:6", "dates"]),
+    "scene negative dt": ({"s.toml": BOX + "[stepper]\ndt = -1e-3\n"}, "s.toml", ["s.toml:7", "dt"]),
+    "scene huge integer": ({"s.toml": BOX + "[contact]\nmax_iterations = 99999999999\n"}, "s.toml", ["s.toml:7"]),
+    "scene unknown robot": ({"s.toml": "[robot]\nmodel = 'solo13'\n"}, "s.toml", ["s.toml:2", "did you mean 'solo12'"]),
+    "scene robot missing": ({"s.toml": "[robot]\nmodel = 'no/such.urdf'\n"}, "s.toml", ["s.toml:2", "does not exist"]),
+    "scene unknown material": ({"s.toml": BOX + "material = 'ice'\n"}, "s.toml", ["s.toml:6", "material 'ice'"]),
+    "scene range reversed": ({"s.toml": "[robot]\n[[robot.link]]\nsize = 0.1\nmass = 1\nrange = [1, -1]\n"}, "s.toml",
+                             ["s.toml:5", "range"]),
+    "scene two of one name": ({"s.toml": BOX + BOX}, "s.toml", ["s.toml:7", "box"]),
+    "scene deep nesting": ({"s.toml": "x = " + "[" * 5000 + "]" * 5000}, "s.toml", ["s.toml:1"]),
+    "scene flat hull": ({"s.toml": "[[object]]\nshape = 'hull'\nmass = 1\nvertices = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]\n"},
+                        "s.toml", ["s.toml:4", "plane"]),
+    "scene too large": ({"s.toml": "#" * 1_100_000}, "s.toml", ["s.toml", "1100000"]),
+    "scene folder": ({"s.toml/x": ""}, "s.toml", ["s.toml", "folder"]),
+    "scene missing": ({}, "none.toml", ["none.toml", "no such"]),
+    # URDF.
+    "urdf empty": ({"r.urdf": ""}, "r.urdf", ["r.urdf", "empty"]),
+    "urdf folder": ({"r.urdf/x": ""}, "r.urdf", ["r.urdf", "folder"]),
+    "urdf broken xml": ({"r.urdf": "<robot><link name='a'>"}, "r.urdf", ["r.urdf:1", "not XML"]),
+    "urdf other root": ({"r.urdf": "<html/>"}, "r.urdf", ["r.urdf:1", "<robot>"]),
+    "urdf zero byte": ({"r.urdf": b"<robot>\0</robot>"}, "r.urdf", ["r.urdf:1", "zero byte"]),
+    "urdf entities": ({"r.urdf": "<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]>\n<robot name='&b;'/>"},
+                      "r.urdf", ["r.urdf:2", "entities"]),
+    "urdf external entity": ({"r.urdf": "<!DOCTYPE r SYSTEM 'file:///etc/passwd'>\n<robot/>"}, "r.urdf", ["r.urdf:1", "entities"]),
+    "urdf deep nesting": ({"r.urdf": "<a>" * 20000 + "</a>" * 20000}, "r.urdf", ["r.urdf:1", "deep"]),
+    "urdf no link": ({"r.urdf": "<robot name='r'/>"}, "r.urdf", ["r.urdf:1", "no <link>"]),
+    "urdf nan mass": ({"r.urdf": urdf(link("a", mass="nan"))}, "r.urdf", ["r.urdf:2", "link 'a'", "not finite"]),
+    "urdf negative mass": ({"r.urdf": urdf(link("a", mass="-2"))}, "r.urdf", ["r.urdf:2", "negative"]),
+    "urdf huge mass": ({"r.urdf": urdf(link("a", mass="1e300"))}, "r.urdf", ["r.urdf:2", "beyond"]),
+    "urdf overflow": ({"r.urdf": urdf(link("a", mass="1e999"))}, "r.urdf", ["r.urdf:2", "too large"]),
+    "urdf word for number": ({"r.urdf": urdf(link("a", mass="heavy"))}, "r.urdf", ["r.urdf:2", "not made of numbers"]),
+    "urdf negative inertia": ({"r.urdf": urdf(link("a", inertia="ixx='-1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'"))},
+                              "r.urdf", ["r.urdf:2", "negative"]),
+    "urdf massless": ({"r.urdf": urdf(link("a") + "<link name='b'/>\n" + joint())}, "r.urdf", ["r.urdf:4", "no mass"]),
+    "urdf limits reversed": ({"r.urdf": arm(limit="lower='2' upper='-2' effort='1' velocity='1'")}, "r.urdf",
+                             ["r.urdf:5", "joint 'j'", "reversed"]),
+    "urdf limit nan": ({"r.urdf": arm(limit="lower='nan' upper='1' effort='1' velocity='1'")}, "r.urdf", ["r.urdf:5", "not finite"]),
+    "urdf negative effort": ({"r.urdf": arm(limit="lower='-1' upper='1' effort='-5' velocity='1'")}, "r.urdf", ["r.urdf:5", "negative"]),
+    "urdf no limit": ({"r.urdf": arm().replace("<limit lower='-1' upper='1' effort='1' velocity='1'/>", "")}, "r.urdf", ["r.urdf:4", "<limit>"]),
+    "urdf zero axis": ({"r.urdf": arm(axis="0 0 0")}, "r.urdf", ["r.urdf:5", "axis"]),
+    "urdf two numbers": ({"r.urdf": arm(axis="0 1")}, "r.urdf", ["r.urdf:5", "must have 3"]),
+    "urdf unknown type": ({"r.urdf": arm(kind="revolut")}, "r.urdf", ["r.urdf:4", "did you mean 'revolute'"]),
+    "urdf planar": ({"r.urdf": arm(kind="planar")}, "r.urdf", ["r.urdf:4", "planar"]),
+    "urdf unknown link": ({"r.urdf": arm(child="bb")}, "r.urdf", ["r.urdf:5", "did you mean"]),
+    "urdf cycle": ({"r.urdf": urdf(link("a") + link("b") + joint() + joint("k", "b", "a"))}, "r.urdf", ["cycle"]),
+    "urdf self loop": ({"r.urdf": urdf(link("a") + link("b") + joint(parent="b"))}, "r.urdf", ["cycle"]),
+    "urdf two parents": ({"r.urdf": urdf(link("a") + link("b") + link("c") + joint() + joint("k", "c", "b"))}, "r.urdf",
+                         ["r.urdf:", "two joints"]),
+    "urdf two roots": ({"r.urdf": urdf(link("a") + link("b"))}, "r.urdf", ["several roots"]),
+    "urdf link twice": ({"r.urdf": urdf(link("a") + link("a"))}, "r.urdf", ["r.urdf:3", "two links"]),
+    "urdf mimic nobody": ({"r.urdf": arm(more="<mimic joint='k'/>")}, "r.urdf", ["r.urdf:4", "joint 'k'"]),
+    "urdf mimic itself": ({"r.urdf": arm(more="<mimic joint='j'/>")}, "r.urdf", ["r.urdf:4", "itself"]),
+    "urdf mesh missing": ({"r.urdf": shape("<mesh filename='package://p/m.stl'/>")}, "r.urdf",
+                          ["r.urdf:2", "not found", "/p/m.stl"]),
+    "urdf mesh climbs": ({"r.urdf": shape("<mesh filename='package://p/../../../../../../etc/passwd'/>")}, "r.urdf",
+                         ["r.urdf:2", "climbs"]),
+    "urdf mesh absolute": ({"r.urdf": shape("<mesh filename='/etc/passwd'/>")}, "r.urdf", ["r.urdf:2", "outside"]),
+    "urdf mesh relative climb": ({"r.urdf": shape("<mesh filename='../../../../../../../../etc/passwd'/>")}, "r.urdf",
+                                 ["r.urdf:2", "passwd"]),
+    "urdf mesh claim": ({"r.urdf": shape("<mesh filename='m.stl'/>"), "m.stl": HUGE_STL}, "r.urdf", ["m.stl", "claims 20000000"]),
+    "urdf mesh short": ({"r.urdf": shape("<mesh filename='m.stl'/>"), "m.stl": b"abc"}, "r.urdf", ["m.stl", "too few"]),
+    "urdf mesh empty": ({"r.urdf": shape("<mesh filename='m.obj'/>"), "m.obj": ""}, "r.urdf", ["m.obj", "no points"]),
+    "urdf mesh words": ({"r.urdf": shape("<mesh filename='m.obj'/>"), "m.obj": "v 0 0 0\nv 1 x 0\n"}, "r.urdf", ["m.obj", ":2"]),
+    "urdf mesh nan": ({"r.urdf": shape("<mesh filename='m.obj'/>"), "m.obj": "v nan 0 0\n" * 4}, "r.urdf", ["m.obj", "finite"]),
+    "urdf mesh flat": ({"r.urdf": shape("<mesh filename='m.obj'/>"), "m.obj": "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n"}, "r.urdf",
+                       ["m.obj", "plane"]),
+    "urdf mesh kind": ({"r.urdf": shape("<mesh filename='m.exe'/>"), "m.exe": "MZ"}, "r.urdf", ["m.exe", "unknown kind"]),
+    "urdf mesh dae": ({"r.urdf": shape("<mesh filename='m.dae'/>"), "m.dae": "<COLLADA><library"}, "r.urdf", ["m.dae"]),
+    "urdf mesh zero scale": ({"r.urdf": shape("<mesh filename='m.obj' scale='0 1 1'/>"), "m.obj": "v 0 0 0\n"}, "r.urdf",
+                             ["r.urdf:2", "scale"]),
+    "urdf negative radius": ({"r.urdf": shape("<sphere radius='-1'/>")}, "r.urdf", ["r.urdf:2", "radius"]),
+    "urdf unknown shape": ({"r.urdf": shape("<spher radius='1'/>")}, "r.urdf", ["r.urdf:2", "did you mean 'sphere'"]),
+    # MJCF.
+    "mjcf empty": ({"r.xml": ""}, "r.xml", ["r.xml", "empty"]),
+    "mjcf broken xml": ({"r.xml": "<mujoco><worldbody>"}, "r.xml", ["r.xml:1", "not XML"]),
+    "mjcf nothing moves": ({"r.xml": mjcf("<geom size='1'/>")}, "r.xml", ["r.xml", "nothing in it can move"]),
+    "mjcf unknown element": ({"r.xml": mjcf("<body><freejoint/><geom size='1'/><wheel/></body>")}, "r.xml", ["r.xml", "wheel"]),
+    "mjcf unknown attribute": ({"r.xml": mjcf("<body><freejoint/><geom size='1' colour='red'/></body>")}, "r.xml", ["colour"]),
+    "mjcf negative size": ({"r.xml": mjcf("<body><freejoint/><geom size='-1'/></body>")}, "r.xml", ["r.xml", "size"]),
+    "mjcf massless": ({"r.xml": mjcf("<body><joint/></body>")}, "r.xml", ["r.xml", "mass"]),
+    "mjcf negative mass": ({"r.xml": mjcf("<body><freejoint/><geom size='1' mass='-1'/></body>")}, "r.xml", ["r.xml", "mass"]),
+    "mjcf triangle": ({"r.xml": mjcf("<body><freejoint/><inertial pos='0 0 0' mass='1' diaginertia='1 1 9'/></body>")}, "r.xml",
+                      ["r.xml", "inertia"]),
+    "mjcf range reversed": ({"r.xml": mjcf("<body><joint limited='true' range='1 -1'/><geom size='1'/></body>")}, "r.xml",
+                            ["r.xml", "range"]),
+    "mjcf nan": ({"r.xml": mjcf("<body pos='nan 0 0'><joint/><geom size='1'/></body>")}, "r.xml", ["r.xml"]),
+    "mjcf mesh missing": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='m.stl'/></asset>\n")}, "r.xml", ["m.stl"]),
+    "mjcf mesh climbs": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='../../../../../../../etc/passwd'/></asset>\n")}, "r.xml",
+                         ["r.xml:2", "outside"]),
+    "mjcf mesh absolute": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='/etc/passwd'/></asset>\n")}, "r.xml", ["r.xml:2", "outside"]),
+    "mjcf meshdir climbs": ({"r.xml": mjcf(BALL, "<compiler meshdir='../../../../../../..'/>\n<asset><mesh name='m' file='etc/m.stl'/></asset>\n")},
+                            "r.xml", ["r.xml:3", "outside"]),
+    "mjcf mesh claim": ({"r.xml": mjcf("<body><freejoint/><geom type='mesh' mesh='m'/></body>", "<asset><mesh name='m' file='m.stl'/></asset>\n"),
+                         "m.stl": HUGE_STL}, "r.xml", ["m.stl"]),
+    "mjcf include missing": ({"r.xml": mjcf(BALL, "<include file='x.xml'/>\n")}, "r.xml", ["r.xml:2", "x.xml", "not found"]),
+    "mjcf include itself": ({"r.xml": mjcf(BALL, "<include file='r.xml'/>\n")}, "r.xml", ["r.xml", "includes itself"]),
+    "mjcf include cycle": ({"r.xml": mjcf(BALL, "<include file='x.xml'/>\n"),
+                            "x.xml": "<mujocoinclude><include file='y.xml'/></mujocoinclude>",
+                            "y.xml": "<mujocoinclude><include file='x.xml'/></mujocoinclude>"}, "r.xml", ["includes itself"]),
+    "mjcf include climbs": ({"r.xml": mjcf(BALL, "<include file='../../../../../../etc/passwd'/>\n")}, "r.xml", ["r.xml:2", "outside"]),
+    "mjcf entities": ({"r.xml": "<!DOCTYPE m [<!ENTITY a 'b'>]>\n<mujoco/>"}, "r.xml", ["r.xml:1", "entities"]),
+    "mjcf deep nesting": ({"r.xml": mjcf("<body>" * 20000 + "</body>" * 20000)}, "r.xml", ["r.xml", "deep"]),
+    "mjcf copies": ({"r.xml": mjcf("<replicate count='1000'><replicate count='100000'>" + BALL + "</replicate></replicate>")}, "r.xml",
+                    ["r.xml:3", "copies"]),
+    "mjcf huge terrain": ({"r.xml": mjcf(BALL, "<asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset>\n")}, "r.xml",
+                          ["r.xml:2", "points"]),
+    "mjcf huge texture": ({"r.xml": mjcf(BALL, "<asset><texture name='t' type='2d' builtin='flat' width='999999' height='999999'/></asset>\n")},
+                          "r.xml", ["r.xml:2", "pixels"]),
+    "mjcf plugin": ({"r.xml": mjcf(BALL, "<extension><plugin plugin='mujoco.none'/></extension>\n")}, "r.xml", ["plugin"]),
+    "mjcf refused": ({"s.toml": "[robot]\nmodel = 'r.xml'\nunsupported = 'refuse'\n", "r.xml": mjcf(BALL, "<option viscosity='1'/>\n")},
+                     "s.toml", ["s.toml:2", "viscosity"]),
+    "xml of something else": ({"r.xml": "<svg/>"}, "r.xml", ["r.xml:1", "<robot>"]),
+}
+
+
+def listing(folder):
+    return sorted((str(p), p.stat().st_size if p.is_file() else -1) for p in pathlib.Path(folder).rglob("*"))
+
+
+class BadInputs(unittest.TestCase):
+    def attempt(self, command, files, target, words):
+        with tempfile.TemporaryDirectory(prefix="tribo-bad-") as outer:
+            folder = pathlib.Path(outer) / "case"
+            folder.mkdir()
+            for name, content in files.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            before = listing(outer)
+            args = [TRIBO, command, target] + (["--out", "out"] if command == "run" else [])
+            result = subprocess.run(args, cwd=folder, capture_output=True, timeout=120, text=True, errors="replace",
+                                    env={**os.environ, "ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": ""})
+            said = result.stdout + result.stderr
+            self.assertEqual(result.returncode, 2, said[-2000:])
+            for word in words:
+                self.assertIn(word, said)
+            self.assertNotIn("Sanitizer", said)
+            self.assertEqual(listing(outer), before, "something was written")
+
+    def test_enough_of_them(self):
+        self.assertGreaterEqual(len(CASES), 60)
+
+    def test_check_tells_all_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "s.toml"
+            path.write_text("[contact]\nsolvr = 'pgs'\ntolerance = -1\n[stepper]\ndt = nan\n"
+                            "[[object]]\nsize = -1\nmass = 'x'\n[robot]\nmodel = 'solo13'\n")
+            said = subprocess.run([TRIBO, "check", str(path)], capture_output=True, text=True).stdout
+            for place in [":2:", ":3:", ":5:", ":7:", ":8:", ":10:"]:
+                self.assertIn(place, said)
+            robot = pathlib.Path(folder) / "r.urdf"
+            robot.write_text(urdf(link("a", mass="-1") + link("b", mass="nan") + joint(limit="lower='1' upper='0' effort='-1'", axis="0 0 0")))
+            said = subprocess.run([TRIBO, "check", str(robot)], capture_output=True, text=True).stdout
+            for word in [":2:", ":3:", "reversed", "effort", "axis"]:
+                self.assertIn(word, said)
+
+    def test_check_names_overlaps_and_dt(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "s.toml"
+            path.write_text(BOX + "[[object]]\nname = 'other'\nsize = 0.1\nmass = 1\nposition = [0.09, 0, 0.05]\nvelocity = [500, 0, 0]\n")
+            result = subprocess.run([TRIBO, "check", str(path)], capture_output=True, text=True)
+            self.assertEqual(result.returncode, 0)
+            self.assertRegex(result.stdout, r"'box' and 'other' overlap at the start by 10(\.0*)? mm")
+            # A box of 0.1 m at 500 m/s moves by its size in 0.2 ms; dt is 1 ms.
+            self.assertIn("5 times too large for the speed of 'other'", result.stdout)
+
+
+def add(name, files, target, words):
+    def test(self):
+        for command in ("check", "run"):
+            self.attempt(command, files, target, words)
+    setattr(BadInputs, "test_" + name.replace(" ", "_"), test)
+
+
+for key, case in CASES.items():
+    add(key, *case)
+
+if __name__ == "__main__":
+    TRIBO = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,15 @@
+// Mesh files: the first byte chooses the format; what has points is made into a hull.
+#include <string>
+
+#include "model/mesh_file.hpp"
+#include "tribo/shape.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
+  try {
+    tribo::make_hull(tribo::parse_mesh(bytes, data[0] % 2 ? ".stl" : ".obj", "fuzz"), "fuzz");
+  } catch (const tribo::InvalidInput&) {
+  }
+  return 0;
+}
