@@ -4,16 +4,21 @@ Writes DOCS/experiments-rigid.md (each claim, our numbers, whether it held) and 
 of the paper, measured). Nothing in them is typed by hand.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import sys
+from typing import Any
+
+Result = dict[str, Any]
 
 ORDER = ["cube-slide", "cube-drag", "self-consistency", "stack-ratio", "compliance", "convergence", "solver-timings",
          "rigid-tables", "corpus"]
 
 
-def number(x):
+def number(x: object) -> str:
     if x is None or (isinstance(x, float) and not math.isfinite(x)):
         return "not finite"
     if isinstance(x, bool) or not isinstance(x, (int, float)):
@@ -21,24 +26,24 @@ def number(x):
     return f"{x:.3g}"
 
 
-def bounds(condition):
+def bounds(condition: Result) -> str:
     low, high = condition.get("at_least"), condition.get("at_most")
     if low is not None and high is not None:
         return f"{number(low)} to {number(high)}"
     return f">= {number(low)}" if low is not None else f"<= {number(high)}"
 
 
-def escape(text):
+def escape(text: object) -> str:
     return str(text).replace("|", "\\|")
 
 
-def table(columns, rows):
+def table(columns: list[str], rows: list[list[Any]]) -> str:
     lines = ["| " + " | ".join(escape(c) for c in columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(escape(number(x)) for x in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
-def claims(result):
+def claims(result: Result) -> str:
     rows = []
     for claim in result["claims"]:
         measured = "; ".join(f"`{c['measure']}` {number(claim['measured'][c['measure']])} ({bounds(c)})"
@@ -48,13 +53,13 @@ def claims(result):
     return table(["holds", "claim", "source", "measured (asked)", "remark"], rows)
 
 
-def head(result):
+def head(result: Result) -> str:
     machine, version = result["machine"], result["version"]
     return (f"`{result['command']}`, version {version['version']}, commit {version['commit']}, on {machine['cpu']}, "
             f"{machine['cores']} cores.\n")
 
 
-def report(results):
+def report(results: list[Result]) -> str:
     held = sum(c["holds"] for r in results for c in r["claims"])
     total = sum(len(r["claims"]) for r in results)
     text = ("# Rigid contact: the claims of the literature, measured\n\n"
@@ -72,7 +77,7 @@ def report(results):
     return text
 
 
-def tables(result):
+def tables(result: Result) -> str:
     text = ("# Contact models and solvers: what each keeps\n\nTables II and III of [LeLidec2024], generated from "
             f"measurements by {head(result)}\n`yes`: the number in brackets, relative, is at most 1e-6.\n")
     for t in result["tables"]:
@@ -80,13 +85,13 @@ def tables(result):
     return text + "\nAgainst the paper's own ticks:\n\n" + claims(result)
 
 
-def write(path, text):
+def write(path: str, text: str) -> None:
     with open(path + ".partial", "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(path + ".partial", path)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER", file=sys.stderr)
         return 2

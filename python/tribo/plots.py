@@ -4,19 +4,22 @@ A result holds panels; a panel holds labelled series. Curves differ in dash and 
 they can be told apart in grey. A label that ends in '#' is another curve of the label before it.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import sys
+from typing import Any
 
-STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
+STYLES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
 MARKERS = ["o", "s", "^", "D", "v", "x", "P", "*", "<", "+", ">", "h", "1", "2"]
 # Dark to light in an order that stays readable without colour.
 COLOURS = ["#000000", "#c0392b", "#2471a3", "#1e8449", "#b9770e", "#7d3c98", "#5d6d7e", "#d35400", "#117a65"]
 FEW = 30  # series with at most so many points get a marker at each
 
 
-def finite(xs, ys, log_x, log_y):
+def finite(xs: list[Any], ys: list[Any], log_x: bool, log_y: bool) -> tuple[list[float], list[float]]:
     """The points that can be drawn."""
     out = []
     for x, y in zip(xs, ys):
@@ -28,8 +31,8 @@ def finite(xs, ys, log_x, log_y):
     return [p[0] for p in out], [p[1] for p in out]
 
 
-def draw_panel(axes, panel):
-    index = {}
+def draw_panel(axes: Any, panel: dict[str, Any]) -> None:
+    index: dict[str, int] = {}
     for series in panel["series"]:
         label = series["label"].rstrip("#")
         again = label in index
@@ -58,7 +61,7 @@ def draw_panel(axes, panel):
         axes.legend(fontsize=7.5, framealpha=0.85)
 
 
-def draw(result, path):
+def draw(result: dict[str, Any], path: str) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -81,7 +84,7 @@ def draw(result, path):
     os.replace(partial, path)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m tribo.plots RESULT.json PICTURE.png", file=sys.stderr)
         return 2
