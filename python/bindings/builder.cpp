@@ -39,7 +39,8 @@ int add_body(ModelBuilder& builder, const std::string& name, int parent, JointKi
 void set_joint(ModelBuilder& builder, int body, double damping, double armature, double friction, double effort_limit,
                double lower, double upper) {
   const auto& bodies = builder.model().bodies;
-  if (body < 0 || body >= static_cast<int>(bodies.size())) throw InvalidInput("there is no body " + std::to_string(body));
+  if (body < 0 || body >= static_cast<int>(bodies.size()))
+    throw InvalidInput("there is no body " + std::to_string(body));
   const Body& b = bodies[static_cast<std::size_t>(body)];
   JointProperties& p = builder.joint_properties();
   for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
@@ -90,7 +91,8 @@ void bind_builder(nb::module_& m) {
       .def(nb::init<>())
       .def(
           "add_material",
-          [](ModelBuilder& b, const std::string& name, double mu, double restitution, double stiffness, double damping) {
+          [](ModelBuilder& b, const std::string& name, double mu, double restitution, double stiffness,
+             double damping) {
             Material material;
             material.name = name;
             material.surface.mu_static = material.surface.mu_dynamic = mu;

@@ -1,5 +1,6 @@
 // Model and what it is made of, read only.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
@@ -66,7 +67,10 @@ void bind_enums(nb::module_& m) {
       .value("Sphere", ShapeKind::Sphere, "size[0] is the radius [m]")
       .value("Box", ShapeKind::Box, "size is the half extents [m]")
       .value("Capsule", ShapeKind::Capsule, "size[0] radius, size[2] half length along z [m]")
-      .value("Convex", ShapeKind::Convex, "the hull of its vertices");
+      .value("Convex", ShapeKind::Convex, "the hull of its vertices")
+      .value("Cylinder", ShapeKind::Cylinder, "size[0] radius, size[2] half length along z [m]")
+      .value("Ellipsoid", ShapeKind::Ellipsoid, "size is the half axes [m]")
+      .value("HeightField", ShapeKind::HeightField, "terrain, solid below its surface");
 }
 
 void bind_parts(nb::module_& m) {
@@ -78,20 +82,30 @@ void bind_parts(nb::module_& m) {
       .def_ro("iv", &Body::iv, "first coordinate in v")
       .def_prop_ro("nq", [](const Body& b) { return nq_of(b.joint); })
       .def_prop_ro("nv", [](const Body& b) { return nv_of(b.joint); })
-      .def_prop_ro("axis", [](const Body& b) { return copied(b.axis); }, "of the joint, in its frame", nb::rv_policy::automatic)
-      .def_prop_ro("placement", [](const Body& b) { return homogeneous(b.X_PJ); }, "joint in parent (4 x 4) [m]", nb::rv_policy::automatic)
-      .def_prop_ro("mass", [](const Body& b) { return b.inertia.mass; }, "[kg]")
-      .def_prop_ro("com", [](const Body& b) { return copied(b.inertia.com); }, "centre of mass in the body [m]", nb::rv_policy::automatic)
-      .def_prop_ro("inertia", [](const Body& b) { return copied(b.inertia.about_com); },
-                   "about the centre of mass, body axes [kg m^2]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "axis", [](const Body& b) { return copied(b.axis); }, "of the joint, in its frame", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "placement", [](const Body& b) { return homogeneous(b.X_PJ); }, "joint in parent (4 x 4) [m]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "mass", [](const Body& b) { return b.inertia.mass; }, "[kg]")
+      .def_prop_ro(
+          "com", [](const Body& b) { return copied(b.inertia.com); }, "centre of mass in the body [m]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "inertia", [](const Body& b) { return copied(b.inertia.about_com); },
+          "about the centre of mass, body axes [kg m^2]", nb::rv_policy::automatic)
       .def("__repr__", [](const Body& b) { return "Body('" + b.name + "')"; });
   nb::class_<Geometry>(m, "Geometry", "A shape that collides.")
       .def_ro("name", &Geometry::name)
       .def_ro("body", &Geometry::body, "index of its body; -1: fixed to the world")
       .def_ro("kind", &Geometry::kind)
       .def_ro("material", &Geometry::material, "index in Model.materials")
-      .def_prop_ro("placement", [](const Geometry& g) { return homogeneous(g.X_BG); }, "in the body (4 x 4) [m]", nb::rv_policy::automatic)
-      .def_prop_ro("size", [](const Geometry& g) { return copied(g.size); }, "see ShapeKind [m]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "placement", [](const Geometry& g) { return homogeneous(g.X_BG); }, "in the body (4 x 4) [m]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "size", [](const Geometry& g) { return copied(g.size); }, "see ShapeKind [m]", nb::rv_policy::automatic)
       .def_prop_ro(
           "vertices",
           [](const Geometry& g) {
@@ -102,13 +116,29 @@ void bind_parts(nb::module_& m) {
           },
           "of a convex shape (n x 3) [m]", nb::rv_policy::automatic)
       .def_prop_ro(
+          "heights",
+          [](const Geometry& g) {
+            const HeightField* f = g.terrain.get();
+            return f ? copied_rows(f->heights.data(), static_cast<std::size_t>(f->ny), static_cast<std::size_t>(f->nx))
+                     : copied_rows(nullptr, 0, 0);
+          },
+          "of a height field (ny x nx) [m]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "spacing",
+          [](const Geometry& g) {
+            return g.terrain ? std::pair(g.terrain->spacing_x, g.terrain->spacing_y) : std::pair(0.0, 0.0);
+          },
+          "of a height field, along x and y [m]")
+      .def_prop_ro(
           "faces", [](const Geometry& g) { return g.hull ? g.hull->faces : std::vector<std::vector<int>>{}; },
           "of a convex shape: vertex indices of each planar face, counter-clockwise from outside")
       .def("__repr__", [](const Geometry& g) { return "Geometry('" + g.name + "')"; });
   nb::class_<Frame>(m, "Frame", "A named place on a body.")
       .def_ro("name", &Frame::name)
       .def_ro("body", &Frame::body)
-      .def_prop_ro("placement", [](const Frame& f) { return homogeneous(f.X_BF); }, "in the body (4 x 4) [m]", nb::rv_policy::automatic);
+      .def_prop_ro(
+          "placement", [](const Frame& f) { return homogeneous(f.X_BF); }, "in the body (4 x 4) [m]",
+          nb::rv_policy::automatic);
   nb::class_<Member>(m, "Member", "A robot or an object, as the scene names it.")
       .def_ro("name", &Member::name)
       .def_ro("robot", &Member::robot)
@@ -120,11 +150,14 @@ void bind_parts(nb::module_& m) {
       .def_ro("iv", &Member::iv)
       .def_ro("nv", &Member::nv)
       .def_ro("feet", &Member::feet, "geometries that are its feet")
-      .def_prop_ro("poses", [](const Member& member) {
-                     std::vector<std::string> list;
-                     for (const auto& [name, q] : member.poses) list.push_back(name);
-                     return list;
-                   }, "named configurations");
+      .def_prop_ro(
+          "poses",
+          [](const Member& member) {
+            std::vector<std::string> list;
+            for (const auto& [name, q] : member.poses) list.push_back(name);
+            return list;
+          },
+          "named configurations");
   nb::class_<SurfacePair>(m, "Surface", "How two surfaces meet; SI units.")
       .def_ro("mu_static", &SurfacePair::mu_static, "friction while sticking [-]")
       .def_ro("mu_dynamic", &SurfacePair::mu_dynamic, "friction while slipping [-]")
@@ -137,7 +170,7 @@ void bind_parts(nb::module_& m) {
 void bind_joint_arrays(nb::class_<Model>& c) {
   struct Field {
     const char* name;
-    VecX JointProperties::* field;
+    VecX JointProperties::*field;
     const char* doc;
   };
   static const Field fields[] = {
@@ -166,11 +199,16 @@ void bind_model(nb::module_& m) {
       .def_ro("geometries", &Model::geometries)
       .def_ro("frames", &Model::frames)
       .def_ro("members", &Model::members)
-      .def_prop_ro("materials", [](const Model& x) { return names(x.materials); }, "names of the materials")
+      .def_prop_ro(
+          "materials", [](const Model& x) { return names(x.materials); }, "names of the materials")
       .def_prop_ro("mass", &Model::mass, "of all that moves [kg]")
-      .def_prop_ro("gravity", [](const Model& x) { return copied(x.gravity); }, "[m/s^2]", nb::rv_policy::automatic)
-      .def_prop_ro("hash", [](const Model& x) { return hex(x.hash()); }, "names the model; a State carries it")
-      .def_prop_ro("neutral", [](const Model& x) { return copied(x.neutral()); }, "q with every joint at zero (nq)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "gravity", [](const Model& x) { return copied(x.gravity); }, "[m/s^2]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "hash", [](const Model& x) { return hex(x.hash()); }, "names the model; a State carries it")
+      .def_prop_ro(
+          "neutral", [](const Model& x) { return copied(x.neutral()); }, "q with every joint at zero (nq)",
+          nb::rv_policy::automatic)
       .def_prop_ro(
           "actuated",
           [](const Model& x) {
@@ -198,8 +236,8 @@ void bind_model(nb::module_& m) {
       .def("body", &Model::body, "name"_a, "Index of a body by name.")
       .def("frame", &Model::frame, "name"_a, "Index of a frame by name.")
       .def("member", &Model::member, "name"_a, "Index of a robot or object by name.")
-      .def("surface", &Model::surface, "material_a"_a, "material_b"_a, nb::rv_policy::reference_internal,
-           "What two materials (indices) make together.")
+      .def("surface", nb::overload_cast<int, int>(&Model::surface, nb::const_), "material_a"_a, "material_b"_a,
+           nb::rv_policy::reference_internal, "What two materials (indices) make together.")
       .def("__repr__", [](const Model& x) {
         return "Model(nq=" + std::to_string(x.nq) + ", nv=" + std::to_string(x.nv) +
                ", bodies=" + std::to_string(x.bodies.size()) + ", mass=" + std::to_string(x.mass()) + " kg)";

@@ -1,5 +1,6 @@
 // tribo._core: the parts of the C++ library that Python holds.
 #include "arrays.hpp"
+#include "extras.hpp"
 #include "model/data_folders.hpp"
 #include "simulation/find_scene.hpp"
 
@@ -33,7 +34,9 @@ NB_MODULE(_core, m) {
   bind_builder(m);
   bind_state(m);
   bind_solve(m);
+  bind_extras(m);
   bind_simulation(m);
+  bind_batch(m);
   m.def(
       "set_data_folders",
       [](const std::string& scenes, const std::string& robots) {

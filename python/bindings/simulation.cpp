@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "extras.hpp"
 #include "function_controller.hpp"
 #include "history.hpp"
 #include "model/names.hpp"
@@ -29,7 +30,7 @@ std::vector<Override> overrides_of(const Settings& settings) {
 class Runner {
  public:
   explicit Runner(const Scene& scene)
-      : scene_(scene), simulation_(make_simulation(scene)), q_(scene.start.q), v_(scene.start.v) {
+      : scene_(scene), simulation_(make_simulation(scene)), q_(scene.start.q), v_(scene.start.v), witness_(scene) {
     history_.push(simulation_);
   }
 
@@ -73,6 +74,9 @@ class Runner {
   void set_state(const State& state) {
     const Turn turn(*this);
     simulation_.set_state(state);
+    Scene now = scene_;
+    now.start = state;
+    witness_ = Witness(now);
     last_ = {};
     history_.clear();
     show();
@@ -83,6 +87,22 @@ class Runner {
     const Turn turn(*this);
     simulation_.add_controller(std::make_unique<FunctionController>(function, memory, period));
     functions_.push_back(std::move(function));
+  }
+
+  Explanation explain() const { return {witness_.explain(), witness_.text()}; }
+
+  void add_sensors(const SensorOptions& options) {
+    const Turn turn(*this);
+    if (sensors_ != nullptr) throw InvalidInput("the simulation has sensors already");
+    auto sensors = std::make_unique<Sensors>(*scene_.model, options, simulation_.dt());
+    sensors_ = sensors.get();
+    sensors_at_ = simulation_.state().control.size();
+    simulation_.add_controller(std::move(sensors));
+  }
+  SensorReading sensors() const {
+    if (sensors_ == nullptr) throw InvalidInput("the simulation has no sensors: call add_sensors first");
+    const auto& control = simulation_.state().control;
+    return sensors_->read(std::span(control).subspan(sensors_at_, static_cast<std::size_t>(sensors_->memory())));
   }
 
   void add_push(const Push& push) {
@@ -109,6 +129,7 @@ class Runner {
   }
   void take() {
     last_ = simulation_.step();
+    witness_.observe(simulation_, last_);
     show();
   }
   // Steppers swap buffers; what Python holds stays where it is.
@@ -121,6 +142,9 @@ class Runner {
   Scene scene_;
   Simulation simulation_;
   VecX q_, v_;  ///< of the state, at an address that does not change
+  Witness witness_;
+  const Sensors* sensors_ = nullptr;  ///< belong to the simulation
+  std::size_t sensors_at_ = 0;        ///< where their memory begins in State::control
   std::vector<nb::object> functions_;
   StepReport last_;
   History history_;
@@ -186,9 +210,8 @@ int clear(PyObject* self) {
   if (nb::inst_ready(self)) nb::inst_ptr<Runner>(self)->functions().clear();
   return 0;
 }
-PyType_Slot collected[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                           {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                           {0, nullptr}};
+PyType_Slot collected[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
 
 void bind_scene(nb::module_& m) {
   nb::class_<Scene>(m, "Scene", "A model, a start, and what runs them.")
@@ -232,9 +255,10 @@ void bind_scene(nb::module_& m) {
 }
 
 void bind_history(nb::module_& m) {
-  nb::class_<History::Frame>(m, "Frame_", "A moment of a run, for the viewer.")
+  nb::class_<History::Frame>(m, "Moment", "A moment of a run, for the viewer.")
       .def_ro("t", &History::Frame::t, "[s]")
-      .def_prop_ro("q", [](const History::Frame& f) { return copied(f.q); }, "(nq)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "q", [](const History::Frame& f) { return copied(f.q); }, "(nq)", nb::rv_policy::automatic)
       .def_ro("contacts", &History::Frame::contacts, "those that carried force");
 }
 
@@ -245,26 +269,59 @@ void bind_simulation(nb::module_& m) {
   bind_history(m);
   nb::class_<Runner>(m, "Simulation", nb::type_slots(collected), nb::is_weak_referenceable(), "A scene that runs.")
       .def(nb::init<const Scene&>(), "scene"_a)
-      .def_prop_ro("scene", [](const Runner& r) { return r.scene(); }, "a copy of the scene it was made from")
+      .def_prop_ro(
+          "scene", [](const Runner& r) { return r.scene(); }, "a copy of the scene it was made from")
       .def_prop_ro("model", [](const Runner& r) { return std::const_pointer_cast<Model>(r.scene().model); })
-      .def_prop_ro("dt", [](Runner& r) { return r.simulation().dt(); }, "time step [s]")
-      .def_prop_ro("t", [](Runner& r) { return r.simulation().state().t; }, "[s]")
-      .def_prop_ro("q", [](nb::handle self) { return view(nb::cast<const Runner&>(self).q(), self); },
-                   "coordinates (nq); a view without a copy that follows the run, read only", nb::rv_policy::automatic)
-      .def_prop_ro("v", [](nb::handle self) { return view(nb::cast<const Runner&>(self).v(), self); },
-                   "velocities (nv); a view without a copy that follows the run, read only", nb::rv_policy::automatic)
-      .def_prop_ro("tau", [](Runner& r) { return copied(r.simulation().torque()); },
-                   "torque of the actuators in the last step (nv) [N m] or [N]", nb::rv_policy::automatic)
-      .def_prop_ro("contacts", [](Runner& r) { return r.simulation().contacts(); }, "of the last step")
-      .def_prop_ro("audit", [](Runner& r) { return r.simulation().audit(); }, "what the run amounts to so far")
-      .def_prop_ro("report", [](const Runner& r) { return r.last(); }, "of the last step")
+      .def_prop_ro(
+          "dt", [](Runner& r) { return r.simulation().dt(); }, "time step [s]")
+      .def_prop_ro(
+          "t", [](Runner& r) { return r.simulation().state().t; }, "[s]")
+      .def_prop_ro(
+          "q", [](nb::handle self) { return view(nb::cast<const Runner&>(self).q(), self); },
+          "coordinates (nq); a view without a copy that follows the run, read only", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "v", [](nb::handle self) { return view(nb::cast<const Runner&>(self).v(), self); },
+          "velocities (nv); a view without a copy that follows the run, read only", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "tau", [](Runner& r) { return copied(r.simulation().torque()); },
+          "torque of the actuators in the last step (nv) [N m] or [N]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "contacts", [](Runner& r) { return r.simulation().contacts(); }, "of the last step")
+      .def_prop_ro(
+          "audit", [](Runner& r) { return r.simulation().audit(); }, "what the run amounts to so far")
+      .def_prop_ro(
+          "report", [](const Runner& r) { return r.last(); }, "of the last step")
       .def_prop_rw(
           "state", [](Runner& r) { return r.simulation().state(); }, [](Runner& r, const State& s) { r.set_state(s); },
           "a copy of the state; assign one to restore it")
-      .def("step", &Runner::step, "n"_a = 1, "Takes n steps of dt; returns the report of the last. The GIL is released.")
+      .def("step", &Runner::step, "n"_a = 1,
+           "Takes n steps of dt; returns the report of the last. The GIL is released.")
       .def("_run", &Runner::run, "duration"_a, "record"_a = "")
+      .def("explain", &Runner::explain,
+           "Why the run went wrong, or would have: the likely first cause with its evidence.")
+      .def(
+          "_add_sensors",
+          [](Runner& r, const std::string& robot, const std::string& imu_frame, double period, double delay,
+             std::uint64_t seed, SensorError accelerometer, SensorError gyroscope, SensorError position,
+             SensorError velocity, SensorError force, double contact_threshold) {
+            SensorOptions o{0,        imu_frame, period,           delay, seed, accelerometer, gyroscope, position,
+                            velocity, force,     contact_threshold};
+            const Model& model = *r.scene().model;
+            if (!robot.empty()) o.member = model.member(robot);
+            for (std::size_t i = 0; robot.empty() && i < model.members.size(); ++i)
+              if (model.members[i].robot) {
+                o.member = static_cast<int>(i);
+                break;
+              }
+            r.add_sensors(o);
+          },
+          nb::kw_only(), "robot"_a = "", "imu_frame"_a = "", "period"_a = 0.0, "delay"_a = 0.0, "seed"_a = 1,
+          "accelerometer"_a = SensorError(), "gyroscope"_a = SensorError(), "position"_a = SensorError(),
+          "velocity"_a = SensorError(), "force"_a = SensorError(), "contact_threshold"_a = 0.1)
+      .def_prop_ro("sensors", &Runner::sensors, "what the sensors say now", nb::rv_policy::move)
       .def("_history", [](const Runner& r) { return r.history().frames(); })
-      .def("_add_function", &Runner::add_function, "function"_a, "memory"_a = 0, "period"_a = 0.0)
+      .def("_add_function", &Runner::add_function, "function"_a, "memory"_a = 0, "period"_a = 0.0,
+           nb::sig("def _add_function(self, function: object, memory: int = 0, period: float = 0.0) -> None"))
       .def("pose", pose, "name"_a, "Pose of a body or frame in the world (4 x 4) [m].")
       .def(
           "_push",

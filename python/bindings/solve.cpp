@@ -85,19 +85,22 @@ void bind_solve(nb::module_& m) {
       .def_prop_ro("absolute", &Residual::absolute, "the largest of the three")
       .def_prop_ro("relative", &Residual::relative, "the largest of the three over their scales");
   nb::class_<Solution>(m, "Solution", "Forces of a contact problem.")
-      .def_prop_ro("f", [](nb::handle self) { return view(std::as_const(nb::cast<Solution&>(self).f), self); },
-                   "forces, (t1, t2, n) a contact, then the rows (n) [N]", nb::rv_policy::automatic)
-      .def_prop_ro("c", [](nb::handle self) { return view(std::as_const(nb::cast<Solution&>(self).c), self); },
-                   "accelerations (G + R) f + g (n) [m/s^2]", nb::rv_policy::automatic)
-      .def_prop_ro("residual", [](const Solution& s) { return s.report.residual; }, "judged afresh from f")
+      .def_prop_ro(
+          "f", [](nb::handle self) { return view(std::as_const(nb::cast<Solution&>(self).f), self); },
+          "forces, (t1, t2, n) a contact, then the rows (n) [N]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "c", [](nb::handle self) { return view(std::as_const(nb::cast<Solution&>(self).c), self); },
+          "accelerations (G + R) f + g (n) [m/s^2]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "residual", [](const Solution& s) { return s.report.residual; }, "judged afresh from f")
       .def_prop_ro("iterations", [](const Solution& s) { return s.report.iterations; })
       .def_prop_ro("status", [](const Solution& s) { return to_string(s.report.status); })
       .def_ro("converged", &Solution::converged)
       .def_ro("solver", &Solution::solver)
       .def_ro("contact_model", &Solution::model)
       .def("__repr__", [](const Solution& s) {
-        return "Solution(" + s.solver + ", " + to_string(s.report.status) + ", " +
-               std::to_string(s.report.iterations) + " iterations)";
+        return "Solution(" + s.solver + ", " + to_string(s.report.status) + ", " + std::to_string(s.report.iterations) +
+               " iterations)";
       });
   m.def("solve", solve, "G"_a, "g"_a, "mu"_a, nb::kw_only(), "contact_model"_a = "ncp", "solver"_a = "",
         "tolerance"_a = 1e-8, "relative"_a = false, "max_iterations"_a = 10000, "R"_a = nb::none(),

@@ -29,9 +29,9 @@ std::string shown(const Audit& a) {
   text += line("overlap", number(a.penetration) + " m at most");
   text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, worst residual " +
                              number(a.worst_residual) + " (relative)");
-  text += line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " +
-                            std::to_string(a.infeasible) + ", wedged " + std::to_string(a.wedged) + ", escalated " +
-                            std::to_string(a.escalated));
+  text +=
+      line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
+                        ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
   text += line("energy", "kinetic " + number(e.kinetic) + ", potential " + number(e.potential) + ", elastic " +
                              number(e.elastic) + ", start " + number(a.energy_start) + " J");
   text += line("work", "actuators " + number(e.actuators) + ", damping " + number(e.damping) + ", contacts " +
@@ -61,21 +61,30 @@ void bind_contact(nb::module_& m) {
       .def_ro("id", &ContactReport::id, "survives steps")
       .def_ro("geometry_a", &ContactReport::geometry_a, "index in Model.geometries")
       .def_ro("geometry_b", &ContactReport::geometry_b, "index in Model.geometries")
-      .def_prop_ro("point", [](const ContactReport& c) { return copied(c.p_WC); }, "in the world (3) [m]", nb::rv_policy::automatic)
-      .def_prop_ro("frame", [](const ContactReport& c) { return copied(c.R_WC); },
-                   "axes t1, t2, n as columns, n from a to b (3 x 3)", nb::rv_policy::automatic)
-      .def_prop_ro("normal", [](const ContactReport& c) { return copied(Vec3(c.R_WC.col(2))); }, "from a to b (3)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "point", [](const ContactReport& c) { return copied(c.p_WC); }, "in the world (3) [m]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "frame", [](const ContactReport& c) { return copied(c.R_WC); },
+          "axes t1, t2, n as columns, n from a to b (3 x 3)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "normal", [](const ContactReport& c) { return copied(Vec3(c.R_WC.col(2))); }, "from a to b (3)",
+          nb::rv_policy::automatic)
       .def_ro("gap", &ContactReport::gap, "negative where the surfaces overlap [m]")
-      .def_prop_ro("force", [](const ContactReport& c) { return copied(Vec3(c.R_WC * c.f)); },
-                   "mean over the step, on b, in the world (3) [N]", nb::rv_policy::automatic)
-      .def_prop_ro("force_C", [](const ContactReport& c) { return copied(c.f); }, "the same in (t1, t2, n) (3) [N]", nb::rv_policy::automatic)
-      .def_prop_ro("velocity", [](const ContactReport& c) { return copied(c.c); },
-                   "of b relative to a at the end of the step, in (t1, t2, n) (3) [m/s]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "force", [](const ContactReport& c) { return copied(Vec3(c.R_WC * c.f)); },
+          "mean over the step, on b, in the world (3) [N]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "force_C", [](const ContactReport& c) { return copied(c.f); }, "the same in (t1, t2, n) (3) [N]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "velocity", [](const ContactReport& c) { return copied(c.c); },
+          "of b relative to a at the end of the step, in (t1, t2, n) (3) [m/s]", nb::rv_policy::automatic)
       .def_ro("mode", &ContactReport::mode)
       .def_ro("cone_margin", &ContactReport::cone_margin, "mu f_N - |f_T| [N]")
       .def("__repr__", [](const ContactReport& c) {
-        return "Contact(" + std::to_string(c.geometry_a) + ", " + std::to_string(c.geometry_b) + ", gap=" +
-               number(c.gap) + " m, force_n=" + number(c.f.z()) + " N)";
+        return "Contact(" + std::to_string(c.geometry_a) + ", " + std::to_string(c.geometry_b) +
+               ", gap=" + number(c.gap) + " m, force_n=" + number(c.f.z()) + " N)";
       });
 }
 
@@ -126,7 +135,8 @@ void bind_audit(nb::module_& m) {
       .def_ro("energy", &StepReport::energy)
       .def_ro("substeps", &StepReport::substeps)
       .def_prop_ro("iterations", [](const StepReport& r) { return r.solve.iterations; })
-      .def_prop_ro("residual", [](const StepReport& r) { return r.solve.residual.relative(); }, "relative");
+      .def_prop_ro(
+          "residual", [](const StepReport& r) { return r.solve.residual.relative(); }, "relative");
 }
 
 }  // namespace
@@ -138,22 +148,29 @@ void bind_state(nb::module_& m) {
   nb::class_<State>(m, "State", "All that changes: keep it, and the run goes on from it bit for bit.")
       .def_ro("t", &State::t, "[s]")
       .def_ro("step", &State::step, "steps taken")
-      .def_prop_ro("q", [](nb::handle self) { return view(nb::cast<State&>(self).q, self); },
-                   "coordinates (nq); a view that can be written", nb::rv_policy::automatic)
-      .def_prop_ro("v", [](nb::handle self) { return view(nb::cast<State&>(self).v, self); },
-                   "velocities (nv); a view that can be written", nb::rv_policy::automatic)
-      .def_prop_ro("tau", [](nb::handle self) { return view(std::as_const(nb::cast<State&>(self).tau), self); },
-                   "torque held between ticks of the controllers (nv) [N m] or [N]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "q", [](nb::handle self) { return view(nb::cast<State&>(self).q, self); },
+          "coordinates (nq); a view that can be written", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "v", [](nb::handle self) { return view(nb::cast<State&>(self).v, self); },
+          "velocities (nv); a view that can be written", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "tau", [](nb::handle self) { return view(std::as_const(nb::cast<State&>(self).tau), self); },
+          "torque held between ticks of the controllers (nv) [N m] or [N]", nb::rv_policy::automatic)
       .def_prop_rw(
           "seed", [](const State& s) { return s.random.state; }, [](State& s, std::uint64_t x) { s.random.state = x; },
           "of the random generator")
-      .def_prop_ro("hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
-      .def("forget_contacts", [](State& s) { s.contacts.clear(); }, "Anchors and warm starts are forgotten.")
+      .def_prop_ro(
+          "hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
+      .def(
+          "forget_contacts", [](State& s) { s.contacts.clear(); }, "Anchors and warm starts are forgotten.")
       .def("copy", [](const State& s) { return s; })
-      .def("save", [](const State& s, const std::string& path) { save_state(s, path); }, "path"_a,
-           "Writes a file; load it with State.load(model, path).")
-      .def_static("load", [](const Model& model, const std::string& path) { return load_state(model, path); }, "model"_a,
-                  "path"_a, "Reads a file; InvalidInput where it is broken or belongs to another model.")
+      .def(
+          "save", [](const State& s, const std::string& path) { save_state(s, path); }, "path"_a,
+          "Writes a file; load it with State.load(model, path).")
+      .def_static(
+          "load", [](const Model& model, const std::string& path) { return load_state(model, path); }, "model"_a,
+          "path"_a, "Reads a file; InvalidInput where it is broken or belongs to another model.")
       .def_static("neutral", &State::neutral, "model"_a, "Every joint at zero, at rest.")
       .def("__repr__", [](const State& s) { return "State(t=" + number(s.t) + " s, hash=" + hex(hash(s)) + ")"; });
 }

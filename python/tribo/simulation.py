@@ -87,7 +87,7 @@ class Simulation(_core.Simulation):
                  memory: int = 0, period: float = 0.0) -> None:
         super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
         self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
-        self._functions: list[tuple[ControlFunction, int, float]] = []
+        self._added: list[Callable[[Simulation], None]] = []
         if controller is not None:
             self.control(controller, memory=memory, period=period)
 
@@ -100,7 +100,18 @@ class Simulation(_core.Simulation):
         goes on exactly. What a function remembers elsewhere is not saved.
         """
         self._add_function(function, memory, period)
-        self._functions.append((function, memory, period))
+        self._added.append(lambda other: other.control(function, memory=memory, period=period))
+
+    def add_sensors(self, **options: Any) -> None:
+        """Inertial unit, joint encoders and feet of a robot; read them as sim.sensors.
+
+        robot: its name (the first where none is given). imu_frame: a frame (the base where none is given). period [s]
+        between samples, 0 for every step; delay [s]; seed. accelerometer [m/s^2], gyroscope [rad/s], position [rad],
+        velocity [rad/s], force [N]: a SensorError each. contact_threshold [N]. What sensors remember, their generator
+        too, lives in the State: a restored run measures the same again.
+        """
+        self._add_sensors(**options)
+        self._added.append(lambda other: other.add_sensors(**options))
 
     def push(self, where: str, force: ArrayLike, duration: float, *, start: float | None = None,
              point: ArrayLike | None = None) -> None:
@@ -121,15 +132,15 @@ class Simulation(_core.Simulation):
         report = self._run(self.scene.duration if duration is None else float(duration),
                            "" if record is None else os.fspath(record))
         if check and report.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
-            raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s")
+            raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s\n{self.explain()}")
         return self.audit
 
     def fork(self) -> Simulation:
         """Another simulation of the same scene, in the same state. They share the model and nothing else."""
         twin = Simulation(self.scene)
         twin._recipe = self._recipe
-        for function, memory, period in self._functions:
-            twin.control(function, memory=memory, period=period)
+        for add in self._added:
+            add(twin)
         twin.state = self.state
         return twin
 
@@ -138,8 +149,8 @@ class Simulation(_core.Simulation):
         if self._recipe is None:
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
-        for function, memory, period in self._functions:
-            other.control(function, memory=memory, period=period)
+        for add in self._added:
+            add(other)
         other.set(q=self.q, v=self.v)
         return other
 

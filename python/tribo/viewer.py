@@ -37,7 +37,8 @@ def quaternion(R: Array) -> Array:
 def cones(contacts: Contacts, height: float) -> tuple[Array, NDArray[np.uint32]]:
     """One mesh of all friction cones, tip at the contact, opening along the normal."""
     angles = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
-    vertices, faces = [], []
+    vertices: list[Array] = []
+    faces: list[list[int]] = []
     for i in range(len(contacts.mu)):
         n = contacts.normal[i]
         t1 = np.cross(n, [1.0, 0, 0] if abs(n[0]) < 0.9 else [0, 1.0, 0])
@@ -197,7 +198,8 @@ class Viewer:
         j = min(i + 1, len(self.track.t) - 1)
         if j == i or self.track.t[j] <= self.track.t[i]:
             return np.array(simulation.v)
-        return self.track.model.difference(self.track.q[i], self.track.q[j]) / (self.track.t[j] - self.track.t[i])
+        moved: Array = self.track.model.difference(self.track.q[i], self.track.q[j])
+        return moved / float(self.track.t[j] - self.track.t[i])
 
     def replace(self, track: Track) -> None:
         """Shows another run of the same model."""

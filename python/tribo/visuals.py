@@ -145,6 +145,13 @@ def _of_shape(shape: _core.Geometry, colour: Colour) -> Visual | None:
         made = trimesh.creation.box(2 * size)
     elif kind == _core.ShapeKind.Capsule:
         made = trimesh.creation.capsule(2 * size[2], size[0], count=[16, 16])
+    elif kind == _core.ShapeKind.Cylinder:
+        made = trimesh.creation.cylinder(size[0], 2 * size[2], sections=32)
+    elif kind == _core.ShapeKind.Ellipsoid:
+        made = trimesh.creation.icosphere(subdivisions=3)
+        made.apply_scale(size)
+    elif kind == _core.ShapeKind.HeightField:
+        return _of_terrain(shape, colour)
     elif kind == _core.ShapeKind.Convex:
         faces = [[f[0], f[k], f[k + 1]] for f in shape.faces for k in range(1, len(f) - 1)]
         return Visual(shape.name, shape.body, np.array(shape.placement), np.array(shape.vertices),
@@ -153,6 +160,17 @@ def _of_shape(shape: _core.Geometry, colour: Colour) -> Visual | None:
         return None
     return Visual(shape.name, shape.body, np.array(shape.placement), np.asarray(made.vertices, dtype=float),
                   np.asarray(made.faces, dtype=np.uint32), colour)
+
+
+def _of_terrain(shape: _core.Geometry, colour: Colour) -> Visual:
+    """Two triangles a cell, as the collision has them."""
+    heights, (dx, dy) = np.array(shape.heights), shape.spacing
+    ny, nx = heights.shape
+    x, y = np.meshgrid((np.arange(nx) - (nx - 1) / 2) * dx, (np.arange(ny) - (ny - 1) / 2) * dy)
+    vertices = np.stack([x.ravel(), y.ravel(), heights.ravel()], axis=1)
+    i = (np.arange(ny - 1)[:, None] * nx + np.arange(nx - 1)[None, :]).ravel()
+    faces = np.concatenate([np.stack([i, i + 1, i + nx], axis=1), np.stack([i + 1, i + nx + 1, i + nx], axis=1)])
+    return Visual(shape.name, shape.body, np.array(shape.placement), vertices, faces.astype(np.uint32), colour)
 
 
 def visuals_of(model: _core.Model) -> list[Visual]:

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-class Pd final : public Controller {
+class Pd final : public PdController {
  public:
   Pd(const Model& model, const PdOptions& options) : options_(options), member_(model.members[at(options.member)]) {
     const std::string owner = "pd controller of '" + member_.name + "'";
@@ -59,6 +59,8 @@ class Pd final : public Controller {
     }
   }
 
+  PdOptions& options() override { return options_; }
+
  private:
   PdOptions options_;
   Member member_;
@@ -66,7 +68,7 @@ class Pd final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options) {
+std::unique_ptr<PdController> make_pd(const Model& model, const PdOptions& options) {
   return std::make_unique<Pd>(model, options);
 }
 

@@ -16,8 +16,9 @@ struct SceneEntry {
 std::vector<SceneEntry> known_scenes();
 
 struct SceneRequest {
-  std::string scene;       ///< a path, the name of a known scene, a known robot, or a .urdf
-  std::string controller;  ///< "none" takes away those of the scene, a name stands in where it has none; empty: as it is
+  std::string scene;  ///< a path, the name of a known scene, a known robot, or a .urdf
+  std::string
+      controller;  ///< "none" takes away those of the scene, a name stands in where it has none; empty: as it is
   std::vector<Override> overrides;
 };
 
