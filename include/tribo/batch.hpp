@@ -44,12 +44,12 @@ class Batch {
   /// Sum of the forces on the feet of the first robot that has any, each foot one column (worlds x feet), normal [N].
   std::span<const double> foot_force() const;
   int feet() const;
-  std::span<double> target();  ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
+  std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
   std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
   std::span<const WorldStatus> status() const;  ///< (worlds)
   const std::string& reason(int world) const;   ///< of a failure; "" where there is none
 
-  /// Back to the start of the scene, or to a state that was taken from this world's model or the scene's.
+  /// Back to the start of the scene, or to any state of its model: it fits every world, whatever its parameters.
   void reset(int world);
   void set_state(int world, const State& state);
   const State& state(int world) const;

@@ -38,12 +38,7 @@ struct PdOptions {
   VecX tau_ff;  ///< (nv of the member) [N m] or [N]
   bool implicit = true;
 };
-/// The options may be changed between steps, their sizes not: targets of a learner, gains of a world.
-class PdController : public Controller {
- public:
-  virtual PdOptions& options() = 0;
-};
-std::unique_ptr<PdController> make_pd(const Model& model, const PdOptions& options);
+std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options);
 
 /// The motors that the file of a member describes (tribo/actuator.hpp), each under a control that stays.
 struct ActuatorOptions {

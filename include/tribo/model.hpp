@@ -124,9 +124,6 @@ class Model {
   double mass() const;  ///< of all that moves [kg]
   int actuated(int iv) const { return joints.effort_limit[iv] > 0; }
 
-  /// The same with every mass (inertia too) and every coefficient of friction times a factor [-].
-  Model varied(double mass, double friction) const;
-
   /// Index by name; InvalidInput lists the known names and the nearest one.
   int member(const std::string& name) const;
   int frame(const std::string& name) const;

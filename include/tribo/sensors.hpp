@@ -1,5 +1,6 @@
-// What a robot's own sensors say: inertial unit, joint encoders, feet. With noise, bias and delay, drawn from a generator
-// whose state, like all that the sensors remember, lives in the State: a restored run measures the same again.
+// What a robot's own sensors say: inertial unit, joint encoders, feet. With noise, bias and delay, drawn from a
+// generator whose state, like all that the sensors remember, lives in the State: a restored run measures the same
+// again.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +25,22 @@ struct SensorOptions {
   double period = 0;      ///< time between samples [s]; 0: every step
   double delay = 0;       ///< age of what is read [s], >= 0
   std::uint64_t seed = 1;
-  SensorError accelerometer;      ///< [m/s^2]
-  SensorError gyroscope;          ///< [rad/s]
-  SensorError position;           ///< of joints [rad] or [m]
-  SensorError velocity;           ///< of joints [rad/s] or [m/s]
-  SensorError force;              ///< of feet [N]
+  SensorError accelerometer;       ///< [m/s^2]
+  SensorError gyroscope;           ///< [rad/s]
+  SensorError position;            ///< of joints [rad] or [m]
+  SensorError velocity;            ///< of joints [rad/s] or [m/s]
+  SensorError force;               ///< of feet [N]
   double contact_threshold = 0.1;  ///< a foot is said to touch from this measured force on [N]
 };
 
 /// One sample.
 struct SensorReading {
-  double t = 0;                         ///< when it was taken [s]
-  Vec3 acceleration = Vec3::Zero();     ///< specific force of the inertial unit, in its frame: at rest +g upwards [m/s^2]
+  double t = 0;                      ///< when it was taken [s]
+  Vec3 acceleration = Vec3::Zero();  ///< specific force of the inertial unit, in its frame: at rest +g upwards [m/s^2]
   Vec3 angular_velocity = Vec3::Zero();  ///< in its frame [rad/s]
-  VecX position, velocity;              ///< of the robot's joints of one coordinate, in order
-  VecX force;                           ///< normal force of each foot [N]
-  std::vector<bool> touching;           ///< of each foot
+  VecX position, velocity;               ///< of the robot's joints of one coordinate, in order
+  VecX force;                            ///< normal force of each foot [N]
+  std::vector<bool> touching;            ///< of each foot
 };
 
 /// A controller that moves nothing: it samples at the state before the step, and keeps all in its memory. It is called
@@ -63,8 +64,8 @@ class Sensors final : public Controller {
 
   SensorOptions options_;
   int body_ = 0;
-  Placement X_BI_;                         // inertial unit in its body
-  std::vector<int> q_, v_, feet_;          // coordinates of joints; geometries
+  Placement X_BI_;                 // inertial unit in its body
+  std::vector<int> q_, v_, feet_;  // coordinates of joints; geometries
   int channels_ = 0, ring_ = 1;
 };
 

@@ -28,13 +28,23 @@ void bind_batch(nb::module_& m) {
       .def(nb::init<const Scene&, int, int>(), "scene"_a, "worlds"_a, "threads"_a = 0)
       .def_prop_ro("worlds", &Batch::worlds, "number of worlds")
       .def_prop_ro("threads", &Batch::threads, "that step them")
-      .def_prop_ro("scene", [](const Batch& b) { return b.scene(); }, "a copy of the scene")
-      .def_prop_ro("dt", [](const Batch& b) { return b.scene().dt; }, "[s]")
       .def_prop_ro(
-          "q", [](nb::handle h) { const Batch& b = nb::cast<Batch&>(h); return rows(b.q(), b.worlds(), h); },
+          "scene", [](const Batch& b) { return b.scene(); }, "a copy of the scene")
+      .def_prop_ro(
+          "dt", [](const Batch& b) { return b.scene().dt; }, "[s]")
+      .def_prop_ro(
+          "q",
+          [](nb::handle h) {
+            const Batch& b = nb::cast<Batch&>(h);
+            return rows(b.q(), b.worlds(), h);
+          },
           "coordinates (worlds, nq), read only", automatic)
       .def_prop_ro(
-          "v", [](nb::handle h) { const Batch& b = nb::cast<Batch&>(h); return rows(b.v(), b.worlds(), h); },
+          "v",
+          [](nb::handle h) {
+            const Batch& b = nb::cast<Batch&>(h);
+            return rows(b.v(), b.worlds(), h);
+          },
           "velocities (worlds, nv), read only", automatic)
       .def_prop_ro(
           "t",
@@ -44,17 +54,32 @@ void bind_batch(nb::module_& m) {
           },
           "(worlds) [s], read only", automatic)
       .def_prop_ro(
-          "tau", [](nb::handle h) { const Batch& b = nb::cast<Batch&>(h); return rows(b.torque(), b.worlds(), h); },
+          "tau",
+          [](nb::handle h) {
+            const Batch& b = nb::cast<Batch&>(h);
+            return rows(b.torque(), b.worlds(), h);
+          },
           "torque of the actuators in the last step (worlds, nv) [N m] or [N], read only", automatic)
       .def_prop_ro(
           "foot_force",
-          [](nb::handle h) { const Batch& b = nb::cast<Batch&>(h); return rows(b.foot_force(), b.worlds(), h); },
+          [](nb::handle h) {
+            const Batch& b = nb::cast<Batch&>(h);
+            return rows(b.foot_force(), b.worlds(), h);
+          },
           "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
       .def_prop_ro(
-          "target", [](nb::handle h) { Batch& b = nb::cast<Batch&>(h); return rows(b.target(), b.worlds(), h); },
+          "target",
+          [](nb::handle h) {
+            Batch& b = nb::cast<Batch&>(h);
+            return rows(b.target(), b.worlds(), h);
+          },
           "reference of the pd controllers (worlds, nq); write to it", automatic)
       .def_prop_ro(
-          "torque", [](nb::handle h) { Batch& b = nb::cast<Batch&>(h); return rows(b.torque_in(), b.worlds(), h); },
+          "torque",
+          [](nb::handle h) {
+            Batch& b = nb::cast<Batch&>(h);
+            return rows(b.torque_in(), b.worlds(), h);
+          },
           "torque added to that of the controllers (worlds, nv) [N m] or [N]; write to it", automatic)
       .def_prop_ro(
           "failed",
@@ -67,8 +92,12 @@ void bind_batch(nb::module_& m) {
           },
           "worlds that stand still because a step could not be taken (worlds)", automatic)
       .def(
-          "reason", [](const Batch& b, int world) { check_world(b, world); return b.reason(world); }, "world"_a,
-          "Why a world failed; '' where it did not.")
+          "reason",
+          [](const Batch& b, int world) {
+            check_world(b, world);
+            return b.reason(world);
+          },
+          "world"_a, "Why a world failed; '' where it did not.")
       .def("step", &Batch::step, "n"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
            "Takes n steps in every world that runs. The GIL is released.")
       .def(
@@ -78,14 +107,26 @@ void bind_batch(nb::module_& m) {
           },
           "worlds"_a)
       .def(
-          "set_state", [](Batch& b, int world, const State& s) { check_world(b, world); b.set_state(world, s); },
+          "set_state",
+          [](Batch& b, int world, const State& s) {
+            check_world(b, world);
+            b.set_state(world, s);
+          },
           "world"_a, "state"_a, "Puts a state of the scene's model into a world.")
       .def(
-          "state", [](const Batch& b, int world) { check_world(b, world); return b.state(world); }, "world"_a,
-          "A copy of the state of a world.")
+          "state",
+          [](const Batch& b, int world) {
+            check_world(b, world);
+            return b.state(world);
+          },
+          "world"_a, "A copy of the state of a world.")
       .def(
-          "hash", [](const Batch& b, int world) { check_world(b, world); return hex(b.hash(world)); }, "world"_a,
-          "Hash of every bit of a world's state.")
+          "hash",
+          [](const Batch& b, int world) {
+            check_world(b, world);
+            return hex(b.hash(world));
+          },
+          "world"_a, "Hash of every bit of a world's state.")
       .def(
           "set_parameters",
           [](Batch& b, int world, double mass, double friction, double gains) {

@@ -9,7 +9,9 @@ void bind_sensors(nb::module_& m) {
   nb::class_<SensorError>(m, "SensorError", "Errors of one kind of measurement, in its unit.")
       .def(
           "__init__",
-          [](SensorError* self, double noise, double bias, double walk) { new (self) SensorError{noise, bias, walk}; },
+          [](SensorError* self, double noise, double bias, double walk) {
+            new (self) SensorError{noise, bias, walk};
+          },
           nb::kw_only(), "noise"_a = 0.0, "bias"_a = 0.0, "walk"_a = 0.0,
           "Standard deviations: of each sample, of an offset drawn once, of what the offset gains in a second.")
       .def_ro("noise", &SensorError::noise)
@@ -17,17 +19,21 @@ void bind_sensors(nb::module_& m) {
       .def_ro("walk", &SensorError::walk);
   nb::class_<SensorReading>(m, "SensorReading", "One sample of a robot's sensors.")
       .def_ro("t", &SensorReading::t, "when it was taken [s]")
-      .def_prop_ro("acceleration", [](const SensorReading& r) { return copied(r.acceleration); },
-                   "specific force in the frame of the inertial unit (3): at rest +g upwards [m/s^2]",
-                   nb::rv_policy::automatic)
-      .def_prop_ro("angular_velocity", [](const SensorReading& r) { return copied(r.angular_velocity); },
-                   "in the frame of the inertial unit (3) [rad/s]", nb::rv_policy::automatic)
-      .def_prop_ro("position", [](const SensorReading& r) { return copied(r.position); }, "of the joints [rad] or [m]",
-                   nb::rv_policy::automatic)
-      .def_prop_ro("velocity", [](const SensorReading& r) { return copied(r.velocity); },
-                   "of the joints [rad/s] or [m/s]", nb::rv_policy::automatic)
-      .def_prop_ro("force", [](const SensorReading& r) { return copied(r.force); }, "normal force of each foot [N]",
-                   nb::rv_policy::automatic)
+      .def_prop_ro(
+          "acceleration", [](const SensorReading& r) { return copied(r.acceleration); },
+          "specific force in the frame of the inertial unit (3): at rest +g upwards [m/s^2]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "angular_velocity", [](const SensorReading& r) { return copied(r.angular_velocity); },
+          "in the frame of the inertial unit (3) [rad/s]", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "position", [](const SensorReading& r) { return copied(r.position); }, "of the joints [rad] or [m]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "velocity", [](const SensorReading& r) { return copied(r.velocity); }, "of the joints [rad/s] or [m/s]",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "force", [](const SensorReading& r) { return copied(r.force); }, "normal force of each foot [N]",
+          nb::rv_policy::automatic)
       .def_ro("touching", &SensorReading::touching, "of each foot");
 }
 

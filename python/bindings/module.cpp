@@ -54,6 +54,9 @@ NB_MODULE(_core, m) {
       "steppers", [] { return listed(steppers()); }, nb::sig("def steppers() -> dict[str, str]"),
       "Known steppers: name -> summary.");
   m.def(
+      "controllers", [] { return listed(controllers()); }, nb::sig("def controllers() -> dict[str, str]"),
+      "Known controllers: name -> summary.");
+  m.def(
       "solvers", [] { return listed(contact_solvers()); }, nb::sig("def solvers() -> dict[str, str]"),
       "Known contact solvers: name -> summary.");
 }

@@ -45,7 +45,7 @@ class Runner {
     return last_;
   }
 
-  StepReport run(double duration, const std::string& record) {
+  StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
     if (!(duration >= 0) || duration / simulation_.dt() > 1e15)
       throw InvalidInput("duration is " + shown(duration) + " s; must be >= 0 and at most 1e15 steps of dt");
     const Turn turn(*this);
@@ -53,7 +53,7 @@ class Runner {
     if (!record.empty()) {
       Scene now = scene_;
       now.start = simulation_.state();
-      recorder = std::make_unique<Recorder>(record, now);
+      recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
     const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation_.dt() - 1e-9));
     nb::gil_scoped_release release;
@@ -235,6 +235,7 @@ void bind_scene(nb::module_& m) {
       .def_prop_rw(
           "solver", [](const Scene& s) { return s.stepper_options.solver; },
           [](Scene& s, const std::string& x) { s.stepper_options.solver = x; }, "name; see solvers()")
+      .def_ro("warnings", &Scene::warnings, "what the user should know before a run")
       .def_rw("dt", &Scene::dt, "[s]")
       .def_rw("duration", &Scene::duration, "[s]");
   m.def(
@@ -296,7 +297,7 @@ void bind_simulation(nb::module_& m) {
           "a copy of the state; assign one to restore it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
-      .def("_run", &Runner::run, "duration"_a, "record"_a = "")
+      .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
       .def("explain", &Runner::explain,
            "Why the run went wrong, or would have: the likely first cause with its evidence.")
       .def(

@@ -27,7 +27,7 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
 else:
     from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry, InvalidInput, JointKind, Laws,
                         Member, Model, ModelBuilder, Residual, Scene, SensorError, SensorReading, ShapeKind, Solution, State, StepReport,
-                        StepStatus, Surface, robots, scenes, solve, solvers, steppers)
+                        StepStatus, Surface, controllers, robots, scenes, solve, solvers, steppers)
     from .batch import Batch
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
@@ -39,4 +39,4 @@ else:
     __all__ = ["Audit", "Batch", "Body", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding", "Frame", "Geometry", "InvalidInput",
                "JointKind", "Laws", "Member", "Model", "ModelBuilder", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation",
                "SimulationFailed", "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface",
-               "from_pinocchio", "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]
+               "controllers", "from_pinocchio", "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
@@ -87,6 +88,7 @@ class Simulation(_core.Simulation):
                  memory: int = 0, period: float = 0.0) -> None:
         super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
         self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
+        self._request: tuple[str, list[tuple[str, str]]] = ("", [])
         self._added: list[Callable[[Simulation], None]] = []
         if controller is not None:
             self.control(controller, memory=memory, period=period)
@@ -130,7 +132,7 @@ class Simulation(_core.Simulation):
         False: then audit.status does.
         """
         report = self._run(self.scene.duration if duration is None else float(duration),
-                           "" if record is None else os.fspath(record))
+                           "" if record is None else os.fspath(record), *self._request)
         if check and report.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
             raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s\n{self.explain()}")
         return self.audit
@@ -138,7 +140,7 @@ class Simulation(_core.Simulation):
     def fork(self) -> Simulation:
         """Another simulation of the same scene, in the same state. They share the model and nothing else."""
         twin = Simulation(self.scene)
-        twin._recipe = self._recipe
+        twin._recipe, twin._request = self._recipe, self._request
         for add in self._added:
             add(twin)
         twin.state = self.state
@@ -207,8 +209,12 @@ def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None,
         name, function = "none", controller
 
     def make(more: Mapping[str, object]) -> Simulation:
-        found = _core.find_scene(os.fspath(scene), name, pairs + _settings(settings) + _settings(more))
+        request = (name, pairs + _settings(settings) + _settings(more))
+        found = _core.find_scene(os.fspath(scene), *request)
+        for warning in found.warnings:
+            warnings.warn(warning, stacklevel=4)
         simulation = Simulation(found)
+        simulation._request = request
         simulation._recipe = lambda others: make({**more, **others})
         return simulation
 

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-class Pd final : public PdController {
+class Pd final : public Controller {
  public:
   Pd(const Model& model, const PdOptions& options) : options_(options), member_(model.members[at(options.member)]) {
     const std::string owner = "pd controller of '" + member_.name + "'";
@@ -59,8 +59,6 @@ class Pd final : public PdController {
     }
   }
 
-  PdOptions& options() override { return options_; }
-
  private:
   PdOptions options_;
   Member member_;
@@ -68,7 +66,7 @@ class Pd final : public PdController {
 
 }  // namespace
 
-std::unique_ptr<PdController> make_pd(const Model& model, const PdOptions& options) {
+std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options) {
   return std::make_unique<Pd>(model, options);
 }
 

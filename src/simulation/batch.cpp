@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "model/names.hpp"
-#include "simulation/pd_spec.hpp"
 #include "simulation/thread_pool.hpp"
 
 namespace tribo {
@@ -25,10 +24,55 @@ class AddedTorque final : public Controller {
   const double* row_;
 };
 
+/// A 'pd' whose reference may be moved between steps.
+class MovedPd final : public Controller {
+ public:
+  MovedPd(const Model& model, PdOptions options)
+      : model_(model), options_(std::move(options)), pd_(make_pd(model, options_)) {}
+  void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
+               Actuation& a) override {
+    pd_->control(model, state, dynamics, memory, a);
+  }
+  const PdOptions& options() const { return options_; }
+  /// row: (nq of the member).
+  void aim(const double* row) {
+    const Eigen::Map<const VecX> q_ref(row, options_.q_ref.size());
+    if (q_ref == options_.q_ref) return;
+    options_.q_ref = q_ref;
+    pd_ = make_pd(model_, options_);
+  }
+
+ private:
+  const Model& model_;
+  PdOptions options_;
+  std::unique_ptr<Controller> pd_;
+};
+
+/// The model with every mass (inertia too) and every coefficient of friction times its factor. It keeps its hash: a
+/// state of the scene fits every world.
+Model varied(const Model& from, const WorldParameters& p) {
+  if (!(p.mass > 0) || !std::isfinite(p.mass))
+    throw InvalidInput("factor of mass = " + shown(p.mass) + ", must be finite and > 0");
+  if (!(p.friction >= 0) || !std::isfinite(p.friction))
+    throw InvalidInput("factor of friction = " + shown(p.friction) + ", must be finite and >= 0");
+  Model model = from;
+  for (Body& body : model.bodies) {
+    body.inertia.mass *= p.mass;
+    body.inertia.about_com *= p.mass;
+  }
+  for (Tree& tree : model.trees) tree.mass *= p.mass;
+  for (int i = 0; i < model.surfaces(); ++i) {
+    auto& surface = const_cast<SurfacePair&>(model.surface(i));  // of our own copy, which is not constant yet
+    surface.mu_static *= p.friction;
+    surface.mu_dynamic *= p.friction;
+  }
+  return model;
+}
+
 struct World {
   std::shared_ptr<const Model> model;
   std::unique_ptr<Simulation> simulation;
-  std::vector<PdController*> controllers;  ///< belong to the simulation
+  std::vector<MovedPd*> controllers;  ///< belong to the simulation
   WorldParameters parameters;
   std::string reason;
 };
@@ -72,16 +116,18 @@ struct Batch::Impl {
     World& world = worlds[at(w)];
     const WorldParameters& p = world.parameters;
     const bool same = p.mass == 1 && p.friction == 1;
-    world.model = same ? scene.model : std::make_shared<const Model>(scene.model->varied(p.mass, p.friction));
+    world.model = same ? scene.model : std::make_shared<const Model>(varied(*scene.model, p));
     world.simulation = std::make_unique<Simulation>(world.model, scene.stepper, scene.stepper_options, scene.dt);
     world.controllers.clear();
     for (const ControllerSpec& spec : scene.controllers) {
-      const PdOptions* given = pd_of(spec);
-      if (given == nullptr) continue;
-      PdOptions options = *given;
+      if (!spec.pd) {
+        world.simulation->add_controller(spec.make(*world.model));
+        continue;
+      }
+      PdOptions options = *spec.pd;
       options.kp *= p.gains;
       options.kd *= p.gains;
-      auto pd = make_pd(*world.model, options);
+      auto pd = std::make_unique<MovedPd>(*world.model, std::move(options));
       world.controllers.push_back(pd.get());
       world.simulation->add_controller(std::move(pd));
     }
@@ -90,16 +136,14 @@ struct Batch::Impl {
     restart(w, scene.start);
   }
 
-  void restart(int w, State state) {
+  void restart(int w, const State& state) {
     World& world = worlds[at(w)];
-    state.model = world.model->hash();
     world.simulation->set_state(state);
     world.reason.clear();
     status[at(w)] = WorldStatus::Running;
     std::copy_n(scene.start.q.data(), nq, target_row(w));
     for (const ControllerSpec& spec : scene.controllers)
-      if (const PdOptions* pd = pd_of(spec))
-        std::copy_n(pd->q_ref.data(), pd->q_ref.size(), target_row(w) + member(*pd).iq);
+      if (const auto& pd = spec.pd) std::copy_n(pd->q_ref.data(), pd->q_ref.size(), target_row(w) + member(*pd).iq);
     std::fill_n(torque_in.data() + at(w) * nv, nv, 0.0);
     std::fill_n(torque.data() + at(w) * nv, nv, 0.0);
     std::fill_n(foot_force.data() + at(w) * feet.size(), feet.size(), 0.0);
@@ -137,11 +181,8 @@ struct Batch::Impl {
       return std::all_of(x, x + n, [](double y) { return std::isfinite(y); });
     };
     if (!finite(target_row(w), nq) || !finite(in, nv)) return fail(w, "a target or a torque is not finite");
-    for (PdController* pd : world.controllers) {
-      PdOptions& options = pd->options();
-      std::copy_n(target_row(w) + member(options).iq, options.q_ref.size(), options.q_ref.data());
-    }
     try {
+      for (MovedPd* pd : world.controllers) pd->aim(target_row(w) + member(pd->options()).iq);
       for (int i = 0; i < steps; ++i) {
         const StepReport report = world.simulation->step();
         if (report.status != StepStatus::NotFinite && report.status != StepStatus::Stopped) continue;
@@ -185,12 +226,7 @@ const std::string& Batch::reason(int world) const { return impl_->worlds.at(at(w
 
 void Batch::reset(int world) { set_state(world, impl_->scene.start); }
 
-void Batch::set_state(int world, const State& state) {
-  const World& w = impl_->worlds.at(at(world));
-  if (state.model != w.model->hash() && state.model != impl_->scene.model->hash())
-    throw InvalidInput("the state belongs to another model");
-  impl_->restart(world, state);
-}
+void Batch::set_state(int world, const State& state) { impl_->restart(world, state); }
 
 const State& Batch::state(int world) const { return impl_->worlds.at(at(world)).simulation->state(); }
 std::uint64_t Batch::hash(int world) const { return tribo::hash(state(world)); }

@@ -1,8 +1,8 @@
 // Causes are told apart by what can be measured:
-//   semi-implicit Euler on  M a = -Kp x - Kd v  is stable where  lambda_max(M^-1 (dt^2 Kp + 2 dt Kd)) < 4      (explain.1)
-//   the same for contact springs, with M^-1 seen at the contacts:  lambda_max(G) (dt^2 K + 2 dt B) < 4        (explain.2)
-// Both are exact for one degree of freedom, and sufficient where Kp and Kd are proportional. What holds before the first
-// step (overlap, gains, stiffness) comes before what is only seen later; of that, the earlier comes first.
+//   semi-implicit Euler on  M a = -Kp x - Kd v  is stable where  lambda_max(M^-1 (dt^2 Kp + 2 dt Kd)) < 4 (explain.1)
+//   the same for contact springs, with M^-1 seen at the contacts:  lambda_max(G) (dt^2 K + 2 dt B) < 4 (explain.2)
+// Both are exact for one degree of freedom, and sufficient where Kp and Kd are proportional. What holds before the
+// first step (overlap, gains, stiffness) comes before what is only seen later; of that, the earlier comes first.
 #include "tribo/explain.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -12,17 +12,16 @@
 
 #include "dynamics/dynamics.hpp"
 #include "model/names.hpp"
-#include "simulation/pd_spec.hpp"
 
 namespace tribo {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double least_overlap = 1e-4;     // [m]; less is what files and poses are rounded to
-constexpr double large_ratio = 100;        // of masses in contact
-constexpr double lift = 0.1;  // [m]; energy that lifts everything so high is worth a word
-constexpr double explicit_limit = 4;        // (explain.1), (explain.2)
+constexpr double least_overlap = 1e-4;  // [m]; less is what files and poses are rounded to
+constexpr double large_ratio = 100;     // of masses in contact
+constexpr double lift = 0.1;            // [m]; energy that lifts everything so high is worth a word
+constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
 
 // Largest eigenvalue of M^-1 A for a symmetric positive M and a symmetric A.
 double largest_eigenvalue(const MatX& M, const MatX& A) {
@@ -54,7 +53,9 @@ struct Witness::Impl {
   std::uint64_t saturated_steps = 0, slipping_steps = 0;
   std::vector<ContactReport> before;  ///< contacts of the step before
 
-  std::string name(int geometry) const { return geometry < 0 ? "the world" : "'" + model.geometries[at(geometry)].name + "'"; }
+  std::string name(int geometry) const {
+    return geometry < 0 ? "the world" : "'" + model.geometries[at(geometry)].name + "'";
+  }
   int tree_of(int geometry) const {
     const int body = geometry < 0 ? -1 : model.geometries[at(geometry)].body;
     return body < 0 ? -1 : model.bodies[at(body)].tree;
@@ -73,8 +74,8 @@ struct Witness::Impl {
   void start_gains() {
     Dynamics dynamics(model);
     for (const ControllerSpec& spec : scene.controllers) {
-      const PdOptions* pd = pd_of(spec);
-      if (pd == nullptr || !gains_explicit(*pd)) continue;
+      const std::optional<PdOptions>& pd = spec.pd;
+      if (!pd || !gains_explicit(*pd)) continue;
       const Member& member = model.members[at(pd->member)];
       dynamics.compute(scene.start.q, VecX::Zero(model.nv));
       const MatX M = dynamics.mass_matrix().block(member.iv, member.iv, member.nv, member.nv) +
@@ -83,10 +84,15 @@ struct Witness::Impl {
       const MatX both = VecX(scene.dt * scene.dt * pd->kp + 2 * scene.dt * pd->kd).asDiagonal();
       const double value = largest_eigenvalue(M, both);
       if (value < explicit_limit || (gains && gains->value > value)) continue;
-      gains = Finding{Cause::Gains, 0, value, explicit_limit, "-",
-                      "gains of '" + member.name + "' are taken explicitly, and dt^2 kp/m + 2 dt kd/m is " + shown(value) +
-                          " in its stiffest direction; above 4 it oscillates and grows",
-                      "dt below " + shown(largest_step(a, b)) + " s, lower gains, or implicit = true with the rigid stepper"};
+      gains = Finding{
+          Cause::Gains,
+          0,
+          value,
+          explicit_limit,
+          "-",
+          "gains of '" + member.name + "' are taken explicitly, and dt^2 kp/m + 2 dt kd/m is " + shown(value) +
+              " in its stiffest direction; above 4 it oscillates and grows",
+          "dt below " + shown(largest_step(a, b)) + " s, lower gains, or implicit = true with the rigid stepper"};
     }
   }
 
@@ -96,7 +102,11 @@ struct Witness::Impl {
     for (const ContactReport& c : simulation.contacts())
       if (deepest == nullptr || c.gap < deepest->gap) deepest = &c;
     if (deepest == nullptr) return;
-    overlap = Finding{Cause::Overlap, report.t - scene.dt, -deepest->gap, least_overlap, "m",
+    overlap = Finding{Cause::Overlap,
+                      report.t - scene.dt,
+                      -deepest->gap,
+                      least_overlap,
+                      "m",
                       name(deepest->geometry_a) + " and " + name(deepest->geometry_b) + " overlap by " +
                           shown(-deepest->gap) + " m at the start",
                       "move one of them away by that much, or drop the robot from above ('drop' of the scene file)"};
@@ -119,16 +129,22 @@ struct Witness::Impl {
         const std::vector<int>& chain = model.bodies[at(body)].chain;
         J.resize(3 * chain.size());
         dynamics.point_jacobian(body, c.p_WC, c.R_WC, J.data());
-        for (std::size_t k = 0; k < chain.size(); ++k) row.col(chain[k]) += sign * Eigen::Map<const Vec3>(J.data() + 3 * k);
+        for (std::size_t k = 0; k < chain.size(); ++k)
+          row.col(chain[k]) += sign * Eigen::Map<const Vec3>(J.data() + 3 * k);
       }
-      const SurfacePair& s = model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
+      const SurfacePair& s =
+          model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
       stiff += s.stiffness * row.transpose() * row;
       damp += s.damping * row.transpose() * row;
     }
     A = scene.dt * scene.dt * stiff + 2 * scene.dt * damp;
     const double value = largest_eigenvalue(M, A);
     if (value < explicit_limit) return;
-    stiffness = Finding{Cause::Stiffness, report.t, value, explicit_limit, "-",
+    stiffness = Finding{Cause::Stiffness,
+                        report.t,
+                        value,
+                        explicit_limit,
+                        "-",
                         "contact springs are taken explicitly by '" + scene.stepper + "', and dt^2 K/m + 2 dt B/m is " +
                             shown(value) + " at the contacts; above 4 it oscillates and grows",
                         "dt below " + shown(largest_step(largest_eigenvalue(M, stiff), largest_eigenvalue(M, damp))) +
@@ -148,12 +164,16 @@ struct Witness::Impl {
                             "the solve of '" + who + "' stopped after " + std::to_string(report.solve.iterations) +
                                 " iterations at a relative residual of " + shown(report.solve.residual.relative()) +
                                 ", with " + std::to_string(report.contacts) + " contacts",
-                            !rigid             ? "a smaller dt, or more iterations (stepper.max_newton)"
+                            !rigid            ? "a smaller dt, or more iterations (stepper.max_newton)"
                             : who == "newton" ? "more iterations (contact.max_iterations), or a smaller dt"
                                               : "the solver 'newton', or more iterations (contact.max_iterations)"};
     }
     if (!infeasible && report.status == StepStatus::Infeasible)
-      infeasible = Finding{Cause::Infeasible, report.t, report.solve.residual.relative(), scene.stepper_options.tolerance.rel, "-",
+      infeasible = Finding{Cause::Infeasible,
+                           report.t,
+                           report.solve.residual.relative(),
+                           scene.stepper_options.tolerance.rel,
+                           "-",
                            "no contact forces satisfy the laws, with " + std::to_string(report.contacts) + " contacts",
                            "look for bodies that are squeezed between opposed walls, or joints beyond their limits"};
   }
@@ -183,12 +203,19 @@ struct Witness::Impl {
       if (c.mode != ContactMode::Slip) continue;
       any = true;
       if (slip) break;
-      const SurfacePair& s = model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
+      const SurfacePair& s =
+          model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
       const double used = c.f.z() > 0 ? c.f.head<2>().norm() / c.f.z() : 0, margin = margin_before(c.id);
-      slip = Finding{Cause::Slip, report.t, used, s.mu_static, "-",
-                     name(c.geometry_a) + " and " + name(c.geometry_b) + " begin to slip: friction " + shown(c.f.head<2>().norm()) +
-                         " N under a load of " + shown(c.f.z()) + " N is " + shown(used) + " of it, mu is " + shown(s.mu_static) +
-                         (std::isfinite(margin) ? "; a step before, the margin was " + shown(margin) + " N" : "; it slips from the first touch"),
+      slip = Finding{Cause::Slip,
+                     report.t,
+                     used,
+                     s.mu_static,
+                     "-",
+                     name(c.geometry_a) + " and " + name(c.geometry_b) + " begin to slip: friction " +
+                         shown(c.f.head<2>().norm()) + " N under a load of " + shown(c.f.z()) + " N is " + shown(used) +
+                         " of it, mu is " + shown(s.mu_static) +
+                         (std::isfinite(margin) ? "; a step before, the margin was " + shown(margin) + " N"
+                                                : "; it slips from the first touch"),
                      "more friction, more load on that contact, or less tangential force"};
     }
     slipping_steps += any;
@@ -203,7 +230,11 @@ struct Witness::Impl {
       any = true;
       if (saturation) break;
       saturated_dof = k;
-      saturation = Finding{Cause::Saturation, report.t, std::abs(tau[k]), limit, "N m",
+      saturation = Finding{Cause::Saturation,
+                           report.t,
+                           std::abs(tau[k]),
+                           limit,
+                           "N m",
                            "the actuator of " + joint_of(k) + " is at its limit of " + shown(limit),
                            "a lighter load, a slower motion, or lower gains"};
     }
@@ -233,23 +264,33 @@ struct Witness::Impl {
         {Cause::External, e.external, "pushes", "a smaller or shorter push"},
         {Cause::Actuators, e.actuators, "actuators", "lower gains, or a reference that the robot can follow"},
         {Cause::Integrator, e.integrator, "the scheme itself", "a smaller dt, or another stepper"},
-        {Cause::Overlap, e.recovery, "the removal of overlap", "a start without overlap, or a longer contact.recovery_time"},
+        {Cause::Overlap, e.recovery, "the removal of overlap",
+         "a start without overlap, or a longer contact.recovery_time"},
         {Cause::Stiffness, e.contacts, "contact springs", "a smaller dt, or a stepper for stiff contact"}};
-    const Part& most = *std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.work < b.work; });
+    const Part& most =
+        *std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.work < b.work; });
     if (!(most.work > 0.3 * gained)) return {};
-    return Finding{most.cause, audit.time, most.work, gained, "J",
-                   "the energy rose from " + shown(energy_start) + " to " + shown(energy_most) + " J; " + most.name + " put in " +
-                       shown(most.work) + " J",
+    return Finding{most.cause,
+                   audit.time,
+                   most.work,
+                   gained,
+                   "J",
+                   "the energy rose from " + shown(energy_start) + " to " + shown(energy_most) + " J; " + most.name +
+                       " put in " + shown(most.work) + " J",
                    most.advice};
   }
 
   std::optional<Finding> masses() const {
     if (ratio < large_ratio || !unconverged) return {};
     const Tree &h = model.trees[at(heavy)], &l = model.trees[at(light)];
-    return Finding{Cause::MassRatio, unconverged->t, ratio, large_ratio, "-",
-                   "'" + h.name + "' (" + shown(h.mass) + " kg) touches '" + l.name + "' (" + shown(l.mass) + " kg), a ratio of " +
-                       shown(ratio) + ", and the solve of '" + scene.stepper_options.solver + "' stopped at a relative residual of " +
-                       shown(unconverged->value),
+    return Finding{Cause::MassRatio,
+                   unconverged->t,
+                   ratio,
+                   large_ratio,
+                   "-",
+                   "'" + h.name + "' (" + shown(h.mass) + " kg) touches '" + l.name + "' (" + shown(l.mass) +
+                       " kg), a ratio of " + shown(ratio) + ", and the solve of '" + scene.stepper_options.solver +
+                       "' stopped at a relative residual of " + shown(unconverged->value),
                    "the solver 'newton', which does not mind mass ratios"};
   }
 };
@@ -292,10 +333,11 @@ std::vector<Finding> Witness::explain() const {
   add(w.energy());
   if (w.saturated_steps > 0) add(w.saturation);
   add(w.slip);
-  std::stable_sort(list.begin() + static_cast<std::ptrdiff_t>(fixed), list.end(), [](const Finding& a, const Finding& b) {
-    const auto rank = [](const Finding& f) { return f.cause == Cause::Slip || f.cause == Cause::Saturation; };
-    return rank(a) < rank(b);
-  });
+  std::stable_sort(
+      list.begin() + static_cast<std::ptrdiff_t>(fixed), list.end(), [](const Finding& a, const Finding& b) {
+        const auto rank = [](const Finding& f) { return f.cause == Cause::Slip || f.cause == Cause::Saturation; };
+        return rank(a) < rank(b);
+      });
   return list;
 }
 
@@ -305,8 +347,8 @@ std::string Witness::text() const {
   std::string out;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Finding& f = list[i];
-    out += (i == 0 ? "likely first cause: " : "also: ") + to_string(f.cause) + " at t = " + shown(f.t) + " s\n  " + f.evidence +
-           "\n  try: " + f.advice + "\n";
+    out += (i == 0 ? "likely first cause: " : "also: ") + to_string(f.cause) + " at t = " + shown(f.t) + " s\n  " +
+           f.evidence + "\n  try: " + f.advice + "\n";
   }
   return out;
 }

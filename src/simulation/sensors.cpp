@@ -20,9 +20,7 @@ void check(const SensorError& e, const char* what) {
 }
 
 // Numbers of the generator as doubles that hold 32 bits each, so that every copy keeps them.
-Random unpack(const double* m) {
-  return {static_cast<std::uint64_t>(m[1]) << 32 | static_cast<std::uint64_t>(m[0])};
-}
+Random unpack(const double* m) { return {static_cast<std::uint64_t>(m[1]) << 32 | static_cast<std::uint64_t>(m[0])}; }
 void pack(const Random& random, double* m) {
   m[0] = static_cast<double>(random.state & 0xffffffffu);
   m[1] = static_cast<double>(random.state >> 32);
@@ -83,7 +81,7 @@ void Sensors::sample(const Model& model, const State& state, const Dynamics& dyn
   const double since = state.t - memory[3];
   const Vec3 a = memory[2] > 0 && since > 0 ? Vec3((v - v_last) / since) : Vec3::Zero();
   Eigen::Map<Vec3> specific(out), turning(out + 3);
-  specific = X_WI.R.transpose() * (a - model.gravity);                    // (sensors.2)
+  specific = X_WI.R.transpose() * (a - model.gravity);  // (sensors.2)
   turning = X_WI.R.transpose() * dynamics.body_velocity(body_).ang;
   v_last = v;
   memory[3] = state.t;
@@ -119,7 +117,7 @@ void Sensors::control(const Model& model, const State& state, const Dynamics& dy
     const SensorError& e = error(c);
     const double step = first ? e.bias : e.walk * std::sqrt(since);
     if (step > 0) bias[c] += step * normal(random);
-    out[1 + c] += bias[c];                                             // (sensors.1)
+    out[1 + c] += bias[c];  // (sensors.1)
     if (e.noise > 0) out[1 + c] += e.noise * normal(random);
   }
   memory[2] += 1;
