@@ -20,15 +20,18 @@ def main() -> None:
     o = parser.parse_args()
     batches = {n: tribo.Batch(o.scene, o.worlds, n) for n in o.threads}
     best = dict.fromkeys(o.threads, 0.0)
+    cpu = dict.fromkeys(o.threads, float("inf"))
     for batch in batches.values():
         batch.step(o.steps)
     for _ in range(o.turns):
         for n, batch in batches.items():
-            start = time.perf_counter()
+            start, used = time.perf_counter(), time.process_time()
             batch.step(o.steps)
+            cpu[n] = min(cpu[n], 1e6 * (time.process_time() - used) / (o.worlds * o.steps))
             best[n] = max(best[n], o.worlds * o.steps / (time.perf_counter() - start))
     for n in o.threads:
-        print(f"{o.scene}: {o.worlds} worlds, {n} threads: {best[n]:12.0f} steps/s  x {best[n] / best[o.threads[0]]:.2f}")
+        print(f"{o.scene}: {o.worlds} worlds, {n} threads: {best[n]:12.0f} steps/s  x {best[n] / best[o.threads[0]]:.2f}, "
+              f"{cpu[n]:.2f} us of CPU a step")
 
 
 if __name__ == "__main__":

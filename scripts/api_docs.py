@@ -22,6 +22,7 @@ def signature(name: str, thing: object) -> str:
 
 def first(doc: str | None) -> str:
     lines = [line.strip() for line in (doc or "").strip().splitlines()]
+    lines = [line for line in lines if not line.startswith("(self")]  # what nanobind writes of a property's type
     return " ".join(line for line in lines if line)
 
 
