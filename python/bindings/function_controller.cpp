@@ -22,8 +22,6 @@ void FunctionController::control(const Model& model, const State& state, const D
   for (int k = 0, i = 0; k < model.nv; ++k) {
     if (!model.actuated(k)) continue;
     actuation.tau[k] += tau.data()[n == model.nv ? k : i++];
-    actuation.lower[k] = -model.joints.effort_limit[k];
-    actuation.upper[k] = model.joints.effort_limit[k];
   }
 }
 
