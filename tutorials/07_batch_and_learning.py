@@ -1,7 +1,7 @@
 """Batch and learning: many worlds at once, and an environment for a learner.
 
-A random search over a trot of three numbers is enough to find a gait that earns more than standing still. For real training use any
-library that takes a Gymnasium VectorEnv.
+A random search over a trot of three numbers is enough to find a gait that earns more than standing still. For real
+training use any library that takes a Gymnasium VectorEnv.
 """
 
 import numpy as np

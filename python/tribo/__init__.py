@@ -25,9 +25,10 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
         raise ImportError("tribo: the compiled part tribo._core is missing. 'pip install .' in the source tree builds it, "
                           "or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
 else:
-    from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry, InvalidInput, JointKind, Laws,
-                        Member, Model, ModelBuilder, Residual, Scene, SensorError, SensorReading, ShapeKind, Solution, State, StepReport,
-                        StepStatus, Surface, controllers, robots, scenes, solve, solvers, steppers)
+    from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
+                        InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Residual, Scene, SensorError,
+                        SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, controllers,
+                        robots, scenes, solve, solvers, steppers)
     from .batch import Batch
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
@@ -36,7 +37,8 @@ else:
     _core.set_data_folders(str(_here / "scenes"),
                            str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))
 
-    __all__ = ["Audit", "Batch", "Body", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding", "Frame", "Geometry", "InvalidInput",
-               "JointKind", "Laws", "Member", "Model", "ModelBuilder", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation",
-               "SimulationFailed", "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface",
-               "controllers", "from_pinocchio", "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]
+    __all__ = ["Audit", "Batch", "Body", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
+               "Frame", "Geometry", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
+               "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
+               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio",
+               "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -82,7 +82,7 @@ def report(result: dict[str, Any]) -> str:
         parts.append(f"<p>{html.escape(str(result['summary']))}</p>\n")
     facts = [["command", result.get("command", "not recorded")], ["version", version.get("version", "unknown")],
              ["commit", version.get("commit", "unknown")], ["processor", machine.get("cpu", "unknown")],
-             ["cores", machine.get("cores", "unknown")], ["compiler", version.get("compiler", machine.get("compiler", "unknown"))]]
+             ["cores", machine.get("cores", "unknown")]]
     if "dt" in result:
         facts += [["dt [s]", result["dt"]], ["duration [s]", result.get("duration")]]
     parts.append(_table("How it was made", ["", ""], facts))

@@ -50,7 +50,8 @@ def _add_geometry(builder: _core.ModelBuilder, geometry: Any, material: int) -> 
         kind = type(shape.geometry).__name__
         place, body = shape.placement.homogeneous, int(shape.parentJoint) - 1
         if kind == "Sphere":
-            builder.add_shape(shape.name, body, _core.ShapeKind.Sphere, np.array([shape.geometry.radius, 0.0, 0.0]), place, material)
+            size = np.array([shape.geometry.radius, 0.0, 0.0])
+            builder.add_shape(shape.name, body, _core.ShapeKind.Sphere, size, place, material)
         elif kind == "Box":
             builder.add_shape(shape.name, body, _core.ShapeKind.Box, np.array(shape.geometry.halfSide), place, material)
         elif kind == "Capsule":

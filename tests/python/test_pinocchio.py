@@ -24,7 +24,8 @@ def test_out_and_in_again(robot):
 
 
 def test_runs_like_the_original():
-    model = tribo.from_pinocchio(tribo.to_pinocchio(tribo.load("solo12").model), feet=("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"))
+    feet = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
+    model = tribo.from_pinocchio(tribo.to_pinocchio(tribo.load("solo12").model), feet=feet)
     sim, original = tribo.Simulation(model), tribo.load("solo12", controller="none")
     sim.set(q=original.q)
     for other in (sim, original):
