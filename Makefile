@@ -12,11 +12,14 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run configure build test test-all bench format setup clean
+.PHONY: run configure build test test-all bench format setup setup-tests clean
 .DEFAULT_GOAL := build
 
 setup:
 	@scripts/setup
+
+setup-tests:
+	@scripts/setup tests
 
 configure: setup
 	@scripts/configure "$(BUILD)" $(CMAKE_FLAGS)
@@ -29,10 +32,10 @@ run: configure
 	@cmake --build "$(BUILD)" -j $(JOBS) --target tribo
 	@"$(BUILD)/tribo" run scenes/solo.toml --out out/solo
 
-test: build
+test: setup-tests build
 	@cd "$(BUILD)" && ctest -j $(JOBS) -LE long
 
-test-all: build
+test-all: setup-tests build
 	@cd "$(BUILD)" && ctest -j $(JOBS)
 
 bench: setup

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/scene.hpp"
+#include "simulation/find_scene.hpp"
 
 namespace tribo::app {
 
@@ -29,13 +29,7 @@ void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
 void add_compare(CLI::App& command, Action& action);
 void add_experiment(CLI::App& command, Action& action);
-
-/// A scene of the scenes folders.
-struct SceneEntry {
-  std::string name, path, summary;
-};
-/// Folders: TRIBO_SCENES of the environment, those of the source tree, those installed beside the program.
-std::vector<SceneEntry> known_scenes();
+void add_view(CLI::App& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {

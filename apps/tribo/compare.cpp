@@ -126,6 +126,9 @@ int compare(const Options& options) {
   for (const Method& method : methods) runs.push_back(run(scene, method, options.out));
   Json json;
   json["scene"] = scene.name;
+  json["command"] = "tribo compare " + options.scene.scene + " --with " + options.with;
+  for (const Override& o : options.scene.overrides())
+    json["command"] = json["command"].get<std::string>() + " --set " + o.path + "=" + o.value;
   json["dt"] = scene.dt;
   json["duration"] = scene.duration;
   json["machine"] = experiments::machine();
@@ -138,6 +141,7 @@ int compare(const Options& options) {
     const std::string path = (fs::path(options.out) / "compare.json").string();
     experiments::write_text(path, dumped(json));
     draw(path, (fs::path(options.out) / "compare.png").string());
+    report(path, (fs::path(options.out) / "compare.html").string());
   }
   if (options.json)
     print_json(json);
@@ -154,7 +158,7 @@ void add_compare(CLI::App& command, Action& action) {
   auto o = std::make_shared<Options>();
   o->scene.add(command);
   command.add_option("--with", o->with, "methods, separated by commas: STEPPER[:CONTACT_MODEL[:SOLVER]]")->required();
-  command.add_option("--out", o->out, "folder for compare.json, compare.png and one recording a method");
+  command.add_option("--out", o->out, "folder for compare.json, compare.png, compare.html and one recording a method");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"

@@ -57,6 +57,8 @@ int experiment(const Options& options) {
     if (!options.json) std::printf("result      %s\n", path.c_str());
     if (!result["panels"].empty()) picture = draw(path, (fs::path(options.out) / (entry.name + ".png")).string());
     if (!options.json && !picture.empty()) std::printf("picture     %s\n", picture.c_str());
+    const std::string page = report(path, (fs::path(options.out) / (entry.name + ".html")).string());
+    if (!options.json && !page.empty()) std::printf("report      %s\n", page.c_str());
   }
   if (options.json)
     print_json(result);
@@ -72,7 +74,7 @@ void add_experiment(CLI::App& command, Action& action) {
   command.add_option("NAME", o->name, "see 'tribo experiment --list'");
   command.add_flag("--list", o->list, "say which there are");
   command.add_flag("--quick", o->quick, "fewer points: seconds instead of minutes");
-  command.add_option("--out", o->out, "folder for NAME.json and NAME.png");
+  command.add_option("--out", o->out, "folder for NAME.json, NAME.png and NAME.html");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"

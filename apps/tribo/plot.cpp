@@ -25,8 +25,8 @@ std::string python() {
   return fs::exists(TRIBO_PYTHON, error) ? TRIBO_PYTHON : "python3";
 }
 
-/// Standard output of the child goes to stderr: ours may be JSON.
-bool call(std::vector<std::string> words) {
+/// Exit code of the child, -1 where there is none. Its standard output goes to stderr, where ours may be JSON.
+int call(std::vector<std::string> words, bool quiet) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -44,24 +44,41 @@ bool call(std::vector<std::string> words) {
   env.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  if (quiet) posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
   pid_t child = 0;
   const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), env.data());
   posix_spawn_file_actions_destroy(&files);
   int status = 0;
-  if (failed != 0 || waitpid(child, &status, 0) != child) return false;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (failed != 0 || waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace
 
 std::string draw(const std::string& result, const std::string& picture) {
-  if (call({python(), "-m", "tribo.plots", result, picture})) return picture;
+  if (call({python(), "-m", "tribo.plots", result, picture}, true) == 0) return picture;
   std::fprintf(stderr,
                "tribo: no picture was drawn. Pictures need Python with matplotlib: 'make setup' installs both, or set "
                "TRIBO_PYTHON\nto such a Python; then  PYTHONPATH=python python3 -m tribo.plots %s %s\n",
                result.c_str(), picture.c_str());
   return "";
+}
+
+std::string report(const std::string& result, const std::string& page) {
+  return call({python(), "-m", "tribo", "report", result, page}, true) == 0 ? page : "";
+}
+
+int hand_to_python(std::vector<std::string> words) {
+  if (call({python(), "-c", "import tribo._core, viser"}, true) != 0) {
+    std::fprintf(
+        stderr,
+        "tribo %s: needs the Python package tribo: 'pip install .' in the source tree, or set TRIBO_PYTHON to a "
+        "Python that has it\n(the message above says what is missing in %s)\n",
+        words[0].c_str(), python().c_str());
+    return 1;
+  }
+  words.insert(words.begin(), {python(), "-m", "tribo"});
+  return call(words, false);
 }
 
 }  // namespace tribo::app

@@ -10,6 +10,7 @@
 #include "model/names.hpp"
 #include "simulation/advice.hpp"
 #include "simulation/file.hpp"
+#include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
 
 namespace tribo::app {
@@ -21,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   SceneOptions scene;
   std::string out, save_state, load_state;
-  bool json = false, strict = false, no_record = false;
+  bool json = false, strict = false, no_record = false, explain = false;
 };
 
 /// How a run ended.
@@ -38,7 +39,7 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-Outcome step_through(Simulation& simulation, Recorder* recorder, double duration, bool strict) {
+Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witness, double duration, bool strict) {
   Outcome outcome;
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
@@ -47,6 +48,7 @@ Outcome step_through(Simulation& simulation, Recorder* recorder, double duration
   for (std::uint64_t i = 0; i < steps; ++i) {
     outcome.last = simulation.step();
     if (recorder) recorder->push(simulation, outcome.last);
+    witness.observe(simulation, outcome.last);
     const StepStatus status = outcome.last.status;
     if (status == StepStatus::NotFinite || status == StepStatus::Stopped || (strict && broke_policy(outcome.last))) {
       outcome.status = to_string(outcome.last.status);
@@ -182,6 +184,19 @@ void print_summary(const Json& j) {
   if (j["status"] != "done") line("status", j["status"].get<std::string>() + " at t = " + number(j["end_time"]) + " s");
 }
 
+Json explanation_json(const Witness& witness) {
+  Json list = Json::array();
+  for (const Finding& f : witness.explain())
+    list.push_back({{"cause", to_string(f.cause)},
+                    {"time", f.t},
+                    {"value", f.value},
+                    {"limit", f.limit},
+                    {"unit", f.unit},
+                    {"evidence", f.evidence},
+                    {"advice", f.advice}});
+  return list;
+}
+
 void check_folder_of(const std::string& path, const char* option) {
   std::error_code error;
   const fs::path folder = fs::absolute(path, error).parent_path();
@@ -223,25 +238,30 @@ int run(const Options& options) {
   }
   if (!options.out.empty()) prepare_out(options.out);
   std::optional<Recorder> recorder;
-  if (!options.out.empty() && !options.no_record) recorder.emplace(options.out, scene);
+  if (!options.out.empty() && !options.no_record)
+    recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
   catch_signals();
   Outcome outcome;
+  Witness witness(scene);
   Json json;
   try {
-    outcome = step_through(simulation, recorder ? &*recorder : nullptr, scene.duration, options.strict);
+    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, scene.duration, options.strict);
     const Audit audit = simulation.audit();
     write_files(options, scene, simulation, audit, recorder, outcome, json);
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());
   }
   if (options.json) {
+    if (options.explain || outcome.code == failed) json["explanation"] = explanation_json(witness);
     print_json(json);
   } else {
     print_summary(json);
+    if (options.explain && outcome.code != failed) std::printf("%s", witness.text().c_str());
   }
   std::fflush(stdout);
   if (outcome.code != done) {
     std::fprintf(stderr, "tribo: %s at t = %s s\n", outcome.status.c_str(), shown(simulation.state().t).c_str());
+    if (outcome.code == failed && !options.json) std::fputs(witness.text().c_str(), stderr);
   }
   return outcome.code;
 }
@@ -257,6 +277,7 @@ void add_run(CLI::App& command, Action& action) {
                    "stop, with exit code 1, at the first contact solve that misses its tolerance");
   command.add_option("--save-state", o->save_state, "file for the state at the end");
   command.add_option("--load-state", o->load_state, "begin from a saved state, and run for the duration from there");
+  command.add_flag("--explain", o->explain, "say what went wrong or would have; a failed run says it anyway");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"

@@ -18,10 +18,16 @@
 
 namespace tribo {
 
+/// How the scene was asked for beside its `source`, so that it can be found again from the recording.
+struct RecordingRequest {
+  std::string controller;
+  std::vector<Override> settings;
+};
+
 class Recorder {
  public:
   /// InvalidInput where the folder cannot be made. A recording.partial that a killed run left is moved aside.
-  Recorder(const std::string& folder, const Scene& scene);
+  Recorder(const std::string& folder, const Scene& scene, const RecordingRequest& request = {});
   ~Recorder();
   Recorder(Recorder&&) noexcept;
 

@@ -1,1 +1,44 @@
-"""Tribo: a robot simulator for stiff frictional contact."""
+"""Tribo: a robot simulator for stiff frictional contact.
+
+    import tribo
+    sim = tribo.load("solo12")
+    sim.run(5.0)
+    print(sim.audit)
+    sim.view()
+
+Units are SI, angles radian. q and v follow Pinocchio's order and conventions.
+"""
+
+from __future__ import annotations
+
+import pathlib as _pathlib
+
+__version__ = "0.1.0"
+
+try:
+    from . import _core
+except ModuleNotFoundError as _error:  # pictures and reports are drawn without it
+    if _error.name != f"{__name__}._core":
+        raise
+
+    def __getattr__(name: str) -> object:
+        raise ImportError("tribo: the compiled part tribo._core is missing. 'pip install .' in the source tree builds it, "
+                          "or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
+else:
+    from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
+                        InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Residual, Scene, SensorError,
+                        SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, controllers,
+                        robots, scenes, solve, solvers, steppers)
+    from .batch import Batch
+    from .pinocchio_models import from_pinocchio, to_pinocchio
+    from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
+
+    _here = _pathlib.Path(__file__).parent
+    _core.set_data_folders(str(_here / "scenes"),
+                           str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))
+
+    __all__ = ["Audit", "Batch", "Body", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
+               "Frame", "Geometry", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
+               "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
+               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio",
+               "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -5,12 +5,17 @@ DOCS/rigid-tables.md (tables II and III of the paper, measured), each where resu
 in them is typed by hand.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import sys
+from typing import Any
 
-FAMILIES = {
+Result = dict[str, Any]
+
+FAMILIES: dict[str, dict[str, Any]] = {
     "rigid": {
         "title": "Rigid contact",
         "source": "[LeLidec2024]: Q. Le Lidec et al., Contact models in robotics: a comparative analysis.",
@@ -45,7 +50,7 @@ FAMILIES = {
 }
 
 
-def number(x):
+def number(x: object) -> str:
     if x is None or (isinstance(x, float) and not math.isfinite(x)):
         return "not finite"
     if isinstance(x, bool) or not isinstance(x, (int, float)):
@@ -53,24 +58,24 @@ def number(x):
     return f"{x:.3g}"
 
 
-def bounds(condition):
+def bounds(condition: Result) -> str:
     low, high = condition.get("at_least"), condition.get("at_most")
     if low is not None and high is not None:
         return f"{number(low)} to {number(high)}"
     return f">= {number(low)}" if low is not None else f"<= {number(high)}"
 
 
-def escape(text):
+def escape(text: object) -> str:
     return str(text).replace("|", "\\|")
 
 
-def table(columns, rows):
+def table(columns: list[str], rows: list[list[Any]]) -> str:
     lines = ["| " + " | ".join(escape(c) for c in columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(escape(number(x)) for x in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
-def claims(result):
+def claims(result: Result) -> str:
     rows = []
     for claim in result["claims"]:
         measured = "; ".join(f"`{c['measure']}` {number(claim['measured'][c['measure']])} ({bounds(c)})"
@@ -80,13 +85,13 @@ def claims(result):
     return table(["holds", "claim", "source", "measured (asked)", "remark"], rows)
 
 
-def head(result):
+def head(result: Result) -> str:
     machine, version = result["machine"], result["version"]
     return (f"`{result['command']}`, version {version['version']}, commit {version['commit']}, on {machine['cpu']}, "
             f"{machine['cores']} cores.\n")
 
 
-def report(name, family, results):
+def report(name: str, family: dict[str, Any], results: list[Result]) -> str:
     held = sum(c["holds"] for r in results for c in r["claims"])
     total = sum(len(r["claims"]) for r in results)
     text = (f"# {family['title']}: the claims of the literature, measured\n\n{family['source']} "
@@ -105,7 +110,7 @@ def report(name, family, results):
     return text
 
 
-def tables(result):
+def tables(result: Result) -> str:
     text = ("# Contact models and solvers: what each keeps\n\nTables II and III of [LeLidec2024], generated from "
             f"measurements by {head(result)}\n`yes`: the number in brackets, relative, is at most 1e-6.\n")
     for t in result["tables"]:
@@ -113,12 +118,12 @@ def tables(result):
     return text + "\nAgainst the paper's own ticks:\n\n" + claims(result)
 
 
-def measures(results):
+def measures(results: list[Result]) -> dict[str, str]:
     """Every measure by 'experiment:name', as text."""
     return {f"{r['experiment']}:{name}": number(value) for r in results for name, value in r["measures"].items()}
 
 
-def remarks(file_name, results):
+def remarks(file_name: str, results: list[Result]) -> str:
     """The text beside this file, with our numbers; nothing where one of them was not measured."""
     known = measures(results)
     with open(os.path.join(os.path.dirname(__file__), file_name), encoding="utf-8") as file:
@@ -132,14 +137,14 @@ def remarks(file_name, results):
     return "\n" + text
 
 
-def write(path, text):
+def write(path: str, text: str) -> None:
     with open(path + ".partial", "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(path + ".partial", path)
 
 
-def load(folder, names):
-    results = []
+def load(folder: str, names: list[str]) -> list[Result]:
+    results: list[Result] = []
     for name in names:
         path = os.path.join(folder, name + ".json")
         if os.path.exists(path):
@@ -148,7 +153,7 @@ def load(folder, names):
     return results
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER", file=sys.stderr)
         return 2

@@ -4,19 +4,22 @@ A result holds panels; a panel holds labelled series. Curves differ in dash and 
 they can be told apart in grey. A label that ends in '#' is another curve of the label before it.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import sys
+from typing import Any
 
-STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
+STYLES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
 MARKERS = ["o", "s", "^", "D", "v", "x", "P", "*", "<", "+", ">", "h", "1", "2"]
 # Dark to light in an order that stays readable without colour.
 COLOURS = ["#000000", "#c0392b", "#2471a3", "#1e8449", "#b9770e", "#7d3c98", "#5d6d7e", "#d35400", "#117a65"]
 FEW = 30  # series with at most so many points get a marker at each
 
 
-def finite(xs, ys, log_x, log_y):
+def finite(xs: list[Any], ys: list[Any], log_x: bool, log_y: bool) -> tuple[list[float], list[float]]:
     """The points that can be drawn."""
     out = []
     for x, y in zip(xs, ys):
@@ -32,7 +35,7 @@ HATCHES = ["", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---", "**"]
 GREYS = ["#202020", "#707070", "#a0a0a0", "#d0d0d0", "#f0f0f0"]
 
 
-def draw_bars(axes, panel):
+def draw_bars(axes: Any, panel: dict[str, Any]) -> None:
     """Groups of bars: told apart by grey and hatch; a faded bar is an outline."""
     count = len(panel["series"])
     width = 0.84 / max(count, 1)
@@ -50,12 +53,13 @@ def draw_bars(axes, panel):
                           label=series["label"])
 
 
-def draw_panel(axes, panel):
-    index = {}
+def draw_panel(axes: Any, panel: dict[str, Any]) -> None:
+    index: dict[str, int] = {}
     if panel.get("bars"):
         draw_bars(axes, panel)
         index = {s["label"]: k for k, s in enumerate(panel["series"])}
-        return finish_panel(axes, panel, index)
+        finish_panel(axes, panel, index)
+        return
     for series in panel["series"]:
         label = series["label"].rstrip("#")
         again = label in index
@@ -71,7 +75,7 @@ def draw_panel(axes, panel):
     finish_panel(axes, panel, index)
 
 
-def finish_panel(axes, panel, index):
+def finish_panel(axes: Any, panel: dict[str, Any], index: dict[str, int]) -> None:
     if panel["log_x"]:
         axes.set_xscale("log")
     if panel["log_y"]:
@@ -90,7 +94,7 @@ def finish_panel(axes, panel, index):
         axes.legend(fontsize=7.5, framealpha=0.85)
 
 
-def draw(result, path):
+def draw(result: dict[str, Any], path: str) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -115,7 +119,7 @@ def draw(result, path):
     os.replace(partial, path)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m tribo.plots RESULT.json PICTURE.png", file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "model/data_folders.hpp"
 #include "model/mjcf.hpp"
 #include "model/names.hpp"
 #include "model/xml_file.hpp"
@@ -205,10 +206,11 @@ std::vector<RobotRecord> make_records() {
   };
 }
 
-// TRIBO_ROBOTS, then the folder known at build time.
+// TRIBO_ROBOTS, the folder beside the package, the one known at build time.
 std::vector<fs::path> robot_roots() {
   std::vector<fs::path> roots;
   if (const char* given = std::getenv("TRIBO_ROBOTS"); given != nullptr && *given != '\0') roots.emplace_back(given);
+  if (!data_folders().robots.empty()) roots.emplace_back(data_folders().robots);
 #ifdef TRIBO_ROBOT_DATA
   roots.emplace_back(TRIBO_ROBOT_DATA);
 #endif

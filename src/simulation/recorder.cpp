@@ -37,7 +37,7 @@ std::vector<std::string> coordinate_names(const Model& model) {
   return names;
 }
 
-std::string metadata(const Scene& scene) {
+std::string metadata(const Scene& scene, const RecordingRequest& request) {
   using Json = nlohmann::ordered_json;
   const Model& model = *scene.model;
   const auto list = [](const VecX& x) { return std::vector<double>(x.data(), x.data() + x.size()); };
@@ -45,6 +45,9 @@ std::string metadata(const Scene& scene) {
   meta["format"] = format_version;
   meta["scene"] = scene.name;
   meta["source"] = scene.source;
+  meta["controller"] = request.controller;
+  meta["settings"] = Json::array();
+  for (const Override& o : request.settings) meta["settings"].push_back({o.path, o.value});
   meta["model"] = hex(model.hash());
   meta["dt"] = scene.dt;
   meta["period"] = scene.record.period;
@@ -211,12 +214,13 @@ struct Recorder::Impl {
   }
 };
 
-Recorder::Recorder(const std::string& folder, const Scene& scene) : impl_(std::make_unique<Impl>()) {
+Recorder::Recorder(const std::string& folder, const Scene& scene, const RecordingRequest& request)
+    : impl_(std::make_unique<Impl>()) {
   impl_->folder = folder;
   impl_->partial = impl_->folder / "recording.partial";
   impl_->options = scene.record;
   impl_->half_step = 0.5 * scene.dt;
-  impl_->meta = metadata(scene);
+  impl_->meta = metadata(scene, request);
   std::error_code error;
   fs::create_directories(impl_->folder, error);
   if (!fs::is_directory(impl_->folder)) {

@@ -1,0 +1,65 @@
+// Many worlds of one scene at once, on a pool of threads. A world never reads another: results do not depend on the
+// number of threads, and a world that fails does not disturb the rest.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tribo/scene.hpp"
+
+namespace tribo {
+
+/// How one world differs from the scene.
+struct WorldParameters {
+  double mass = 1;      ///< factor on the mass and inertia of every body [-], > 0
+  double friction = 1;  ///< factor on every coefficient of friction [-], >= 0
+  double gains = 1;     ///< factor on kp and kd of every 'pd' controller [-], >= 0
+};
+
+enum class WorldStatus : std::uint8_t {
+  Running,
+  Failed  ///< a step could not be taken: the world stands still until it is reset
+};
+
+/// Arrays are row-major, one row a world, and belong to the batch; they keep their place as long as it lives.
+class Batch {
+ public:
+  /// threads = 0: as many as the machine has cores. InvalidInput where worlds < 1.
+  Batch(const Scene& scene, int worlds, int threads = 0);
+  ~Batch();
+
+  int worlds() const;
+  int threads() const;
+  const Scene& scene() const;
+
+  /// Takes steps in every world that runs. Targets and torques are read at the start of each step.
+  void step(int steps = 1);
+
+  std::span<const double> q() const;       ///< (worlds x nq)
+  std::span<const double> v() const;       ///< (worlds x nv)
+  std::span<const double> t() const;       ///< (worlds) [s]
+  std::span<const double> torque() const;  ///< of the actuators in the last step (worlds x nv) [N m] or [N]
+  /// Sum of the forces on the feet of the first robot that has any, each foot one column (worlds x feet), normal [N].
+  std::span<const double> foot_force() const;
+  int feet() const;
+  std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
+  std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
+  std::span<const WorldStatus> status() const;  ///< (worlds)
+  const std::string& reason(int world) const;   ///< of a failure; "" where there is none
+
+  /// Back to the start of the scene, or to any state of its model: it fits every world, whatever its parameters.
+  void reset(int world);
+  void set_state(int world, const State& state);
+  const State& state(int world) const;
+  std::uint64_t hash(int world) const;
+  /// The world begins anew with these parameters.
+  void set_parameters(int world, const WorldParameters& parameters);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,58 @@
+// Why did it slip, fall or explode: what a witness saw of a run, and the likely first cause with its evidence.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tribo/scene.hpp"
+
+namespace tribo {
+
+enum class Cause {
+  Overlap,      ///< surfaces overlap at the start
+  Gains,        ///< gains taken explicitly are too high for the step
+  Stiffness,    ///< contact springs taken explicitly are too stiff for the step
+  MassRatio,    ///< bodies in contact differ so much in mass that the solver does not converge
+  Unconverged,  ///< the contact solve missed its tolerance
+  Infeasible,   ///< no contact forces satisfy the laws
+  External,     ///< a push put in most of the energy
+  Actuators,    ///< the actuators put in most of the energy
+  Integrator,   ///< the scheme itself put in most of the energy
+  Saturation,   ///< an actuator is at its effort limit
+  Slip          ///< a contact reached its cone of friction
+};
+std::string to_string(Cause cause);
+
+/// One thing that went wrong, or that would.
+struct Finding {
+  Cause cause = Cause::Slip;
+  double t = 0;          ///< when it was first seen [s]
+  double value = 0;      ///< the measured number
+  double limit = 0;      ///< what it should not exceed
+  std::string unit;      ///< of both
+  std::string evidence;  ///< what was seen, in words and numbers
+  std::string advice;    ///< what to try
+};
+
+/// What is to be kept of a run so that it can be explained: shown every step, it keeps the first of each kind.
+class Witness {
+ public:
+  explicit Witness(const Scene& scene);
+  ~Witness();
+  Witness(Witness&&) noexcept;
+  Witness& operator=(Witness&&) noexcept;
+
+  /// After each step. Allocates only when it sees something for the first time.
+  void observe(const Simulation& simulation, const StepReport& report);
+  /// The likely first cause first; empty where nothing was seen that explains trouble.
+  std::vector<Finding> explain() const;
+  /// The same as text.
+  std::string text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

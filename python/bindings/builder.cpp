@@ -1,0 +1,146 @@
+// A model made by hand, or from another library's fields.
+#include <nanobind/stl/shared_ptr.h>
+
+#include "arrays.hpp"
+#include "model/names.hpp"
+#include "tribo/scene.hpp"
+
+namespace tribo::python {
+namespace {
+
+using namespace nb::literals;
+
+Placement placement(const MatrixIn& X, const std::string& name) {
+  if (X.shape(0) != 4 || X.shape(1) != 4) throw InvalidInput(name + " must be a 4 x 4 matrix");
+  Placement out;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) out.R(i, j) = X.data()[4 * i + j];
+    out.p[i] = X.data()[4 * i + 3];
+  }
+  if (!(out.R.transpose() * out.R).isIdentity(1e-9) || out.R.determinant() < 0)
+    throw InvalidInput(name + ": its upper left 3 x 3 block is not a rotation");
+  return out;
+}
+
+int add_body(ModelBuilder& builder, const std::string& name, int parent, JointKind joint, const MatrixIn& where,
+             const VectorIn& axis, double mass, const VectorIn& com, const MatrixIn& inertia) {
+  Body body;
+  body.name = name;
+  body.parent = parent;
+  body.joint = joint;
+  body.X_PJ = placement(where, "placement of body '" + name + "'");
+  body.axis = vec3(axis, "axis of body '" + name + "'");
+  if (!(body.axis.norm() > 0)) throw InvalidInput("axis of body '" + name + "' has no length");
+  body.axis.normalize();
+  body.inertia = {mass, vec3(com, "com of body '" + name + "'"), mat3(inertia, "inertia of body '" + name + "'")};
+  return builder.add_body(std::move(body));
+}
+
+void set_joint(ModelBuilder& builder, int body, double damping, double armature, double friction, double effort_limit,
+               double lower, double upper) {
+  const auto& bodies = builder.model().bodies;
+  if (body < 0 || body >= static_cast<int>(bodies.size()))
+    throw InvalidInput("there is no body " + std::to_string(body));
+  const Body& b = bodies[static_cast<std::size_t>(body)];
+  JointProperties& p = builder.joint_properties();
+  for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
+    p.damping[k] = damping;
+    p.armature[k] = armature;
+    p.friction[k] = friction;
+    if (b.joint == JointKind::Free) continue;
+    p.effort_limit[k] = effort_limit;
+    p.lower[k] = lower;
+    p.upper[k] = upper;
+  }
+}
+
+int add_shape(ModelBuilder& builder, const std::string& name, int body, ShapeKind kind, const VectorIn& size,
+              const MatrixIn& where, int material, bool foot) {
+  if (kind == ShapeKind::Convex) throw InvalidInput("geometry '" + name + "': use add_hull for a convex shape");
+  Geometry g;
+  g.name = name;
+  g.body = body;
+  g.kind = kind;
+  g.size = vec3(size, "size of '" + name + "'");
+  g.X_BG = placement(where, "placement of '" + name + "'");
+  g.material = material;
+  const int index = builder.add_geometry(std::move(g));
+  if (foot) builder.member(static_cast<int>(builder.model().members.size()) - 1).feet.push_back(index);
+  return index;
+}
+
+int add_hull(ModelBuilder& builder, const std::string& name, int body, const MatrixIn& points, const MatrixIn& where,
+             int material) {
+  if (points.shape(1) != 3) throw InvalidInput("vertices of '" + name + "' must have three columns [m]");
+  std::vector<Vec3> list;
+  for (std::size_t i = 0; i < points.shape(0); ++i) list.emplace_back(Eigen::Map<const Vec3>(points.data() + 3 * i));
+  Geometry g;
+  g.name = name;
+  g.body = body;
+  g.kind = ShapeKind::Convex;
+  g.hull = make_hull(list, "geometry '" + name + "'");
+  g.X_BG = placement(where, "placement of '" + name + "'");
+  g.material = material;
+  return builder.add_geometry(std::move(g));
+}
+
+}  // namespace
+
+void bind_builder(nb::module_& m) {
+  nb::class_<ModelBuilder>(m, "ModelBuilder", "Collects bodies, shapes and materials, and makes a Model.")
+      .def(nb::init<>())
+      .def(
+          "add_material",
+          [](ModelBuilder& b, const std::string& name, double mu, double restitution, double stiffness,
+             double damping) {
+            Material material;
+            material.name = name;
+            material.surface.mu_static = material.surface.mu_dynamic = mu;
+            material.surface.restitution = restitution;
+            material.surface.stiffness = stiffness;
+            material.surface.damping = damping;
+            return b.add_material(material);
+          },
+          "name"_a, "mu"_a = 0.7, "restitution"_a = 0.0, "stiffness"_a = 1e5, "damping"_a = 300.0,
+          "A surface: friction [-], restitution [-], stiffness [N/m] and damping [N s/m] of compliant contact.")
+      .def("begin_member", &ModelBuilder::begin_member, "name"_a, "robot"_a = true, "source"_a = "",
+           "self_collision"_a = false, "Begins a robot or an object; the bodies that follow belong to it.")
+      .def("add_body", add_body, "name"_a, "parent"_a, "joint"_a, "placement"_a, "axis"_a, "mass"_a, "com"_a,
+           "inertia"_a,
+           "A body: joint frame in the parent (4 x 4), axis, mass [kg], centre of mass [m], inertia about it [kg m^2].")
+      .def("set_joint", set_joint, "body"_a, "damping"_a = 0.0, "armature"_a = 0.0, "friction"_a = 0.0,
+           "effort_limit"_a = std::numeric_limits<double>::infinity(),
+           "lower"_a = -std::numeric_limits<double>::infinity(), "upper"_a = std::numeric_limits<double>::infinity(),
+           "Properties of the joint of a body; SI units.")
+      .def("add_shape", add_shape, "name"_a, "body"_a, "kind"_a, "size"_a, "placement"_a, "material"_a = 0,
+           "foot"_a = false, "A shape on a body (-1: on the world); size as ShapeKind says [m].")
+      .def("add_hull", add_hull, "name"_a, "body"_a, "vertices"_a, "placement"_a, "material"_a = 0,
+           "The convex hull of points (n x 3) [m] on a body.")
+      .def(
+          "add_ground", [](ModelBuilder& b, int material) { return b.add_ground({}, material); }, "material"_a = 0,
+          "The half-space z <= 0.")
+      .def(
+          "add_frame",
+          [](ModelBuilder& b, const std::string& name, int body, const MatrixIn& where) {
+            return b.add_frame({name, body, placement(where, "placement of '" + name + "'")});
+          },
+          "name"_a, "body"_a, "placement"_a, "A named place on a body.")
+      .def(
+          "add_robot",
+          [](ModelBuilder& b, const std::string& model, const std::string& name, bool floating,
+             const std::string& contact) {
+            RobotOptions options;
+            options.model = model;
+            options.name = name;
+            options.floating = floating;
+            options.contact = contact;
+            return add_robot(b, options);
+          },
+          "model"_a, "name"_a = "", "floating"_a = true, "contact"_a = "default",
+          "A robot by name or by the path of its file.")
+      .def(
+          "build", [](ModelBuilder& b) { return std::make_shared<Model>(b.build()); },
+          "The finished model; the builder is empty afterwards.");
+}
+
+}  // namespace tribo::python

@@ -1,0 +1,62 @@
+// tribo._core: the parts of the C++ library that Python holds.
+#include "arrays.hpp"
+#include "extras.hpp"
+#include "model/data_folders.hpp"
+#include "simulation/find_scene.hpp"
+
+namespace tribo::python {
+namespace {
+
+/// Names and summaries of a table.
+template <class Table>
+nb::dict listed(const Table& table) {
+  nb::dict names;
+  for (const auto& entry : table) names[entry.name.c_str()] = entry.summary;
+  return names;
+}
+
+}  // namespace
+
+std::string hex(std::uint64_t value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace tribo::python
+
+NB_MODULE(_core, m) {
+  using namespace tribo;
+  using namespace tribo::python;
+  m.doc() = "The compiled core of tribo. Use the names of the package tribo.";
+  nb::exception<InvalidInput>(m, "InvalidInput", PyExc_ValueError);
+  bind_model(m);
+  bind_builder(m);
+  bind_state(m);
+  bind_solve(m);
+  bind_extras(m);
+  bind_simulation(m);
+  bind_batch(m);
+  m.def(
+      "set_data_folders",
+      [](const std::string& scenes, const std::string& robots) {
+        data_folders().scenes = scenes;
+        data_folders().robots = robots;
+      },
+      nb::arg("scenes"), nb::arg("robots"), "Where the package keeps its scenes, and example-robot-data its robots.");
+  m.def(
+      "scenes", [] { return listed(known_scenes()); }, nb::sig("def scenes() -> dict[str, str]"),
+      "Known scenes: name -> summary.");
+  m.def(
+      "robots", [] { return listed(robots()); }, nb::sig("def robots() -> dict[str, str]"),
+      "Known robots: name -> summary.");
+  m.def(
+      "steppers", [] { return listed(steppers()); }, nb::sig("def steppers() -> dict[str, str]"),
+      "Known steppers: name -> summary.");
+  m.def(
+      "controllers", [] { return listed(controllers()); }, nb::sig("def controllers() -> dict[str, str]"),
+      "Known controllers: name -> summary.");
+  m.def(
+      "solvers", [] { return listed(contact_solvers()); }, nb::sig("def solvers() -> dict[str, str]"),
+      "Known contact solvers: name -> summary.");
+}

@@ -1,0 +1,40 @@
+"""A recording as a file of rerun: python -m tribo rerun RECORDING OUT.rrd"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .track import Track
+from .visuals import visuals_of
+
+MODES = np.array([[160, 160, 160], [36, 113, 163], [230, 126, 34], [192, 57, 43]], dtype=np.uint8)  # of ContactMode
+
+
+def export(track: Track, path: str | os.PathLike[str]) -> None:
+    """Writes meshes, poses, contact points and forces over time to OUT.rrd."""
+    import rerun
+
+    rr: Any = rerun
+    out = os.fspath(path)
+    partial = out + ".partial"
+    stream = rr.RecordingStream("tribo", recording_id=track.name)
+    stream.save(partial)
+    stream.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+    for k, visual in enumerate(visuals_of(track.model)):
+        name = f"world/{visual.body if visual.body >= 0 else 'fixed'}/{k}"
+        stream.log(name, rr.Mesh3D(vertex_positions=visual.vertices, triangle_indices=visual.faces,
+                                   albedo_factor=[*visual.colour, 255]), static=True)
+        stream.log(name, rr.Transform3D(translation=visual.placement[:3, 3], mat3x3=visual.placement[:3, :3]), static=True)
+    scale = 0.3 / (9.81 * track.model.mass)  # the weight is drawn 0.3 m long
+    for i, t in enumerate(track.t):
+        stream.set_time("time", duration=float(t))
+        for b, pose in enumerate(track.model.poses(track.q[i])):
+            stream.log(f"world/{b}", rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3]))
+        contacts = track.contacts[i]
+        stream.log("world/contacts", rr.Points3D(contacts.point, colors=MODES[contacts.mode], radii=0.005))
+        stream.log("world/forces", rr.Arrows3D(origins=contacts.point, vectors=scale * contacts.force))
+    stream.disconnect()
+    os.replace(partial, out)

@@ -1,0 +1,235 @@
+"""Load a scene or a robot, and run it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from .viewer import Viewer
+
+    Array = NDArray[np.float64]
+    ControlFunction = Callable[..., Array]
+
+
+class SimulationFailed(RuntimeError):
+    """A step could not be taken. The state is the last good one; the message says when and what."""
+
+
+def _toml(value: object) -> str:
+    """A value in the words of a scene file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(float(value))
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
+        return _toml(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    raise TypeError(f"{value!r} cannot stand in a scene: use numbers, text, lists and dicts")
+
+
+class _Named:
+    """A name and the keys that a scene file gives beside it."""
+
+    section = ""
+
+    def __init__(self, name: str, **keys: object) -> None:
+        self.name = name
+        self.keys = keys
+
+    def settings(self) -> list[tuple[str, str]]:
+        pairs = [(f"{self.section}.name", _toml(self.name))]
+        return pairs + [(f"{self.section}.{key}", _toml(value)) for key, value in self.keys.items()]
+
+    def __repr__(self) -> str:
+        keys = "".join(f", {k}={v!r}" for k, v in self.keys.items())
+        return f"{type(self).__name__}({self.name!r}{keys})"
+
+
+class Stepper(_Named):
+    """A way to advance the state, with its options: Stepper("exponential", method="modal").
+
+    Names: tribo.steppers(). Options are the keys of [stepper] in a scene file.
+    """
+
+    section = "stepper"
+
+
+class Controller(_Named):
+    """A controller with its options: Controller("pd", kp=20.0, kd=0.3, feedforward="gravity").
+
+    Options are the keys of [controller] in a scene file.
+    """
+
+    section = "controller"
+
+
+class Simulation(_core.Simulation):
+    """A scene that runs. Made by tribo.load, or from a Scene or a Model.
+
+    q and v are views without a copy. Stepping releases the GIL. A simulation belongs to one thread at a time.
+    """
+
+    def __init__(self, scene: _core.Scene | _core.Model, *, controller: ControlFunction | None = None,
+                 memory: int = 0, period: float = 0.0) -> None:
+        super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
+        self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
+        self._request: tuple[str, list[tuple[str, str]]] = ("", [])
+        self._added: list[Callable[[Simulation], None]] = []
+        if controller is not None:
+            self.control(controller, memory=memory, period=period)
+
+    def control(self, function: ControlFunction, *, memory: int = 0, period: float = 0.0) -> None:
+        """Adds a Python function as a controller.
+
+        function(t, q, v) -> tau: an entry for each velocity, or for each one with a motor [N m] or [N]; it is kept
+        within the effort limits. period [s] is the time between its calls, 0 for every step. With memory = n it is
+        called as function(t, q, v, memory): an array of n numbers that lives in the State, so that a restored run
+        goes on exactly. What a function remembers elsewhere is not saved.
+        """
+        self._add_function(function, memory, period)
+        self._added.append(lambda other: other.control(function, memory=memory, period=period))
+
+    def add_sensors(self, **options: Any) -> None:
+        """Inertial unit, joint encoders and feet of a robot; read them as sim.sensors.
+
+        robot: its name (the first where none is given). imu_frame: a frame (the base where none is given). period [s]
+        between samples, 0 for every step; delay [s]; seed. accelerometer [m/s^2], gyroscope [rad/s], position [rad],
+        velocity [rad/s], force [N]: a SensorError each. contact_threshold [N]. What sensors remember, their generator
+        too, lives in the State: a restored run measures the same again.
+        """
+        self._add_sensors(**options)
+        self._added.append(lambda other: other.add_sensors(**options))
+
+    def push(self, where: str, force: ArrayLike, duration: float, *, start: float | None = None,
+             point: ArrayLike | None = None) -> None:
+        """A constant force [N], in the world, on a robot, object, body or frame, for a duration [s] from start [s] on (now
+        where none is given). point is in the frame of the body [m]; its centre of mass where none is given."""
+        import numpy as np
+
+        self._push(where, np.asarray(force, dtype=float), duration, start,
+                   None if point is None else np.asarray(point, dtype=float))
+
+    def run(self, duration: float | None = None, *, record: str | os.PathLike[str] | None = None,
+            check: bool = True) -> _core.Audit:
+        """Runs for a duration [s]; that of the scene where none is given.
+
+        record: a folder for recording.npz. Where a step cannot be taken, SimulationFailed says why, unless check is
+        False: then audit.status does.
+        """
+        report = self._run(self.scene.duration if duration is None else float(duration),
+                           "" if record is None else os.fspath(record), *self._request)
+        if check and report.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
+            raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s\n{self.explain()}")
+        return self.audit
+
+    def fork(self) -> Simulation:
+        """Another simulation of the same scene, in the same state. They share the model and nothing else."""
+        twin = Simulation(self.scene)
+        twin._recipe, twin._request = self._recipe, self._request
+        for add in self._added:
+            add(twin)
+        twin.state = self.state
+        return twin
+
+    def variant(self, settings: Mapping[str, object]) -> Simulation:
+        """The same scene with other settings, at the present q, v and time: variant({"contact.model": "ccp"})."""
+        if self._recipe is None:
+            raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
+        other = self._recipe(settings)
+        for add in self._added:
+            add(other)
+        other.set(q=self.q, v=self.v)
+        return other
+
+    def set(self, *, q: Array | None = None, v: Array | None = None) -> None:
+        """Puts the world elsewhere: q (nq), v (nv). What contacts remember is forgotten."""
+        state = self.state
+        if q is not None:
+            state.q[:] = q
+        if v is not None:
+            state.v[:] = v
+        state.forget_contacts()
+        self.state = state
+
+    def view(self, *, port: int = 8080, block: bool | None = None) -> Viewer:
+        """Shows the run in the browser: time slider, contacts, forces, cones, pushes."""
+        from .viewer import view_simulation
+
+        return view_simulation(self, port=port, block=block)
+
+
+def _settings(given: Mapping[str, object] | None) -> list[tuple[str, str]]:
+    return [(key, _toml(value)) for key, value in (given or {}).items()]
+
+
+ControllerLike = Union[str, Controller, "ControlFunction", None]
+
+
+def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None, contact_model: str | None = None,
+         solver: str | None = None, controller: ControllerLike = None, dt: float | None = None,
+         duration: float | None = None, settings: Mapping[str, object] | None = None) -> Simulation:
+    """A simulation of a scene (file or known name) or of a robot (known name or .urdf file), which then stands on the
+    ground with its joints held.
+
+    stepper, solver, controller: a name, or an object with options; a controller may be a Python function, which then
+    stands alone; "none" leaves the joints free. dt and duration in [s]. settings: keys of the scene file, as
+    {"material.default.mu": 0.4}. Unknown names are answered with the known ones.
+    """
+    pairs: list[tuple[str, str]] = []
+    if isinstance(stepper, Stepper):
+        pairs += stepper.settings()
+    elif stepper is not None:
+        pairs.append(("stepper.name", _toml(stepper)))
+    named: list[tuple[str, Any]] = [("contact.model", contact_model), ("contact.solver", solver), ("stepper.dt", dt),
+                                    ("stepper.duration", duration)]
+    pairs += [(key, _toml(value)) for key, value in named if value is not None]
+    name = ""
+    function: ControlFunction | None = None
+    if isinstance(controller, Controller):
+        pairs += controller.settings()
+        name = controller.name
+    elif isinstance(controller, str):
+        name = controller
+    elif controller is not None:
+        name, function = "none", controller
+
+    def make(more: Mapping[str, object]) -> Simulation:
+        request = (name, pairs + _settings(settings) + _settings(more))
+        found = _core.find_scene(os.fspath(scene), *request)
+        for warning in found.warnings:
+            warnings.warn(warning, stacklevel=4)
+        simulation = Simulation(found)
+        simulation._request = request
+        simulation._recipe = lambda others: make({**more, **others})
+        return simulation
+
+    simulation = make({})
+    if function is not None:
+        simulation.control(function)
+    return simulation
+
+
+def parse(text: str, *, name: str = "scene", settings: Mapping[str, object] | None = None) -> Simulation:
+    """A simulation from the text of a scene file (TOML)."""
+
+    def make(more: Mapping[str, object]) -> Simulation:
+        simulation = Simulation(_core.parse_scene(text, name, _settings(settings) + _settings(more)))
+        simulation._recipe = lambda others: make({**more, **others})
+        return simulation
+
+    return make({})

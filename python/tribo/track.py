@@ -1,0 +1,135 @@
+"""A run as the viewer and the exports see it: times, coordinates and contacts, from memory or from a recording."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from .simulation import Simulation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FORMAT = 1  # of recordings that are read
+
+
+@dataclass
+class Contacts:
+    """Contacts of one moment; m of them."""
+
+    point: Array  # (m, 3) in the world [m]
+    normal: Array  # (m, 3)
+    force: Array  # (m, 3) in the world [N]
+    mode: NDArray[np.int64]  # (m) values of ContactMode
+    mu: Array  # (m) [-]
+
+
+@dataclass
+class Track:
+    """n moments of a run of a model."""
+
+    name: str
+    model: _core.Model
+    t: Array  # (n) [s]
+    q: Array  # (n, nq)
+    contacts: list[Contacts]
+
+    def nearest(self, t: float) -> int:
+        """Index of the moment nearest to a time [s]."""
+        i = int(np.searchsorted(self.t, t))
+        if i == 0:
+            return 0
+        return i if i < len(self.t) and self.t[i] - t < t - self.t[i - 1] else i - 1
+
+
+def _friction(model: _core.Model, a: int, b: int) -> float:
+    pair = [model.geometries[g].material for g in (a, b)]
+    return float(model.surface(pair[0], pair[1]).mu_static)
+
+
+def _empty() -> Contacts:
+    zero = np.zeros((0, 3))
+    return Contacts(zero, zero, zero, np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def of_simulation(simulation: Simulation) -> Track:
+    """What a simulation remembers of its run."""
+    model = simulation.model
+    materials = [g.material for g in model.geometries]
+    mu = {(a, b): float(model.surface(a, b).mu_static) for a in set(materials) for b in set(materials)}
+    frames = simulation._history()
+    contacts = []
+    for frame in frames:
+        if not frame.contacts:
+            contacts.append(_empty())
+            continue
+        list_ = frame.contacts
+        contacts.append(Contacts(np.array([c.point for c in list_]), np.array([c.normal for c in list_]),
+                                 np.array([c.force for c in list_]), np.array([c.mode.value for c in list_]),
+                                 np.array([mu[materials[c.geometry_a], materials[c.geometry_b]] for c in list_])))
+    return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]), contacts)
+
+
+def _arrays(path: str) -> dict[str, Any]:
+    """recording.npz, the folder that holds it, or the recording.partial of a run that was killed."""
+    if os.path.isdir(path):
+        packed = os.path.join(path, "recording.npz")
+        partial = path if path.rstrip("/").endswith("recording.partial") else os.path.join(path, "recording.partial")
+        if os.path.exists(packed):
+            path = packed
+        elif os.path.isdir(partial):
+            names = [f[:-4] for f in os.listdir(partial) if f.endswith(".npy")]
+            return {n: np.load(os.path.join(partial, n + ".npy"), allow_pickle=False) for n in names}
+    if not os.path.exists(path):
+        raise _core.InvalidInput(f"{path}: no such recording")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError) as error:
+        raise _core.InvalidInput(f"{path}: is not a recording ({error})") from error
+
+
+def scene_of(meta: dict[str, Any], path: str) -> _core.Scene:
+    """The scene that a recording was made from, found again by its source and settings."""
+    settings = [(str(key), str(value)) for key, value in meta.get("settings", [])]
+    controller = str(meta.get("controller", ""))
+    try:
+        scene = _core.find_scene(meta["source"], controller, settings)
+    except _core.InvalidInput as error:
+        raise _core.InvalidInput(f"{path}: its scene cannot be loaded again: {error}") from error
+    return scene
+
+
+def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
+    """Reads a recording and its scene. InvalidInput where they do not fit."""
+    name = os.fspath(path)
+    data = _arrays(name)
+    for key in ("meta", "time", "q"):
+        if key not in data:
+            raise _core.InvalidInput(f"{name}: is not a recording of tribo (it has no '{key}')")
+    meta = json.loads(bytes(data["meta"]).decode("utf-8"))
+    if meta.get("format") != FORMAT:
+        raise _core.InvalidInput(f"{name}: has format {meta.get('format')}, this program reads format {FORMAT}")
+    scene = scene_of(meta, name)
+    model = scene.model
+    t, q = np.asarray(data["time"], dtype=float), np.asarray(data["q"], dtype=float)
+    n = len(t)
+    if q.ndim != 2 or q.shape[1] != model.nq:
+        raise _core.InvalidInput(f"{name}: has {q.shape[-1]} coordinates, the scene '{meta['source']}' has {model.nq}")
+    contacts = [_empty() for _ in range(n)]
+    start = data.get("contact_start")
+    if start is not None and len(start) > n:
+        for i in range(n):
+            at = slice(int(start[i]), int(start[i + 1]))
+            a, b = data["contact_geometry_a"][at], data["contact_geometry_b"][at]
+            contacts[i] = Contacts(data["contact_point"][at], data["contact_normal"][at], data["contact_force_W"][at],
+                                   data["contact_mode"][at].astype(np.int64),
+                                   np.array([_friction(model, int(x), int(y)) for x, y in zip(a, b)]))
+    return Track(str(meta["scene"]), model, t, q[:n], contacts), scene

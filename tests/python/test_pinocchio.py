@@ -1,0 +1,33 @@
+"""A Pinocchio model in and out: the same mass matrix, by the other library."""
+
+import numpy as np
+import pytest
+
+import tribo
+
+pin = pytest.importorskip("pinocchio", reason="the package pin is not installed")
+
+
+@pytest.mark.parametrize("robot", ["solo12", "ur10", "talos"])
+def test_out_and_in_again(robot):
+    sim = tribo.load(robot)
+    model = tribo.to_pinocchio(sim.model)
+    assert (model.nq, model.nv) == (sim.model.nq, sim.model.nv)
+    data = model.createData()
+    pin.forwardKinematics(model, data, np.array(sim.q))
+    poses = sim.model.poses(sim.q)
+    for i, pose in enumerate(poses):
+        np.testing.assert_allclose(data.oMi[i + 1].homogeneous, pose, atol=1e-12)
+    again = tribo.from_pinocchio(model)
+    assert again.mass == pytest.approx(sim.model.mass, rel=1e-12)
+    np.testing.assert_allclose(again.poses(sim.q), poses, atol=1e-12)
+
+
+def test_runs_like_the_original():
+    feet = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
+    model = tribo.from_pinocchio(tribo.to_pinocchio(tribo.load("solo12").model), feet=feet)
+    sim, original = tribo.Simulation(model), tribo.load("solo12", controller="none")
+    sim.set(q=original.q)
+    for other in (sim, original):
+        other.run(0.2)
+    np.testing.assert_allclose(sim.q, original.q, atol=1e-6)

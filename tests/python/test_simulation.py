@@ -1,0 +1,230 @@
+"""Simulation from Python: the five lines, states, controllers, settings, errors."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import tribo
+
+WEIGHT = 9.81
+CUBE = """
+[[object]]
+name = "cube"
+shape = "box"
+size = [0.1, 0.1, 0.1]
+mass = 1.0
+position = [0.0, 0.0, 0.05]
+velocity = [{speed}, 0.0, 0.0]
+[material.default]
+mu = 0.4
+"""
+
+
+def test_five_lines():
+    sim = tribo.load("solo12")
+    audit = sim.run(1.0)
+    assert audit.steps == 1000 and audit.status == tribo.StepStatus.Ok
+    # A robot at rest presses with its weight.
+    total = sum(c.force[2] for c in sim.contacts)
+    assert total == pytest.approx(sim.model.mass * WEIGHT, rel=1e-6)
+    assert "signorini" in str(sim.audit)
+
+
+@pytest.mark.parametrize("robot", ["solo12", "talos", "g1", "allegro", "ur10"])
+def test_robots_load_unmodified(robot):
+    sim = tribo.load(robot)
+    sim.run(0.05)
+    assert np.isfinite(sim.q).all()
+
+
+MJCF = """<mujoco><option timestep="0.001"/><worldbody>
+<geom name="floor" type="plane" size="5 5 0.1"/>
+<body name="ball" pos="0 0 0.3"><freejoint/><geom name="skin" type="sphere" size="0.1" mass="2"/></body>
+</worldbody></mujoco>"""
+
+
+def test_mjcf_of_our_own(tmp_path):
+    (tmp_path / "ball.xml").write_text(MJCF)
+    sim = tribo.load(tmp_path / "ball.xml")
+    sim.run(1.0)
+    assert sim.model.mass == pytest.approx(2.0)
+    assert sim.q[2] == pytest.approx(0.1, abs=1e-6)
+    assert sum(c.force[2] for c in sim.contacts) == pytest.approx(2 * WEIGHT, rel=1e-6)
+
+
+def test_friction_stops_a_cube_at_the_closed_form():
+    sim = tribo.parse(CUBE.format(speed=1.0))
+    sim.run(1.0)
+    # v^2 / (2 mu g); a semi-implicit step stops within v dt of it.
+    assert sim.q[0] == pytest.approx(1 / (2 * 0.4 * WEIGHT), abs=1e-3)
+    assert {c.mode for c in sim.contacts} == {tribo.ContactMode.Stick}
+
+
+def test_views_follow_without_a_copy():
+    checked = 0
+    for stepper in tribo.steppers():
+        try:
+            sim = tribo.load("cube-slide", stepper=stepper, dt=1e-4)
+        except tribo.InvalidInput:
+            continue  # a stepper that refuses this scene by name
+        checked += 1
+        q, v = sim.q, sim.v
+        assert not q.flags.writeable and not q.flags.owndata
+        before = q.copy()
+        sim.step(20)
+        assert (q == sim.state.q).all() and (v == sim.state.v).all(), stepper
+        assert (q != before).any(), stepper
+    assert checked >= 5
+
+
+def test_views_outlive_the_simulation():
+    sim = tribo.load("solo12")
+    q = sim.q
+    first = q[6]
+    del sim
+    assert q[6] == first
+
+
+def test_state_saved_restored_forked(tmp_path):
+    sim = tribo.load("solo")
+    sim.run(0.3)
+    kept, twin = sim.state, sim.fork()
+    kept.save(str(tmp_path / "s.state"))
+    sim.run(0.2)
+    end = sim.state.hash
+    twin.run(0.2)
+    assert twin.state.hash == end
+    sim.state = tribo.State.load(sim.model, str(tmp_path / "s.state"))
+    sim.run(0.2)
+    assert sim.state.hash == end
+    other = tribo.load("cube")
+    with pytest.raises(tribo.InvalidInput, match="another model"):
+        other.state = kept
+
+
+def test_python_function_as_controller():
+    reference = tribo.load("solo12", controller="none").q[7:].copy()
+
+    def hold(t, q, v):
+        return 5.0 * (reference - q[7:]) - 0.05 * v[6:]
+
+    sim = tribo.load("solo12", controller=hold)
+    sim.run(0.5)
+    assert abs(sim.q[2] - tribo.load("solo12").q[2]) < 0.05
+    free = tribo.load("solo12", controller="none")
+    free.run(0.5)
+    assert free.q[2] < sim.q[2] - 0.05
+
+
+def test_controller_memory_lives_in_the_state():
+    def ramp(t, q, v, memory):
+        memory[0] += 1
+        return np.full(12, 1e-3 * memory[0])
+
+    sim = tribo.load("solo12", controller="none")
+    sim.control(ramp, memory=1)
+    sim.run(0.1)
+    kept = sim.state
+    sim.run(0.1)
+    end = sim.state.hash
+    sim.state = kept
+    sim.run(0.1)
+    assert sim.state.hash == end
+
+
+def test_controller_errors_reach_the_caller():
+    sim = tribo.load("solo12", controller=lambda t, q, v: np.zeros(5))
+    with pytest.raises(tribo.InvalidInput, match="5 torques"):
+        sim.step()
+    sim = tribo.load("solo12", controller=lambda t, q, v: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        sim.run(0.1)
+    assert sim.t == 0
+
+
+def test_objects_and_settings():
+    sim = tribo.load("solo12", stepper=tribo.Stepper("exponential", method="modal"), dt=1e-3,
+                     controller=tribo.Controller("pd", kp=20.0, kd=0.3, feedforward="gravity"),
+                     settings={"material.default.mu": 0.9})
+    assert sim.scene.stepper == "exponential"
+    assert sim.model.surface(0, 0).mu_static == 0.9
+    sim.run(0.2)
+    other = sim.variant({"material.default.mu": 0.1})
+    assert other.model.surface(0, 0).mu_static == 0.1 and (other.q == sim.q).all()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: tribo.load("solo13"), ["did you mean 'solo12'", "talos"]),
+    (lambda: tribo.load("solo12", stepper="rigidd"), ["rigid", "exponential"]),
+    (lambda: tribo.load("solo12", solver="newtn"), ["newton", "pgs"]),
+    (lambda: tribo.load("solo12", controller="pdd"), ["pd"]),
+    (lambda: tribo.load("solo12", contact_model="ncpp"), ["ncp", "ccp"]),
+    (lambda: tribo.load("solo12", settings={"material.default.mue": 1}), ["mu"]),
+    (lambda: tribo.load("solo12").push("bas_link", [1, 0, 0], 0.1), ["base_link"]),
+    (lambda: tribo.load("solo12").model.pose("solo12", "standng"), ["standing"]),
+])
+def test_wrong_names_list_the_known(call, words):
+    with pytest.raises(tribo.InvalidInput) as error:
+        call()
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_push_moves_by_its_impulse():
+    sim = tribo.parse(CUBE.format(speed=0.0),
+                      settings={"gravity": [0.0, 0.0, 0.0], "material.default.mu": 0.0})
+    sim.push("cube", [2.0, 0.0, 0.0], 0.1)
+    sim.run(0.2)
+    assert sim.v[0] == pytest.approx(0.2, rel=1e-9)  # F t / m
+
+
+def test_gil_is_released_while_stepping():
+    sim = tribo.load("solo12")
+    count, stop = 0, threading.Event()
+
+    def other():
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    before = count
+    sim.run(20.0)  # one call: without the release the other thread would stand still
+    after = count
+    stop.set()
+    thread.join()
+    assert after > before + 100
+
+
+def test_two_threads_do_not_step_one_simulation():
+    sim = tribo.load("solo12")
+    errors = []
+
+    def nested(t, q, v):
+        try:
+            sim.step()
+        except RuntimeError as error:
+            errors.append(str(error))
+        return np.zeros(12)
+
+    sim.control(nested)
+    sim.step()
+    assert errors and "another thread" in errors[0]
+
+
+def test_recording(tmp_path):
+    sim = tribo.load("solo", settings={"record.period": 0.0})
+    sim.run(0.1, record=tmp_path)
+    data = np.load(tmp_path / "recording.npz")
+    assert (data["q"][-1] == sim.q).all()
+
+
+def test_import_needs_no_numpy_and_no_viewer():
+    # What makes an import slow is imported when it is used.
+    code = "import sys, tribo; print([m for m in ('viser', 'matplotlib', 'trimesh', 'gymnasium') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

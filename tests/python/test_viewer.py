@@ -1,0 +1,167 @@
+"""The viewer in a headless browser: the page opens, the robot is drawn, the slider moves it."""
+
+import asyncio
+import base64
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+
+import tribo
+from tribo.track import of_recording, of_simulation
+from tribo.viewer import Viewer, cones, quaternion
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader",
+         "--enable-unsafe-swiftshader", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--disable-quic", "--window-size=1000,700", "--remote-debugging-port=0"]
+
+
+@pytest.fixture
+def falling():
+    sim = tribo.load("solo", settings={"robot.drop": 0.3})
+    sim.run(0.5)
+    return sim
+
+
+def test_quaternion_of_rotations():
+    rng = np.random.default_rng(0)
+    for q in rng.normal(size=(50, 4)):
+        w, x, y, z = q = q / np.linalg.norm(q) * (1 if q[0] > 0 else -1)
+        R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                      [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                      [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+        np.testing.assert_allclose(quaternion(R), q, atol=1e-12)
+
+
+def test_cones_have_the_slope_of_friction(falling):
+    track = of_simulation(falling)
+    contacts = track.contacts[-1]
+    vertices, faces = cones(contacts, 0.1)
+    tip, ring = vertices[0], vertices[1:21]
+    rise = (ring - tip) @ contacts.normal[0]
+    spread = np.linalg.norm(ring - tip - np.outer(rise, contacts.normal[0]), axis=1)
+    np.testing.assert_allclose(spread / rise, contacts.mu[0], atol=1e-9)
+    assert faces.max() == len(vertices) - 1
+
+
+def test_recording_is_found_again(tmp_path):
+    sim = tribo.load("solo", settings={"robot.drop": 0.1, "record.period": 0.01})
+    sim.run(0.3, record=tmp_path)
+    track, scene = of_recording(tmp_path)
+    assert scene.model.hash == sim.model.hash and len(track.t) == 30 and track.q.shape[1] == 19
+    assert sum(len(c.mu) for c in track.contacts) > 0
+    with pytest.raises(tribo.InvalidInput, match="no such recording"):
+        of_recording(tmp_path / "nothing.npz")
+
+
+def test_export_to_rerun(falling, tmp_path):
+    pytest.importorskip("rerun")
+    from tribo.rerun_export import export
+
+    export(of_simulation(falling), tmp_path / "solo.rrd")
+    assert (tmp_path / "solo.rrd").stat().st_size > 10_000
+
+
+def test_push_and_other_laws_from_the_page(falling):
+    viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
+    try:
+        before = falling.t
+        viewer.seconds.value = 0.2
+        viewer._continue(push=True)
+        assert falling.t == pytest.approx(before + 0.2)
+        viewer.law.value, viewer.change_mu.value, viewer.mu.value = "ccp", True, 0.1
+        viewer._again()
+        assert viewer.simulation.scene.contact_model == "ccp"
+        assert viewer.simulation.model.surface(0, 0).mu_static == 0.1
+    finally:
+        viewer.close()
+
+
+class Page:
+    """A page of Chromium, driven by its debugging protocol."""
+
+    def __init__(self, socket):
+        self.socket, self.count = socket, 0
+
+    async def send(self, method, **params):
+        self.count += 1
+        await self.socket.send(json.dumps({"id": self.count, "method": method, "params": params}))
+        while True:
+            answer = json.loads(await self.socket.recv())
+            if answer.get("id") == self.count:
+                return answer.get("result", {})
+
+    async def evaluate(self, code):
+        result = await self.send("Runtime.evaluate", expression=code, returnByValue=True)
+        return result.get("result", {}).get("value")
+
+    async def screenshot(self):
+        from PIL import Image
+
+        data = (await self.send("Page.captureScreenshot", format="png"))["data"]
+        return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
+
+
+async def drive(debug, viewer, keep):
+    import websockets
+
+    with urllib.request.urlopen(f"{debug}/json") as answer:
+        target = next(t for t in json.load(answer) if t["type"] == "page")
+    async with websockets.connect(target["webSocketDebuggerUrl"], max_size=None) as socket:
+        page = Page(socket)
+        await page.send("Page.navigate", url=viewer.url)
+        for _ in range(120):  # until the controls are there
+            await asyncio.sleep(0.5)
+            if await page.evaluate("document.querySelectorAll('[role=slider]').length"):
+                break
+        else:
+            raise AssertionError("the page has no slider")
+        await asyncio.sleep(6)
+        first = await page.screenshot()
+        await page.evaluate("document.querySelectorAll('[role=slider]')[0].focus()")
+        await page.send("Input.dispatchKeyEvent", type="keyDown", key="End", code="End", windowsVirtualKeyCode=35)
+        for _ in range(40):
+            await asyncio.sleep(0.5)
+            if viewer._index == len(viewer.track.t) - 1:
+                break
+        await asyncio.sleep(3)
+        last = await page.screenshot()
+        if keep:
+            first.save(pathlib.Path(keep) / "viewer-start.png")
+            last.save(pathlib.Path(keep) / "viewer-end.png")
+        return np.asarray(first, dtype=int), np.asarray(last, dtype=int)
+
+
+def test_page_in_a_browser(falling, tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH (apt-get install chromium)")
+    viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
+    browser = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path}", "about:blank"], stderr=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, text=True)
+    try:
+        debug = ""
+        deadline = time.monotonic() + 60
+        while not debug and time.monotonic() < deadline:
+            line = browser.stderr.readline()
+            if "DevTools listening on ws://" in line:
+                debug = "http://" + line.split("ws://")[1].split("/")[0]
+        first, last = asyncio.run(drive(debug, viewer, os.environ.get("TRIBO_SCREENSHOTS")))
+    finally:
+        browser.kill()
+        browser.wait()
+        index, end = viewer._index, len(viewer.track.t) - 1
+        viewer.close()
+    assert index == end, "the slider did not reach the viewer"
+    view = (slice(80, 640), slice(50, 650))  # the canvas, beside the panel
+    changed = np.abs(first[view] - last[view]).max(axis=2) > 30
+    drawn = np.abs(first[view] - first[90, 60]).max(axis=2) > 30
+    assert drawn.mean() > 0.01, "nothing is drawn"
+    assert changed.mean() > 0.005, "the robot did not move"
