@@ -20,9 +20,9 @@ Json to_json(const Panel& panel) {
   Json series = Json::array();
   for (const Series& s : panel.series)
     series.push_back({{"label", s.label}, {"x", s.x}, {"y", s.y}, {"faded", s.faded}});
-  return {{"title", panel.title}, {"x_label", panel.x_label},       {"y_label", panel.y_label}, {"log_x", panel.log_x},
-          {"log_y", panel.log_y}, {"categories", panel.categories}, {"equal", panel.equal},
-          {"bars", panel.bars},   {"series", series}};
+  return {{"title", panel.title}, {"x_label", panel.x_label}, {"y_label", panel.y_label},
+          {"log_x", panel.log_x}, {"log_y", panel.log_y},     {"categories", panel.categories},
+          {"equal", panel.equal}, {"bars", panel.bars},       {"series", series}};
 }
 
 /// Is the measure within what the condition asks?

@@ -176,8 +176,8 @@ void raw_sinusoid(const ExperimentOptions& options, Result& result) {
       for (const double limit : {inf, 1000.0, motor_limit})
         for (const double dt : options.quick ? std::vector<double>{1e-2} : std::vector<double>{2e-3, 1e-2, 0.1}) {
           const bool raw = std::string(gait) == "raw";
-          Scene scene =
-              scene_of(options, raw ? "solo-trot-raw" : "solo-trot-constraint", {{"material.default.mu", std::to_string(mu)}});
+          Scene scene = scene_of(options, raw ? "solo-trot-raw" : "solo-trot-constraint",
+                                 {{"material.default.mu", std::to_string(mu)}});
           Scene spec = scene_of(options, raw ? "solo-trot-raw" : "solo-trot-constraint", {{"controller.name", "pd"}});
           Task task{0, pd_of(spec).reference, std::nullopt};
           if (!raw) task.trot = Trot{};

@@ -133,7 +133,8 @@ class Inspection {
       tensor(row[k], column[k]) = tensor(column[k], row[k]) = x.value_or(0);
     }
     for (int k = 0; k < 3; ++k)
-      if (tensor(k, k) < 0) return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
+      if (tensor(k, k) < -1e-12 * tensor.diagonal().cwiseAbs().maxCoeff())  // less is rounding
+        return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
     if (p[0] < -1e-6 * size)

@@ -39,15 +39,6 @@ std::string summary_of(const fs::path& path) {
   return "";
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 /// Stiff enough to stand; the gains are taken implicitly.
 const std::vector<Override> default_gains = {
     {"controller.name", "pd"}, {"controller.kp", "200"}, {"controller.kd", "5"}};
@@ -89,6 +80,15 @@ Scene file_scene(const std::string& path, const SceneRequest& request) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
 
 std::vector<SceneEntry> known_scenes() {
   std::vector<SceneEntry> scenes;

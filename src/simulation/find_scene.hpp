@@ -22,6 +22,9 @@ struct SceneRequest {
   std::vector<Override> overrides;
 };
 
+/// A text as a scene file writes it.
+std::string quoted(const std::string& text);
+
 /// InvalidInput lists what is known.
 Scene find_scene(const SceneRequest& request);
 

@@ -250,7 +250,8 @@ TEST_CASE("stance feet of the trot stand still in the world") {
 
 TEST_CASE("a trot on the velocity constraint does not slip, at 2 ms and at 100 ms") {
   for (const double dt : {2e-3, 0.1}) {
-    const Scene scene = load_scene(std::string(TRIBO_SCENES) + "/solo-trot-constraint.toml", {{"stepper.dt", std::to_string(dt)}});
+    const Scene scene =
+        load_scene(std::string(TRIBO_SCENES) + "/solo-trot-constraint.toml", {{"stepper.dt", std::to_string(dt)}});
     Simulation simulation = make_simulation(scene);
     double slip = 0;
     const Trot trot;

@@ -117,7 +117,7 @@ TEST_CASE("control: the keys of a scene are refused with their place") {
   const std::string solo =
       "[robot]\nmodel = \"solo12\"\n[controller]\nname = \"velocity-constraint\"\n[controller.trot]\n";
   CHECK(says(refused(solo + "swing = 0.5\n"), "swing = 0.5"));
-  CHECK(says(refused(solo + "height = 0.5\n"), "cannot follow"));
+  CHECK(says(refused(solo + "height = 1.0\n"), "cannot follow"));
   CHECK(says(refused("[robot]\nmodel = \"ur10\"\n[robot.transmission]\nratio = 0.0\n"), "ratio"));
 }
 

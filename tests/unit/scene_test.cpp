@@ -247,7 +247,7 @@ TEST_CASE("scene: every mistake is told with its place and what would be right")
       {chain + "axis = [0, 0, 0]\n", "axis must not be zero"},
       {chain + "[controller]\nkp = {c = 1.0}\n", "bad.toml:14: [controller] unknown joint 'c'"},
       {chain + "[controller]\nkp = -1\n", "kp = -1, must be >= 0"},
-      {chain + "[controller]\nname = \"pid\"\n", "unknown name 'pid'; did you mean 'pd'?"},
+      {chain + "[controller]\nname = \"pdd\"\n", "unknown name 'pdd'; did you mean 'pd'?"},
       {chain + "[controller]\nrobot = \"arn\"\n", "unknown robot 'arn'; did you mean 'arm'?"},
       {cube + "[controller]\nkp = 1\n", "there is no robot to control"},
       {"[robot]\nmodel = \"solo12\"\ncontact = \"none\"\n[controller]\nfeedforward = \"gravity\"\n",
