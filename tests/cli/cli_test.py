@@ -240,7 +240,7 @@ class BadInput(Case):
             ([scene, "--stepper", "rigit"], "did you mean 'rigid'"),
             ([scene, "--solver", "newtom"], "did you mean 'newton'"),
             ([scene, "--contact-model", "nncp"], "ncp"),
-            ([scene, "--controller", "pid"], "did you mean 'pd'"),
+            ([scene, "--controller", "pdd"], "did you mean 'pd'"),
             ([scene, "--dt", "0"], "dt"),
             ([scene, "--dt=-1e-3"], "dt"),
             ([scene, "--dt", "nan"], "dt"),
