@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 
 
 def _view(options: argparse.Namespace) -> int:
     from .viewer import view_recording
 
+    # The command ignores Ctrl-C so that the viewer can end itself; a child inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     view_recording(options.recording, port=options.port)
     return 0
 

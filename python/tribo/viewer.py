@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import threading
@@ -62,7 +64,8 @@ class Viewer:
 
         self.track = track
         self.simulation = simulation
-        self.server = viser.ViserServer(host=host, port=port, label="Tribo: " + track.name, verbose=False)
+        with contextlib.redirect_stdout(io.StringIO()):  # its banner; one line of our own says the address
+            self.server = viser.ViserServer(host=host, port=port, label="Tribo: " + track.name, verbose=False)
         self.server.scene.set_up_direction("+z")
         self._lock = threading.RLock()
         self._closed = False

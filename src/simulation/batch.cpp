@@ -33,12 +33,18 @@ class MovedPd final : public Controller {
                Actuation& a) override {
     pd_->control(model, state, dynamics, memory, a);
   }
+  double period() const override { return pd_->period(); }
+  int memory() const override { return pd_->memory(); }
   const PdOptions& options() const { return options_; }
   /// row: (nq of the member).
   void aim(const double* row) {
     const Eigen::Map<const VecX> q_ref(row, options_.q_ref.size());
     if (q_ref == options_.q_ref) return;
     options_.q_ref = q_ref;
+    // A target takes the place of a moving reference, where there is one.
+    [](auto& options) {
+      if constexpr (requires { options.reference; }) options.reference = nullptr;
+    }(options_);
     pd_ = make_pd(model_, options_);
   }
 
