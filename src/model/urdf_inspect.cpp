@@ -135,7 +135,7 @@ class Inspection {
     }
     const double scale = tensor.cwiseAbs().maxCoeff();
     for (int k = 0; k < 3; ++k)
-      if (tensor(k, k) < -1e-9 * scale)
+      if (tensor(k, k) < -1e-9 * scale - 1e-12)
         return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
