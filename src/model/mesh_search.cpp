@@ -50,6 +50,7 @@ MeshSearch mesh_search(const std::string& file, const std::vector<std::string>& 
 std::string find_mesh(const std::string& name, const MeshSearch& search) {
   std::string inside = after(name, "package://");
   if (inside.empty()) inside = after(name, "model://");
+  inside.erase(0, inside.find_first_not_of('/'));  // some write package:///NAME/…
   std::string path = after(name, "file://");
   std::vector<fs::path> candidates;
   auto climbs = [](const fs::path& p) {

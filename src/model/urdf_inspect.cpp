@@ -51,6 +51,7 @@ class Inspection {
   }
 
   // Numbers of an attribute; nothing, with a word, where they are not `count` finite ones.
+  // Numbers of a <limit> may be as large as they like: that is how files leave a joint open.
   std::optional<std::vector<double>> numbers(const XMLElement& e, const char* attribute, std::size_t count) {
     const char* text = e.Attribute(attribute);
     if (text == nullptr) return std::nullopt;
@@ -82,7 +83,7 @@ class Inspection {
         error(e, what + ": is not finite");
         return std::nullopt;
       }
-      if (std::abs(x) > largest) {
+      if (std::abs(x) > largest && std::string(e.Name()) != "limit") {
         error(e, what + ": " + shown(x) + " is beyond 1e9, which no robot is");
         return std::nullopt;
       }
@@ -132,8 +133,9 @@ class Inspection {
       if (!x && I->Attribute(names[k]) != nullptr) return;  // told already
       tensor(row[k], column[k]) = tensor(column[k], row[k]) = x.value_or(0);
     }
+    const double scale = tensor.cwiseAbs().maxCoeff();
     for (int k = 0; k < 3; ++k)
-      if (tensor(k, k) < -1e-12 * tensor.diagonal().cwiseAbs().maxCoeff())  // less is rounding
+      if (tensor(k, k) < -1e-9 * scale - 1e-12)
         return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
