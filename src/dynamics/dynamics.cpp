@@ -403,16 +403,6 @@ void Dynamics::add_torque(int body, const Vec3& torque_W, VecX& tau) const {
   for (int k : model_->bodies[at(body)].chain) tau[k] += S_[at(k)].ang.dot(torque_W);
 }
 
-int Dynamics::common_depth(int body_a, int body_b) const {
-  const std::vector<int>& a = model_->bodies[at(body_a)].chain;
-  const std::vector<int>& b = model_->bodies[at(body_b)].chain;
-  if (body_a == body_b) return static_cast<int>(a.size());
-  const std::size_t n = std::min(a.size(), b.size());
-  std::size_t k = 0;
-  while (k < n && a[k] == b[k]) ++k;
-  return static_cast<int>(k);
-}
-
 Vec3 Dynamics::angular_momentum(int tree) const {
   const Spatial& P = momentum_[at(tree)];
   return P.ang + origin_[at(tree)].cross(P.lin);

@@ -78,8 +78,6 @@ class Dynamics {
   void add_force(int body, const Vec3& p_W, const Vec3& f_W, VecX& tau) const;
   /// The same of a world torque.
   void add_torque(int body, const Vec3& torque_W, VecX& tau) const;
-  /// Number of whitened coordinates that two bodies of one tree share.
-  int common_depth(int body_a, int body_b) const;
   /// Linear momentum and mass centre of a tree at (q, v).
   Vec3 linear_momentum(int tree) const { return momentum_[static_cast<std::size_t>(tree)].lin; }
   /// Angular momentum about the world's origin.
