@@ -12,14 +12,24 @@ namespace {
 
 using namespace nb::literals;
 
-/// Poses of every body at q (bodies x 4 x 4).
-nb::ndarray<nb::numpy, double, nb::ndim<3>, nb::c_contig> poses(const Model& model, const VectorIn& q) {
+using Poses = nb::ndarray<nb::numpy, double, nb::ndim<3>, nb::c_contig>;
+
+/// n poses (n x 4 x 4); pose(i) gives the i-th.
+template <class Pose>
+Poses stacked(std::size_t n, Pose&& pose) {
+  auto* data = new double[16 * n];
+  for (std::size_t i = 0; i < n; ++i) write_homogeneous(pose(i), data + 16 * i);
+  return {data, {n, 4, 4}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<double*>(p); })};
+}
+
+Poses poses(const Model& model, const VectorIn& q) {
   Dynamics dynamics(model);
   dynamics.compute(vector(q, model.nq, "q"), VecX::Zero(model.nv));
-  const std::size_t n = model.bodies.size();
-  auto* data = new double[16 * n];
-  for (std::size_t b = 0; b < n; ++b) write_homogeneous(dynamics.X_WB(static_cast<int>(b)), data + 16 * b);
-  return {data, {n, 4, 4}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<double*>(p); })};
+  return stacked(model.bodies.size(), [&](std::size_t b) { return dynamics.X_WB(static_cast<int>(b)); });
+}
+
+Poses moved_poses(const Model& model, double t) {
+  return stacked(model.moved.size(), [&](std::size_t k) { return model.moved[k].pose(t); });
 }
 
 /// The velocity that brings q0 to q1 in one second (nv).
@@ -232,6 +242,9 @@ void bind_model(nb::module_& m) {
           },
           "member"_a, "name"_a, "A named configuration of a member (nq of the member).")
       .def("poses", poses, "q"_a, "Poses of every body in the world at q (bodies x 4 x 4) [m].")
+      .def(
+          "moved_poses", moved_poses, "t"_a,
+          "Poses of every moved body in the world at a time [s] (moved bodies x 4 x 4) [m]; body -2 - k of geometries.")
       .def("difference", difference, "q0"_a, "q1"_a, "The velocity that brings q0 to q1 in one second (nv).")
       .def("body", &Model::body, "name"_a, "Index of a body by name.")
       .def("frame", &Model::frame, "name"_a, "Index of a frame by name.")

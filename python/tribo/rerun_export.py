@@ -24,14 +24,14 @@ def export(track: Track, path: str | os.PathLike[str]) -> None:
     stream.save(partial)
     stream.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     for k, visual in enumerate(visuals_of(track.model)):
-        name = f"world/{visual.body if visual.body >= 0 else 'fixed'}/{k}"
+        name = f"world/{'fixed' if visual.body == -1 else visual.body}/{k}"
         stream.log(name, rr.Mesh3D(vertex_positions=visual.vertices, triangle_indices=visual.faces,
                                    albedo_factor=[*visual.colour, 255]), static=True)
         stream.log(name, rr.Transform3D(translation=visual.placement[:3, 3], mat3x3=visual.placement[:3, :3]), static=True)
     scale = 0.3 / (9.81 * track.model.mass)  # the weight is drawn 0.3 m long
     for i, t in enumerate(track.t):
         stream.set_time("time", duration=float(t))
-        for b, pose in enumerate(track.model.poses(track.q[i])):
+        for b, pose in track.poses(i).items():
             stream.log(f"world/{b}", rr.Transform3D(translation=pose[:3, 3], mat3x3=pose[:3, :3]))
         contacts = track.contacts[i]
         stream.log("world/contacts", rr.Points3D(contacts.point, colors=MODES[contacts.mode], radii=0.005))

@@ -103,10 +103,10 @@ class Viewer:
                            section_size=5 * self._cell(), position=place[:3, 3], wxyz=quaternion(place[:3, :3]),
                            plane_color=(245, 245, 245), plane_opacity=0.6)
         self._bodies: dict[int, Any] = {-1: scene.add_frame("/world", show_axes=False)}
-        for i in range(len(self.track.model.bodies)):
+        for i in self.track.poses(0):
             self._bodies[i] = scene.add_frame(f"/body/{i}", show_axes=False)
         for k, visual in enumerate(visuals_of(self.track.model)):
-            parent = "/world" if visual.body < 0 else f"/body/{visual.body}"
+            parent = "/world" if visual.body == -1 else f"/body/{visual.body}"
             scene.add_mesh_simple(f"{parent}/{k}", visual.vertices.astype(np.float32), visual.faces, color=visual.colour,
                                   position=visual.placement[:3, 3], wxyz=quaternion(visual.placement[:3, :3]),
                                   flat_shading=True, side="double")
@@ -223,10 +223,9 @@ class Viewer:
 
     def _redraw(self) -> None:
         with self._lock, self.server.atomic():
-            poses = self.track.model.poses(self.track.q[self._index])
-            for i in range(len(poses)):
-                self._bodies[i].position = poses[i, :3, 3]
-                self._bodies[i].wxyz = quaternion(poses[i, :3, :3])
+            for i, pose in self.track.poses(self._index).items():
+                self._bodies[i].position = pose[:3, 3]
+                self._bodies[i].wxyz = quaternion(pose[:3, :3])
             self._draw_contacts(self.track.contacts[self._index])
 
     def _draw_contacts(self, contacts: Contacts) -> None:

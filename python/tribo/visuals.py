@@ -75,7 +75,7 @@ def _mesh(geometry: Any, urdf: str) -> tuple[Array, NDArray[np.uint32]] | None:
                 return None
             try:
                 made = trimesh.load(path, force="mesh", process=False)
-            except Exception:  # a format that trimesh cannot read here (.dae needs pycollada)
+            except Exception:  # a format that trimesh cannot read
                 return None
             if not hasattr(made, "faces") or len(made.faces) == 0 or len(made.faces) > MOST_FACES:
                 return None
@@ -176,19 +176,21 @@ def _of_terrain(shape: _core.Geometry, colour: Colour) -> Visual:
 def visuals_of(model: _core.Model) -> list[Visual]:
     """Everything that moves or stands, but the ground."""
     out: list[Visual] = []
-    drawn: set[int] = set()
+    drawn: set[int] = set()  # bodies
+    mounted: list[str] = []  # names of robots whose visuals on the world are drawn
     colours: dict[int, Colour] = {}
     objects = 0
     for member in model.members:
         if member.robot:
             found, seen = _of_urdf(model, member)
             out += found
-            drawn |= seen
+            drawn |= seen - {-1}
+            mounted += [member.name + "/"] if -1 in seen else []
         for body in range(member.first_body, member.first_body + member.bodies):
             colours[body] = ROBOT if member.robot else OBJECTS[objects % len(OBJECTS)]
         objects += not member.robot
     for shape in model.geometries:
-        if shape.body in drawn and shape.body >= 0:
+        if shape.body in drawn or (shape.body == -1 and shape.name.startswith(tuple(mounted))):
             continue
         visual = _of_shape(shape, colours.get(shape.body, (150, 150, 150)))
         if visual is not None:

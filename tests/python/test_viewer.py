@@ -17,6 +17,7 @@ import pytest
 import tribo
 from tribo.track import of_recording, of_simulation
 from tribo.viewer import Viewer, cones, quaternion
+from tribo.visuals import visuals_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader",
@@ -50,6 +51,25 @@ def test_cones_have_the_slope_of_friction(falling):
     spread = np.linalg.norm(ring - tip - np.outer(rise, contacts.normal[0]), axis=1)
     np.testing.assert_allclose(spread / rise, contacts.mu[0], atol=1e-9)
     assert faces.max() == len(vertices) - 1
+
+
+def test_moved_bodies_are_drawn_where_they_are():
+    sim = tribo.load("platform")
+    sim.run(0.3)
+    track = of_simulation(sim)
+    drawn = {v.body for v in visuals_of(track.model)}
+    moved = [b for b in track.poses(0) if b <= -2]
+    assert moved and set(moved) <= drawn
+    first, last = track.poses(0)[moved[0]], track.poses(-1)[moved[0]]
+    assert np.linalg.norm(last[:3, 3] - first[:3, 3]) + np.linalg.norm(last[:3, :3] - first[:3, :3]) > 1e-3
+
+
+def test_visuals_take_the_place_of_shapes():
+    """UR10's visuals are .dae files, one of them on the fixed base."""
+    model = tribo.load("ur10").model
+    visuals = visuals_of(model)
+    assert any(v.body == -1 for v in visuals)
+    assert not {v.name for v in visuals} & {g.name for g in model.geometries}
 
 
 def test_recording_is_found_again(tmp_path):
