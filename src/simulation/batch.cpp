@@ -41,10 +41,7 @@ class MovedPd final : public Controller {
     const Eigen::Map<const VecX> q_ref(row, options_.q_ref.size());
     if (q_ref == options_.q_ref) return;
     options_.q_ref = q_ref;
-    // A target takes the place of a moving reference, where there is one.
-    [](auto& options) {
-      if constexpr (requires { options.reference; }) options.reference = nullptr;
-    }(options_);
+    options_.reference = nullptr;  // a target takes the place of a moving reference
     pd_ = make_pd(model_, options_);
   }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "simulation/ledger.hpp"
 #include "simulation/npy.hpp"
 
 namespace tribo {
@@ -154,18 +155,7 @@ struct Recorder::Impl {
     pending.laws.signorini = std::max(pending.laws.signorini, report.laws.signorini);
     pending.laws.coulomb = std::max(pending.laws.coulomb, report.laws.coulomb);
     pending.laws.dissipation = std::max(pending.laws.dissipation, report.laws.dissipation);
-    EnergyLines& sum = pending.energy;
-    const EnergyLines& e = report.energy;
-    sum.kinetic = e.kinetic;
-    sum.potential = e.potential;
-    sum.elastic = e.elastic;
-    sum.actuators += e.actuators;
-    sum.damping += e.damping;
-    sum.contacts += e.contacts;
-    sum.constraints += e.constraints;
-    sum.external += e.external;
-    sum.recovery += e.recovery;
-    sum.integrator += e.integrator;
+    add_step(pending.energy, report.energy);
   }
 
   /// The k-th record is due at first + k period; half a step of slack, since t is a sum of rounded steps.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulation/ledger.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -130,16 +131,7 @@ struct Simulation::Impl {
     }
     EnergyLines& sum = a.energy;
     const EnergyLines& e = report.energy;
-    sum.kinetic = e.kinetic;
-    sum.potential = e.potential;
-    sum.elastic = e.elastic;
-    sum.actuators += e.actuators;
-    sum.damping += e.damping;
-    sum.contacts += e.contacts;
-    sum.constraints += e.constraints;
-    sum.external += e.external;
-    sum.recovery += e.recovery;
-    sum.integrator += e.integrator;
+    add_step(sum, e);
     for (double x : {e.kinetic, e.potential, e.elastic, sum.actuators, sum.damping, sum.contacts, sum.constraints,
                      sum.external, sum.recovery, sum.integrator})
       a.energy_scale = std::max(a.energy_scale, std::abs(x));

@@ -56,17 +56,22 @@ void LeastSquares::relaxed(const MatrixBuffer& B, const double* y, double eps, d
   }
 }
 
-// (ls.2)
-void LeastSquares::pivoting(const MatrixBuffer& B, const double* y, double tolerance, double* x) {
+double LeastSquares::begin(const MatrixBuffer& B, const double* y, double tolerance) {
   const Index n = B.rows();
   M_.resize(n, n);
   rhs_.resize(n);
-  auto M = M_.map();
-  M = B.map();
+  M_.map() = B.map();
   rhs_.map() = Eigen::Map<const VecX>(y, n);
   column_.resize(at(n));
   std::iota(column_.begin(), column_.end(), Index{0});
-  const double least = n > 0 ? tolerance * M.cwiseAbs().maxCoeff() : 0;
+  return n > 0 ? tolerance * M_.map().cwiseAbs().maxCoeff() : 0;
+}
+
+// (ls.2)
+void LeastSquares::pivoting(const MatrixBuffer& B, const double* y, double tolerance, double* x) {
+  const Index n = B.rows();
+  const double least = begin(B, y, tolerance);
+  auto M = M_.map();
   Index rank = 0;
   for (; rank < n; ++rank) {
     Index r, c;
@@ -93,15 +98,9 @@ void LeastSquares::pivoting(const MatrixBuffer& B, const double* y, double toler
 // (ls.3): B P = Q (R1; 0) with R1 (rank x n) = S^T Q1^T, and x = P Q1 S^-T (Q^T y).
 void LeastSquares::minimum_norm(const MatrixBuffer& B, const double* y, double tolerance, double* x) {
   const Index n = B.rows();
-  M_.resize(n, n);
-  rhs_.resize(n);
+  const double least = begin(B, y, tolerance);
   beta_.resize(n);
   auto M = M_.map();
-  M = B.map();
-  rhs_.map() = Eigen::Map<const VecX>(y, n);
-  column_.resize(at(n));
-  std::iota(column_.begin(), column_.end(), Index{0});
-  const double least = n > 0 ? tolerance * M.cwiseAbs().maxCoeff() : 0;
   Index rank = 0;
   for (; rank < n; ++rank) {
     Index c = rank;

@@ -23,6 +23,8 @@ class LeastSquares {
   void minimum_norm(const MatrixBuffer& B, const double* y, double tolerance, double* x);
 
  private:
+  /// Takes a copy of B and y, columns in their order. Returns what a pivot must exceed.
+  double begin(const MatrixBuffer& B, const double* y, double tolerance);
   /// Reflects column j of M below its diagonal away, from row j to row end - 1; the reflector stays in the column.
   static void reflect(MatrixBuffer::Map M, Eigen::Index j, Eigen::Index end, double& beta, double* rhs);
 
