@@ -1,18 +1,12 @@
-// CPU time of this process: what other programs on the machine do disturbs it least, and the minimum of repeats less.
+// The least CPU time of many calls.
 #pragma once
-
-#include <time.h>
 
 #include <algorithm>
 #include <limits>
 
-namespace tribo::bench {
+#include "simulation/cpu_time.hpp"
 
-inline double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+namespace tribo::bench {
 
 /// Smallest CPU time of one call [s]: repeats of about a fifth of a millisecond each, so that the clock costs nothing.
 template <class F>

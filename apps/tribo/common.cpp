@@ -24,10 +24,10 @@ void on_signal(int signal) { stop_signal = signal; }
 
 }  // namespace
 
-void SceneOptions::add(CLI::App& command) {
+void SceneOptions::add(CLI::App& command, bool required) {
   command
       .add_option("SCENE", scene, "a scene file, the name of a scene, or a robot: see 'tribo list scenes', 'robots'")
-      ->required();
+      ->required(required);
   command.add_option("--stepper", stepper, "how the state is advanced: see 'tribo list steppers'");
   command.add_option("--contact-model", contact_model, "law of contact: see 'tribo list contact-models'");
   command.add_option("--solver", solver, "contact solver: see 'tribo list solvers'");

@@ -29,6 +29,7 @@ void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
 void add_compare(CLI::App& command, Action& action);
 void add_experiment(CLI::App& command, Action& action);
+void add_bench(CLI::App& command, Action& action);
 void add_view(CLI::App& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
@@ -38,7 +39,7 @@ struct SceneOptions {
   std::vector<std::string> packages;  ///< folders for the meshes of a robot file
   std::string unsupported;            ///< of an MJCF file: "", "warn" or "refuse"
 
-  void add(CLI::App& command);
+  void add(CLI::App& command, bool required = true);
   std::vector<Override> overrides() const;
 };
 

@@ -17,6 +17,7 @@ constexpr Command commands[] = {
     {"solve", "solve contact problems out of files", tribo::app::add_solve},
     {"compare", "the same scene under several methods, side by side", tribo::app::add_compare},
     {"experiment", "run an experiment of the literature and judge its claims", tribo::app::add_experiment},
+    {"bench", "what a step costs", tribo::app::add_bench},
     {"view", "show a recording in the browser", tribo::app::add_view},
     {"list", "say what there is to choose from", tribo::app::add_list},
 };

@@ -397,6 +397,17 @@ class Compare(Case):
         self.assertIn("did you mean 'rigid'", self.ok("compare", scene, "--with", "rigd", code=2).stderr)
 
 
+class Bench(Case):
+    def test_one_scene(self):
+        line, = self.json("bench", "ur10", "--json")["bench"]
+        self.assertEqual((line["scene"], line["method"], line["contacts"], line["unconverged of block"]), ("ur10", "rigid", 0, 0))
+        self.assertGreater(line["step [us]"], 0)
+        self.assertAlmostEqual(line["steps/s"] * line["step [us]"], 1e6, delta=1)
+
+    def test_unknown_scene(self):
+        self.assertIn("did you mean 'cube'", self.ok("bench", "cubee", code=2).stderr)
+
+
 if __name__ == "__main__":
     TRIBO = sys.argv.pop(1)
     unittest.main()
