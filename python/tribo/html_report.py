@@ -20,7 +20,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-size: 13px; margin: 0.6rem 0; display: block; overflow-x: auto; }
 th, td { border: 1px solid #999; padding: 3px 8px; text-align: right; vertical-align: top; }
-th { background: #eee; } td:first-child, th:first-child, td.text { text-align: left; }
+th { background: #eee; } td:first-child, th:first-child, .text { text-align: left; }
 img { max-width: 100%; border: 1px solid #ccc; } code { background: #f2f2f2; padding: 1px 4px; }
 .no { font-weight: bold; } caption { text-align: left; font-weight: 600; padding: 4px 0; }
 """
@@ -31,15 +31,19 @@ def _cell(x: object) -> str:
         return "<td>not finite</td>"
     if isinstance(x, bool) or isinstance(x, str):
         return f'<td class="text">{html.escape(str(x))}</td>'
-    if isinstance(x, (int, float)):
+    if isinstance(x, int):
+        return f"<td>{x}</td>"
+    if isinstance(x, float):
         return f"<td>{x:.4g}</td>"
     return f'<td class="text">{html.escape(json.dumps(x))}</td>'
 
 
 def _table(title: str, columns: list[str], rows: list[list[Any]]) -> str:
-    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in columns)
+    texts = [bool(rows) and isinstance(rows[0][i], str) for i in range(len(columns))]  # a head stands as its column does
+    head = "".join(f"<th{' class=text' * text}>{html.escape(str(c))}</th>" for c, text in zip(columns, texts))
     body = "".join("<tr>" + "".join(_cell(x) for x in row) + "</tr>\n" for row in rows)
-    return f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>\n{body}</table>\n"
+    head = f"<tr>{head}</tr>\n" if any(columns) else ""
+    return f"<table><caption>{html.escape(title)}</caption>{head}{body}</table>\n"
 
 
 UNITS = {"difference": "[-]", "penetration": "[m]", "energy": "[J]", "time_per_step_us": "[us]", "signorini": "[-]",
