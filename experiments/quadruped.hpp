@@ -8,7 +8,7 @@ namespace tribo::experiments {
 /// What the constraint is solved by.
 struct Solving {
   std::string model = "ncp", solver = "newton";
-  double compliance = 1e-7;  ///< of the targets
+  double compliance = 1e-6;  ///< of the targets
   int facets = 4;
   std::function<std::unique_ptr<ContactSolver>()> make;
 };

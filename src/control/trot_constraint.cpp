@@ -52,7 +52,8 @@ class TrotConstraint final : public Controller {
       } else {
         w = (leg.home + gait.foot(leg.diagonal, t + dt).p - p) / dt;  // (trot.5)
       }
-      const Vec3 rates = leg_jacobian(dynamics, leg, p).partialPivLu().solve(w - v - omega.cross(p - base.p));  // (trot.6)
+      const Vec3 rates =
+          leg_jacobian(dynamics, leg, p).partialPivLu().solve(w - v - omega.cross(p - base.p));  // (trot.6)
       for (std::size_t k = 0; k < 3; ++k) a.target[leg.iv[k]] = rates[static_cast<Eigen::Index>(k)];
     }
     for (const DrivenJoint& joint : joints_) narrow(options_.limits, joint, a);
@@ -64,9 +65,11 @@ class TrotConstraint final : public Controller {
     const Placement& base = dynamics.X_WB(member_.first_body);
     const double w = options_.rate, scale = 1 / ((1 + w * dt) * (1 + w * dt));
     const Vec3 now = gait.base(t).p;
-    const Vec3 next = (gait.base(t + dt).p - now) / dt, last = t > 0.5 * dt ? Vec3((now - gait.base(t - dt).p) / dt) : Vec3::Zero();
+    const Vec3 next = (gait.base(t + dt).p - now) / dt,
+               last = t > 0.5 * dt ? Vec3((now - gait.base(t - dt).p) / dt) : Vec3::Zero();
     const Eigen::AngleAxisd turned(base.R * home_.R.transpose());
-    v = next + scale * (dynamics.point_velocity(member_.first_body, base.p) - last - dt * w * w * (base.p - home_.p - now));
+    v = next +
+        scale * (dynamics.point_velocity(member_.first_body, base.p) - last - dt * w * w * (base.p - home_.p - now));
     omega = scale * (dynamics.body_velocity(member_.first_body).ang - dt * w * w * turned.angle() * turned.axis());
   }
 
