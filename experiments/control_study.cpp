@@ -195,6 +195,75 @@ LargestStep largest_step(const Scene& scene, const Way& way, const Task& task, b
   return out;
 }
 
+void tabulate(const std::string& title, const std::vector<Case>& cases, const Task& task, bool quick,
+              const Progress& progress, Result& result) {
+  const bool feet = !cases.front().scene->model->members[at(task.member)].feet.empty();
+  Table table{title,
+              {"control", "largest step [ms]", "mean abs error [rad]", "processor time [ms]", "a step [us]",
+               "largest torque [N m]", "unstable by"},
+              {}};
+  if (feet) table.columns.insert(table.columns.end(), {"slip [mm]", "steps not solved, at worst [%]"});
+  Panel bars{"Joint error over the step, cut at 1e-6 and 1 rad; pale: unstable", "time step [ms]",
+             "mean absolute joint error [rad]", false, true};
+  bars.bars = true;
+  for (double dt = 1e-3; dt < 0.1; dt *= 2) bars.categories.push_back(in_ms(dt));
+  bars.categories.push_back("100 ms");
+  int done = 0;
+  for (const Case& c : cases) {
+    const LargestStep found = largest_step(*c.scene, c.way, task, quick);
+    Series series{c.way.label, {}, {}, {}};
+    std::string why = "-";
+    double unsolved = 0;  // at the worst of the steps
+    for (std::size_t k = 0; k < found.runs.size(); ++k) {
+      const Followed& run = found.runs[k];
+      series.x.push_back(static_cast<double>(k));
+      series.y.push_back(std::clamp(run.mae, 1e-6, 1.0));
+      series.faded.push_back(!run.stable);
+      unsolved = std::max(unsolved, failed_share(run.audit));
+      if (!run.stable) why = run.why;
+      if (run.stable) result.measures[c.way.key + "_mae_" + std::to_string(std::lround(1e6 * run.dt)) + "us"] = run.mae;
+    }
+    bars.series.push_back(series);
+    Scene timed = *c.scene;
+    timed.dt = found.dt > 0 ? found.dt : 1e-3;
+    c.way.apply(timed);
+    const double cost = cost_of_step(timed, quick ? 1 : 5);
+    const Followed& run = found.dt > 0 ? found.at_largest : found.runs.front();
+    table.rows.push_back(
+        {c.way.label, 1e3 * found.dt, run.mae, 1e-3 * cost * std::ceil(5 / timed.dt), cost, run.torque_max, why});
+    if (feet) table.rows.back().insert(table.rows.back().end(), {1e3 * run.slip, 100 * unsolved});
+    result.measures[c.way.key + "_largest_step"] = found.dt;
+    result.measures[c.way.key + "_mae"] = run.mae;
+    result.measures[c.way.key + "_cost"] = cost;
+    if (feet) result.measures[c.way.key + "_slip"] = run.slip;
+    if (feet) result.measures[c.way.key + "_unsolved"] = unsolved;
+    progress(++done / static_cast<double>(cases.size()));
+  }
+  result.tables.push_back(table);
+  result.panels.push_back(bars);
+}
+
+PdOptions pd_of(const Scene& scene) { return scene.controllers.at(0).pd.value(); }
+
+Way pd_way(const std::string& label, const std::string& key, bool implicit) {
+  return {label, key, [implicit](Scene& scene) {
+            PdOptions pd = pd_of(scene);
+            pd.implicit = implicit;
+            set_effort_limits(scene, std::numeric_limits<double>::infinity());
+            scene.controllers = {pd_spec(pd)};
+          }};
+}
+
+Way inverse_way(const std::string& label, const std::string& key, TargetLaw law) {
+  return {label, key, [law](Scene& scene) {
+            InverseDynamicsOptions options;
+            options.reference = pd_of(scene).reference;
+            options.target.law = law;
+            set_effort_limits(scene, std::numeric_limits<double>::infinity());
+            scene.controllers = {inverse_spec(options)};
+          }};
+}
+
 ControllerSpec pd_spec(const PdOptions& options) {
   return {"pd", options.member, [options](const Model& m) { return make_pd(m, options); }, options};
 }
@@ -226,6 +295,16 @@ void set_effort_limits(Scene& scene, double limit) {
   scene.model = std::move(model);
 }
 
+double failed_share(const Audit& audit) {
+  return static_cast<double>(audit.unconverged + audit.infeasible) / std::max(1.0, static_cast<double>(audit.steps));
+}
+
+double worst_law(const Audit& audit) {
+  return std::max({audit.laws.signorini, audit.laws.coulomb, audit.laws.dissipation});
+}
+
 std::string in_ms(double dt) { return shown(1e3 * dt) + " ms"; }
+
+std::string ms_key(double dt) { return std::to_string(std::lround(1e3 * dt)) + "ms"; }
 
 }  // namespace tribo::experiments

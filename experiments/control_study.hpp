@@ -59,6 +59,21 @@ struct LargestStep {
 };
 LargestStep largest_step(const Scene& scene, const Way& way, const Task& task, bool quick);
 
+struct Case {
+  Way way;
+  const Scene* scene;
+};
+/// A row for each: largest stable step, error and cost at it, and, of robots with feet, slip and steps not solved; bars
+/// of the error over the step. Measures KEY_largest_step, KEY_mae, KEY_cost, KEY_slip and KEY_mae_US of every step.
+void tabulate(const std::string& title, const std::vector<Case>& cases, const Task& task, bool quick,
+              const Progress& progress, Result& result);
+
+/// The pd controller of the scene.
+PdOptions pd_of(const Scene& scene);
+/// No limits of torque; gains as they are in the scene.
+Way pd_way(const std::string& label, const std::string& key, bool implicit);
+Way inverse_way(const std::string& label, const std::string& key, TargetLaw law);
+
 /// A controller with the options of the scene's pd controller, changed.
 ControllerSpec pd_spec(const PdOptions& options);
 ControllerSpec constraint_spec(const VelocityConstraintOptions& options);
@@ -71,7 +86,13 @@ void set_hand_gains(const Scene& scene, double frequency, PdOptions& pd);
 /// The scene with another effort limit at every motor; infinity for none.
 void set_effort_limits(Scene& scene, double limit);
 
-/// "64 ms"
+/// Share of the steps that were not solved.
+double failed_share(const Audit& audit);
+/// The largest of the residuals of the laws of contact, relative.
+double worst_law(const Audit& audit);
+
+/// "64 ms", "64ms"
 std::string in_ms(double dt);
+std::string ms_key(double dt);
 
 }  // namespace tribo::experiments

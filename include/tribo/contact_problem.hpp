@@ -9,6 +9,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tribo/buffer.hpp"
@@ -53,8 +54,14 @@ class ContactProblem {
   int block_size(int block) const { return block < nc_ ? 3 : 1; }
   int blocks() const { return nc_ + nr_; }
 
-  MatrixBuffer::Map G() { return G_.map(); }  ///< (n x n), only where dense() [1/kg]
-  MatrixBuffer::ConstMap G() const { return G_.map(); }
+  MatrixBuffer::Map G() {  ///< (n x n), only where dense() [1/kg]
+    if (pending_) fill();
+    return G_.map();
+  }
+  MatrixBuffer::ConstMap G() const {
+    if (pending_) fill();
+    return std::as_const(G_).map();
+  }
   VectorBuffer::Map g() { return g_.map(); }  ///< free contact acceleration (n) [m/s^2]
   VectorBuffer::ConstMap g() const { return g_.map(); }
   VectorBuffer::Map R() { return R_.map(); }  ///< diagonal compliance (n) [1/kg], >= 0
@@ -75,17 +82,23 @@ class ContactProblem {
   void multiply(const double* f, double* y) const;
   /// Diagonal of G (n).
   void diagonal(double* d) const;
-  /// Fills the dense G from the factor.
-  void densify();
+  /// G is to be made from the factor, where somebody looks at it: a guess that holds is judged without it.
+  void densify() {
+    pending_ = true;
+    Y_.resize(static_cast<Eigen::Index>(size()) * factor.nw);  // here, so that a late look allocates nothing
+  }
   /// First thing that makes the problem unusable (not finite, negative mu, asymmetric or empty G …), or "".
   std::string defect() const;
 
  private:
   int nc_ = 0, nr_ = 0;
+  void fill() const;
+
   bool dense_ = true;
-  MatrixBuffer G_;
-  VectorBuffer g_, R_, mu_, lower_, upper_, Y_;
-  mutable VectorBuffer w_;
+  mutable bool pending_ = false;  ///< G_ is not made yet
+  mutable MatrixBuffer G_;
+  VectorBuffer g_, R_, mu_, lower_, upper_;
+  mutable VectorBuffer Y_, w_;
 };
 
 /// Distances to the laws, largest over all contacts and rows, absolute. [N], [m/s^2], [N m/s^2]

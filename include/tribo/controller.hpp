@@ -67,6 +67,17 @@ struct VelocityConstraintOptions {
 };
 std::unique_ptr<Controller> make_velocity_constraint(const Model& model, const VelocityConstraintOptions& options);
 
+/// A trot whose joint velocities are constraints of the step, and whose stance feet do not slip: see
+/// trot_constraint.cpp.
+struct TrotConstraintOptions {
+  int member = 0;
+  Trot trot;
+  VecX q_stand;  ///< the pose in which all four feet stand (nq of the model)
+  EffortLimits limits;
+  double rate = 20;  ///< at which the base returns to its plan [1/s]
+};
+std::unique_ptr<Controller> make_trot_constraint(const Model& model, const TrotConstraintOptions& options);
+
 /// Torques by inverse dynamics; those of a floating base with the contact forces that they predict: see
 /// inverse_dynamics.cpp.
 struct InverseDynamicsOptions {

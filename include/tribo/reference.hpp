@@ -43,13 +43,13 @@ struct SampledMotion {
 };
 std::shared_ptr<const Reference> make_sampled(SampledMotion motion);
 
-/// A trot that four point feet can follow without slip: stance feet stand still in the world while a level base moves
-/// forward; inverse kinematics gives the joints. Legs on one diagonal swing together. See (trot.1) to (trot.3).
+/// A trot that four point feet can follow without slip: stance feet stand still in the world, and a level base moves
+/// forward while all four of them do. Legs on one diagonal swing together. See gait.hpp, (trot.1) and (trot.2).
 struct Trot {
   double period = 0.8;    ///< of the gait [s]
-  double swing = 0.3;     ///< time that a foot is in the air, below period / 2 [s]
-  double height = 0.04;   ///< to which it is lifted [m]
-  double speed = 0.1;     ///< of the base, forward [m/s]
+  double swing = 0.2;     ///< time that a foot is in the air, below period / 2 [s]
+  double height = 0.03;   ///< to which it is lifted [m]
+  double speed = 0.05;    ///< of the base, forward, on average [m/s]
   double ramp = 0.8;      ///< time in which the speed is reached [s]
   double duration = 5.0;  ///< the motion ends at rest after this [s]
 

@@ -29,6 +29,7 @@ void ContactProblem::resize(int contacts, int rows, bool dense) {
   nc_ = contacts;
   nr_ = rows;
   dense_ = dense;
+  pending_ = false;
   const int n = size();
   if (dense) G_.resize(n, n);
   g_.resize(n);
@@ -45,7 +46,7 @@ void ContactProblem::velocity(const double* f, double* c) const {
 }
 
 void ContactProblem::multiply(const double* f, double* c) const {
-  if (dense_) {
+  if (dense_ && !pending_) {
     dense::multiply(G_.data(), size(), f, c);
     return;
   }
@@ -55,7 +56,7 @@ void ContactProblem::multiply(const double* f, double* c) const {
 }
 
 void ContactProblem::diagonal(double* d) const {
-  if (dense_) {
+  if (dense_ && !pending_) {
     for (int i = 0; i < size(); ++i) d[i] = G_.map()(i, i);
     return;
   }
@@ -72,7 +73,7 @@ void ContactProblem::diagonal(double* d) const {
   }
 }
 
-void ContactProblem::densify() {
+void ContactProblem::fill() const {
   const int n = size();
   Y_.setZero(n * factor.nw);
   for (int i = 0; i < blocks(); ++i) {
@@ -86,6 +87,7 @@ void ContactProblem::densify() {
     }
   }
   dense::gram(Y_.data(), n, factor.nw, G_.data());
+  pending_ = false;
 }
 
 std::string ContactProblem::defect() const {
@@ -97,7 +99,7 @@ std::string ContactProblem::defect() const {
   for (int j = 0; j < nr_; ++j)
     if (!(lower_[j] <= upper_[j]))
       return "row " + std::to_string(j) + ": lower = " + shown(lower_[j]) + " is not <= upper = " + shown(upper_[j]);
-  if (dense_) {
+  if (dense_ && !pending_) {
     if (!finite(G())) return "G is not finite";
     for (int i = 0; i < n; ++i)
       if (G()(i, i) < 0) return "G has a negative diagonal entry at " + std::to_string(i);

@@ -47,6 +47,8 @@ const std::vector<ControllerKind>& controller_kinds() {
        read_inverse_dynamics},
       {{"velocity-constraint", "joint velocities of a reference as constraints of the step, within the effort limits"},
        read_velocity_constraint},
+      {{"trot", "a trot whose stance feet do not slip: joint velocities as constraints of the step, from the feet"},
+       read_trot_constraint},
   };
   return table;
 }

@@ -105,6 +105,7 @@ std::shared_ptr<const Reference> read_reference(Section& section, const Scene& s
 /// The keys `effort`, `effort_lower`, `effort_upper`: a number, or a table by joint.
 EffortLimits read_limits(Section& section, const Model& model, const Member& member);
 void read_velocity_constraint(Section& section, const Scene& scene, ControllerSpec& spec);
+void read_trot_constraint(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_inverse_dynamics(Section& section, const Scene& scene, ControllerSpec& spec);
 
 }  // namespace tribo

@@ -21,7 +21,7 @@ std::shared_ptr<const Reference> read_sinusoid(Section& section, const Model& mo
   return section.at("", [&] { return make_sinusoid(s); });
 }
 
-std::shared_ptr<const Reference> read_trot(Section& section, const Scene& scene, int member) {
+Trot read_trot(Section& section, const Scene& scene) {
   Trot trot;
   trot.period = section.number("period", trot.period, Bound::Positive);
   trot.swing = section.number("swing", trot.swing, Bound::Positive);
@@ -30,7 +30,7 @@ std::shared_ptr<const Reference> read_trot(Section& section, const Scene& scene,
   trot.ramp = section.number("ramp", trot.ramp, Bound::NonNegative);
   trot.duration = section.number("duration", scene.duration, Bound::Positive);
   section.finish();
-  return section.at("", [&] { return make_trot(*scene.model, member, scene.start.q, trot); });
+  return trot;
 }
 
 // A .npz with dt (one number) and q, or v beside it: one row a knot, one column a joint, in the order of the robot.
@@ -100,7 +100,8 @@ std::shared_ptr<const Reference> read_reference(Section& section, const Scene& s
   }
   if (section.has("trot")) {
     Section inner = section.inner("trot");
-    return read_trot(inner, scene, member_index);
+    const Trot trot = read_trot(inner, scene);
+    return inner.at("", [&] { return make_trot(model, member_index, scene.start.q, trot); });
   }
   return section.has("motion") ? read_motion(section, model, member) : make_constant(center);
 }
@@ -131,6 +132,20 @@ void read_velocity_constraint(Section& section, const Scene& scene, ControllerSp
              [&](const Body& body, double value) { options.driven[body.iv - member.iv] = value; });
   }
   spec.make = [options](const Model& m) { return make_velocity_constraint(m, options); };
+}
+
+void read_trot_constraint(Section& section, const Scene& scene, ControllerSpec& spec) {
+  const Model& model = *scene.model;
+  TrotConstraintOptions options;
+  options.member = spec.member;
+  if (section.has("trot")) {
+    Section inner = section.inner("trot");
+    options.trot = read_trot(inner, scene);
+  }
+  options.q_stand = scene.start.q;
+  options.limits = read_limits(section, model, model.members[at(spec.member)]);
+  options.rate = section.number("rate", options.rate, Bound::Positive);
+  spec.make = [options](const Model& m) { return make_trot_constraint(m, options); };
 }
 
 void read_inverse_dynamics(Section& section, const Scene& scene, ControllerSpec& spec) {

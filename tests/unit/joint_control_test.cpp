@@ -118,6 +118,13 @@ TEST_CASE("control: the keys of a scene are refused with their place") {
       "[robot]\nmodel = \"solo12\"\n[controller]\nname = \"velocity-constraint\"\n[controller.trot]\n";
   CHECK(says(refused(solo + "swing = 0.5\n"), "swing = 0.5"));
   CHECK(says(refused(solo + "height = 1.0\n"), "cannot follow"));
+  const std::string trot = "[robot]\nmodel = \"solo12\"\n[controller]\nname = \"trot\"\n";
+  CHECK(refused(trot) == "");
+  CHECK(says(refused(trot + "rate = 0.0\n"), "rate"));
+  CHECK(says(refused(trot + "effort_lower = 5.0\neffort_upper = 1.0\n"), "lower 5 is not below upper 1"));
+  CHECK(says(refused(trot + "[controller.trot]\nspeed = nan\n"), "speed"));
+  CHECK(says(refused(trot + "[controller.trot]\nswing = 0.5\n"), "swing = 0.5"));
+  CHECK(says(refused(arm + "[controller]\nname = \"trot\"\n"), "four feet"));
   CHECK(says(refused("[robot]\nmodel = \"ur10\"\n[robot.transmission]\nratio = 0.0\n"), "ratio"));
 }
 

@@ -85,6 +85,10 @@ class Newton final : public ContactSolver {
     rhs_.resize(n);
     best_.resize(n);
     scale_.resize(problem.blocks());
+  }
+
+  // Looks at G.
+  void set_scales(const ContactProblem& problem) {
     for (int i = 0; i < problem.nc(); ++i) {
       const int o = 3 * i;
       double d = 0;
@@ -112,6 +116,7 @@ class Newton final : public ContactSolver {
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
     if (met && !polish) return report;
+    set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
