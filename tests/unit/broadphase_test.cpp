@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "collision/broadphase.hpp"
+#include "collision/narrowphase.hpp"
 #include "shapes_world.hpp"
 
 using namespace shapes_world;
