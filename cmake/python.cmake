@@ -25,7 +25,7 @@ nanobind_add_stub(tribo_stubs INCLUDE_PRIVATE MODULE _core OUTPUT ${TRIBO_PYTHON
 if(SKBUILD)
   install(TARGETS tribo_python LIBRARY DESTINATION tribo)
   install(FILES ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi DESTINATION tribo)
-  install(DIRECTORY scenes DESTINATION tribo FILES_MATCHING PATTERN "*.toml" PATTERN "*.npz")
+  install(DIRECTORY scenes DESTINATION tribo)
 else()
   file(GLOB TRIBO_PYTHON_SOURCES CONFIGURE_DEPENDS python/tribo/*.py python/tribo/py.typed)
   file(MAKE_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo)

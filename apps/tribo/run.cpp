@@ -226,6 +226,7 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
 int run(const Options& options) {
   Scene scene = find_scene(options.scene);
   for (const std::string& text : scene.warnings) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
+  for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", text.c_str());
   if (!(scene.duration >= 0) || scene.duration / scene.dt > 1e15) {
     throw InvalidInput("duration is " + shown(scene.duration) + " s; must be >= 0 and at most 1e15 steps of dt");
   }

@@ -44,6 +44,7 @@ struct Scene {
   std::vector<Push> pushes;
   RecordOptions record;
   std::vector<std::string> warnings;  ///< what the user should know before a run
+  std::vector<std::string> log;       ///< what was made of the files, a line each
 };
 
 /// `path.key=value` of the command line, applied before the scene is read.
@@ -83,6 +84,7 @@ struct RobotOptions {
 /// What a file says beside its robot.
 struct RobotNotes {
   std::vector<std::string> warnings;  ///< what was not taken over, by name
+  std::vector<std::string> log;       ///< what was made of the file, a line each
   bool whole_world = false;           ///< the file is a world of its own (MJCF): the two below are its
   Vec3 gravity{0, 0, -9.81};          ///< [m/s^2]
   double timestep = 0;                ///< [s]

@@ -55,12 +55,14 @@ void touch_ranked(const Query& query, Touches& out) {
     case 2:
       if (b == ShapeKind::Capsule) return touch_capsule_capsule(query, out);
       if (b == ShapeKind::Ellipsoid) return touch_smooth(query, out);
+      if (b == ShapeKind::Cylinder && touch_parallel(query, out)) return;
       return touch_capsule_polytope(query, out);
     case 3:
       if (b == ShapeKind::Ellipsoid) return touch_smooth(query, out);
       return touch_ellipsoid_polytope(query, out);
     default:
       if (b == ShapeKind::Box) return touch_box_box(query, out);
+      if (a == ShapeKind::Cylinder && touch_parallel(query, out)) return;
       return touch_polytope_polytope(query, out);
   }
 }

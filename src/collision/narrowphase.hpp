@@ -133,6 +133,7 @@ void touch_half_space(const Query& query, Touches& out);
 void touch_sphere_sphere(const Query& query, Touches& out);
 void touch_sphere_box(const Query& query, Touches& out);
 void touch_sphere_capsule(const Query& query, Touches& out);
+bool touch_parallel(const Query& query, Touches& out);
 void touch_capsule_capsule(const Query& query, Touches& out);
 void touch_box_box(const Query& query, Touches& out);
 void touch_sphere_polytope(const Query& query, Touches& out);

@@ -60,25 +60,33 @@ void touch_sphere_capsule(const Query& query, Touches& out) {
   add_cores(query, {query.a.X.p, X.p + s * axis, query.a.solid->round, query.b.solid->round, X.R.col(0)}, 0, out);
 }
 
+// Two capsules or cylinders that are nearly parallel and side by side: both ends of the common stretch. The angle,
+// about 1e-2, is where one point alone would begin to jump from end to end. False: they are not.
+bool touch_parallel(const Query& query, Touches& out) {
+  const Vec3 u = query.a.X.R.col(2), v = query.b.X.R.col(2), d = query.b.X.p - query.a.X.p;
+  const Vec3 &size_a = query.a.solid->size, &size_b = query.b.solid->size;
+  const double ha = size_a.z(), hb = size_b.z(), c = u.dot(v), du = d.dot(u), dv = d.dot(v);
+  const double lo = std::max(-ha, du - hb), hi = std::min(ha, du + hb);
+  if (1 - c * c >= 1e-4 || hi - lo <= 1e-6 * (ha + hb)) return false;
+  // Cylinders whose ends overlap less than their sides stand on each other.
+  const bool ends = query.a.solid->kind == ShapeKind::Cylinder && query.b.solid->kind == ShapeKind::Cylinder;
+  if (ends && (d - du * u).norm() - size_a.x() - size_b.x() < lo - hi) return false;
+  for (int end = 0; end < 2; ++end) {
+    const double s = end ? hi : lo;
+    const double t = std::clamp(s * c - dv, -hb, hb);
+    add_cores(query, {query.a.X.p + s * u, query.b.X.p + t * v, size_a.x(), size_b.x(), across(u)}, end ? 1 : 0, out);
+  }
+  return true;
+}
+
 void touch_capsule_capsule(const Query& query, Touches& out) {
+  if (touch_parallel(query, out)) return;
   const Vec3 u = query.a.X.R.col(2), v = query.b.X.R.col(2);
   const double ha = query.a.solid->size.z(), hb = query.b.solid->size.z();
   const double ra = query.a.solid->round, rb = query.b.solid->round;
   const Vec3 d = query.b.X.p - query.a.X.p;
   const double c = u.dot(v), du = d.dot(u), dv = d.dot(v);
   const double det = 1 - c * c;
-
-  // Nearly parallel and side by side: both ends of the common stretch. The angle, about 1e-2, is where one point alone
-  // would begin to jump from end to end.
-  const double lo = std::max(-ha, du - hb), hi = std::min(ha, du + hb);
-  if (det < 1e-4 && hi - lo > 1e-6 * (ha + hb)) {
-    for (int end = 0; end < 2; ++end) {
-      const double s = end ? hi : lo;
-      const double t = std::clamp(s * c - dv, -hb, hb);
-      add_cores(query, {query.a.X.p + s * u, query.b.X.p + t * v, ra, rb, across(u)}, end ? 1 : 0, out);
-    }
-    return;
-  }
   // Nearest points of two segments: the lines' minimum, clamped on one, then on the other, then on the first again.
   double s = det > 1e-12 ? std::clamp((du - c * dv) / det, -ha, ha) : std::clamp(du, -ha, ha);
   const double t = std::clamp(s * c - dv, -hb, hb);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace tribo {
 namespace {
@@ -45,9 +46,10 @@ std::vector<Vec3> binary_stl(const std::string& bytes, const std::string& name) 
   return points;
 }
 
-// Lines that begin with `word`, followed by three numbers.
-std::vector<Vec3> lines_of(const std::string& bytes, const std::string& word, const std::string& name) {
-  std::vector<Vec3> points;
+// Lines that begin with `word`, followed by three numbers; those that begin with one of `heads` begin a part.
+std::vector<std::vector<Vec3>> lines_of(const std::string& bytes, const std::string& word,
+                                        const std::vector<std::string>& heads, const std::string& name) {
+  std::vector<std::vector<Vec3>> parts(1);
   int number = 0;
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
@@ -58,11 +60,11 @@ std::vector<Vec3> lines_of(const std::string& bytes, const std::string& word, co
       while (at < last && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
     };
     skip();
-    const auto length = static_cast<std::ptrdiff_t>(word.size());
-    if (last - at <= length || std::memcmp(at, word.data(), word.size()) != 0 ||
-        (at[length] != ' ' && at[length] != '\t'))
-      continue;
-    at += length;
+    const char* first = at;
+    while (at < last && *at != ' ' && *at != '\t' && *at != '\r') ++at;
+    const std::string_view said(first, static_cast<std::size_t>(at - first));
+    if (!parts.back().empty() && std::find(heads.begin(), heads.end(), said) != heads.end()) parts.emplace_back();
+    if (said != word) continue;
     Vec3 p;
     for (int k = 0; k < 3; ++k) {
       skip();
@@ -72,9 +74,10 @@ std::vector<Vec3> lines_of(const std::string& bytes, const std::string& word, co
         throw InvalidInput("mesh '" + name + "':" + std::to_string(number) + ": a point must have three numbers");
       at = stop;
     }
-    points.push_back(p);
+    parts.back().push_back(p);
   }
-  return points;
+  if (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+  return parts;
 }
 
 std::vector<Vec3> by_assimp(const std::string& path) {
@@ -90,25 +93,29 @@ std::vector<Vec3> by_assimp(const std::string& path) {
 
 }  // namespace
 
-std::vector<Vec3> parse_mesh(const std::string& bytes, const std::string& extension, const std::string& name) {
-  std::vector<Vec3> points;
+std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::string& extension,
+                                          const std::string& name) {
+  std::vector<std::vector<Vec3>> parts;
   if (extension == ".stl") {
     // Some binary files begin with "solid" too; then the sizes agree, which those of a text do not.
     std::uint32_t n = 0;
     if (bytes.size() >= 84) std::memcpy(&n, bytes.data() + 80, 4);
     const bool sized = bytes.size() >= 84 && 84 + 50 * static_cast<std::uint64_t>(n) == bytes.size();
-    const bool text = !sized && bytes.compare(0, 5, "solid") == 0;
-    points = text ? lines_of(bytes, "vertex", name) : binary_stl(bytes, name);
+    if (!sized && bytes.compare(0, 5, "solid") == 0)
+      parts = lines_of(bytes, "vertex", {"solid"}, name);
+    else
+      parts.push_back(binary_stl(bytes, name));
   } else {
-    points = lines_of(bytes, "v", name);
+    parts = lines_of(bytes, "v", {"o", "g"}, name);
   }
-  if (points.empty()) throw InvalidInput("mesh '" + name + "' has no points");
-  for (const Vec3& p : points)
-    if (!p.allFinite()) throw InvalidInput("mesh '" + name + "': a point is not finite");
-  return points;
+  if (parts[0].empty()) throw InvalidInput("mesh '" + name + "' has no points");
+  for (const std::vector<Vec3>& part : parts)
+    for (const Vec3& p : part)
+      if (!p.allFinite()) throw InvalidInput("mesh '" + name + "': a point is not finite");
+  return parts;
 }
 
-std::vector<Vec3> mesh_points(const std::string& path) {
+std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) throw InvalidInput("mesh '" + path + "' is not a file");
   const std::uintmax_t size = fs::file_size(path, error);
@@ -117,7 +124,7 @@ std::vector<Vec3> mesh_points(const std::string& path) {
   if (extension == ".dae" || extension == ".ply") {
     const std::vector<Vec3> points = by_assimp(path);
     if (points.empty()) throw InvalidInput("mesh '" + path + "' has no points");
-    return points;
+    return {points};
   }
   if (extension != ".stl" && extension != ".obj")
     throw InvalidInput("mesh '" + path + "': unknown kind of mesh; known: .stl, .obj, .dae, .ply");

@@ -9,10 +9,12 @@
 
 namespace tribo {
 
-/// InvalidInput says what is wrong with the file, and where.
-std::vector<Vec3> mesh_points(const std::string& path);
+/// Points of each part: objects and groups of an OBJ, solids of an STL text; one part otherwise. InvalidInput says what
+/// is wrong with the file, and where.
+std::vector<std::vector<Vec3>> mesh_parts(const std::string& path);
 /// The same from the bytes of a file whose extension is ".stl" or ".obj".
-std::vector<Vec3> parse_mesh(const std::string& bytes, const std::string& extension, const std::string& name);
+std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::string& extension,
+                                          const std::string& name);
 
 /// Where a mesh of a robot file is: `package://NAME/rest`, `model://…`, `file://…` or a path.
 struct MeshSearch {

@@ -44,7 +44,6 @@ int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& not
   const std::string& path = options.model;
   mjcf::inspect(path, allowed_roots(path, options.packages));
   const mjcf::ModelPtr m = mjcf::compile(path, notes.warnings);
-  if (m->nv == 0) throw InvalidInput("robot file '" + path + "': nothing in it can move: it has no joint");
   mjcf::Loading load{*m, options, builder, path};
   std::string name = options.name;
   if (name.empty()) name = m->names[0] != '\0' ? m->names : "robot";

@@ -118,7 +118,8 @@ void place_static(Loading& load, int b) {
   load.X_BM[at(b)] = load.X_BM[at(parent)] * X;
   if (m.body_mocapid[b] < 0) return;
   MovedBody moved;
-  moved.name = load.prefix() + load.name(mjOBJ_BODY, b);
+  const std::string name = load.name(mjOBJ_BODY, b);
+  moved.name = load.prefix() + (name.empty() ? "body" + std::to_string(b) : name);
   moved.X_WB = load.X_BM[at(b)];
   load.body[at(b)] = load.builder.add_moved_body(moved);
   load.X_BM[at(b)] = {};

@@ -31,7 +31,7 @@ std::vector<Foot> points(std::initializer_list<const char*> frames, double radiu
   return feet;
 }
 
-// Columns: {name, urdf, summary, floating}, srdf, pose, contact, feet, angles of the pose, free_mimic.
+// Columns: {name, urdf, summary, floating}, srdf, pose, contact, feet, angles of the pose.
 std::vector<RobotRecord> make_records() {
   const auto solo_feet = points({"FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"});
   // A ball that is within a millimetre of the foot's mesh at its lowest point.
@@ -163,13 +163,12 @@ std::vector<RobotRecord> make_records() {
        "collision",
        {},
        ur_ready},
-      {{"panda", "panda_description/urdf/panda.urdf", "arm, 7 joints and two fingers that move on their own", false},
+      {{"panda", "panda_description/urdf/panda.urdf", "arm, 7 joints and two fingers, the one follows the other",
+        false},
        "panda_description/srdf/panda.srdf",
        "default",
        "collision",
-       {},
-       {},
-       true},
+       {}},
       {{"kinova", "kinova_description/robots/kinova.urdf", "arm, 6 joints, three of them continuous", false},
        "kinova_description/srdf/kinova.srdf",
        "arm_up",

@@ -23,7 +23,6 @@ struct RobotRecord {
   std::string contact = "collision";                     ///< what "default" means
   std::vector<Foot> feet;                                ///< empty: the balls among its collision shapes
   std::vector<std::pair<std::string, double>> angles{};  ///< of `pose` where the SRDF has none [rad] or [m]
-  bool free_mimic = false;                               ///< joints that mimic another move on their own
 };
 
 const std::vector<RobotRecord>& robot_records();

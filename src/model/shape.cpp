@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/mesh_hulls.hpp"
+
 namespace tribo {
 
 Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
@@ -44,9 +46,18 @@ Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
   return inertia;
 }
 
+double hull_volume(const Hull& hull) {
+  double volume = 0;
+  for (const std::vector<int>& face : hull.faces) {
+    auto corner = [&](std::size_t k) -> const Vec3& { return hull.vertices[static_cast<std::size_t>(face[k])]; };
+    for (std::size_t k = 2; k < face.size(); ++k) volume += corner(0).dot(corner(k - 1).cross(corner(k))) / 6;
+  }
+  return volume;
+}
+
 // Signed tetrahedra from the origin to each triangle of each face.
 Inertia hull_inertia(const Hull& hull, double mass) {
-  double volume = 0;
+  const double volume = hull_volume(hull);
   Vec3 first = Vec3::Zero();
   Mat3 second = Mat3::Zero();  // integral of x x^T
   for (const std::vector<int>& face : hull.faces) {
@@ -56,7 +67,6 @@ Inertia hull_inertia(const Hull& hull, double mass) {
       const Vec3& c = hull.vertices[static_cast<std::size_t>(face[k])];
       const double det = a.dot(b.cross(c));
       const Vec3 s = a + b + c;
-      volume += det / 6;
       first += det / 24 * s;
       second += det / 120 * (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose());
     }

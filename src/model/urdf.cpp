@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/mesh_file.hpp"
+#include "model/mesh_hulls.hpp"
 #include "model/names.hpp"
 #include "model/problems.hpp"
 #include "model/robots.hpp"
@@ -35,6 +36,7 @@ struct Loading {
   MeshSearch search{};
   ::urdf::ModelInterfaceSharedPtr tree{};
   pin::Model model{};
+  MeshHulls meshes{};
   int member = 0;
   int first = 0;
 
@@ -144,7 +146,6 @@ void add_bodies(Loading& load) {
 
 // A joint that mimics another: q = multiplier q_other + offset. Chains of them end at a joint that moves on its own.
 void add_mimics(Loading& load) {
-  if (load.files.record != nullptr && load.files.record->free_mimic) return;
   const pin::Model& model = load.model;
   for (const auto& [name, joint] : load.tree->joints_) {
     if (!joint->mimic || joint->type == ::urdf::Joint::FIXED) continue;
@@ -247,7 +248,7 @@ void add_point_feet(Loading& load, const std::vector<Foot>& feet) {
 }
 
 // The shape of a <collision>.
-void set_shape(const Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
+void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
   if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
     geometry.kind = ShapeKind::Sphere;
     geometry.size = Vec3(sphere->radius, 0, 0);
@@ -258,10 +259,15 @@ void set_shape(const Loading& load, const ::urdf::Geometry& shape, Geometry& geo
     geometry.kind = ShapeKind::Cylinder;
     geometry.size = Vec3(cylinder->radius, 0, 0.5 * cylinder->length);
   } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
-    std::vector<Vec3> points = mesh_points(find_mesh(mesh->filename, load.search));
-    for (Vec3& p : points) p = p.cwiseProduct(Vec3(mesh->scale.x, mesh->scale.y, mesh->scale.z));
+    const Vec3 scale(mesh->scale.x, mesh->scale.y, mesh->scale.z);
+    try {
+      const MeshHulls made = mesh_hulls(find_mesh(mesh->filename, load.search), scale, false);
+      geometry.hull = made.hulls[0];
+      load.meshes.add(made);
+    } catch (const InvalidInput& error) {
+      throw InvalidInput("geometry '" + geometry.name + "': " + error.what());
+    }
     geometry.kind = ShapeKind::Convex;
-    geometry.hull = make_hull(points, "geometry '" + geometry.name + "', mesh '" + mesh->filename + "'");
   } else {
     throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, mesh");
   }
@@ -295,6 +301,7 @@ void add_file_shapes(Loading& load, bool balls_only) {
   if (balls_only && balls == 0)
     throw InvalidInput(load.owner() + ": contact = \"feet\" needs feet = [frames], since '" + load.files.urdf +
                        "' has no balls among its collision shapes");
+  if (load.meshes.meshes > 0) load.notes.log.push_back(load.owner() + ": " + load.meshes.summary());
 }
 
 void add_contact(Loading& load) {

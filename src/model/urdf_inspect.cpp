@@ -139,6 +139,8 @@ class Inspection {
         return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
+    if (m && *m > 0 && size < 1e-12 * *m)  // [m^2]: a radius of a micrometre
+      return warn(*I, "has a mass of " + shown(*m) + " kg and no moments of inertia: it is a point");
     if (p[0] < -1e-6 * size)
       warn(*I, "inertia is not positive: its principal moments are " + shown(p[0]) + ", " + shown(p[1]) + ", " +
                    shown(p[2]) + " kg m^2");

@@ -173,10 +173,16 @@ std::vector<std::string> find_errors(const Model& model, const State& start) {
   dynamics.compute(start.q, VecX::Zero(model.nv));
   dynamics.factor(VecX::Zero(model.nv));
   const VecX inertia = effective_inertia(model, dynamics);
-  for (int k = 0; k < model.nv; ++k)
-    if (!(inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > 1e-15))
-      errors.push_back("joint " + joint_of(model, k) + " moves nothing that has inertia about its axis (" +
-                       shown(dynamics.inertia(k)) + "): give the body a mass and an inertia, or the joint an armature");
+  for (int k = 0; k < model.nv; ++k) {
+    if (inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > 1e-15) continue;
+    // Alone it moves something, and together with its neighbours nothing: they turn masses that have no size.
+    const bool alone = !(dynamics.inertia(k) > 1e-15);
+    errors.push_back("joint " + joint_of(model, k) +
+                     (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
+                            : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
+                              "together they can move without inertia: give the bodies an inertia") +
+                     ", or the joint an armature");
+  }
   return errors;
 }
 
@@ -186,6 +192,7 @@ std::vector<std::string> find_doubts(const Model& model) {
     const Mat3& I = body.inertia.about_com;
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(0.5 * (I + I.transpose())).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
+    if (size < 1e-15) continue;  // a point, to rounding
     if (p[0] < -1e-6 * size)
       doubts.push_back("body '" + body.name + "': its inertia is not positive: principal moments " + shown(p[0]) +
                        ", " + shown(p[1]) + ", " + shown(p[2]) + " kg m^2");

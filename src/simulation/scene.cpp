@@ -162,10 +162,12 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   root.has("push");
   root.finish();
   if (!whole) throw InvalidInput("");  // all is told already
-  if (draft.builder.model().bodies.empty()) root.fail(tree, "the scene has neither a robot nor an object");
+  if (draft.builder.model().bodies.empty())
+    root.fail(tree, "nothing in it can move: the scene has neither a robot nor an object");
   draft.builder.set_gravity(root.has("gravity") ? gravity : draft.gravity.value_or(gravity));
   if (draft.timestep && !root.inner("stepper").has("dt")) scene.dt = *draft.timestep;
   scene.warnings = draft.warnings;
+  scene.log = draft.log;
   scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
   root.at("stepper", [&] { make_stepper(scene.stepper, *scene.model, scene.stepper_options); });
   scene.start = State::neutral(*scene.model);

@@ -110,13 +110,15 @@ void read_moved(Section& root, SceneDraft& draft) {
     m.swing = section.vec3("swing", Vec3::Zero());
     m.frequency = section.number("frequency", 0, Bound::NonNegative);
     m.phase = section.number("phase", 0);
-    const ShapeSpec shape = read_shape(section, "box");
-    Geometry geometry = shape.geometry(body.name, draft.material(section));
-    read_groups(section, geometry);
+    const ShapeSpec shape = read_shape(section, "box", draft);
+    Geometry like;
+    like.name = body.name;
+    like.material = draft.material(section);
+    read_groups(section, like);
     section.finish();
     section.at("", [&] {
-      geometry.body = draft.builder.add_moved_body(body);
-      draft.builder.add_geometry(geometry);
+      like.body = draft.builder.add_moved_body(body);
+      shape.add_to(draft.builder, like);
     });
   }
 }

@@ -24,6 +24,7 @@ struct SceneDraft {
   Placement X_WG;                 ///< of the ground; its z axis is the normal
   std::vector<Placing> placings;  ///< run in order on the neutral state
   std::vector<std::string> warnings;
+  std::vector<std::string> log;
   std::optional<Vec3> gravity;     ///< that of a robot file which is a world of its own [m/s^2]
   std::optional<double> timestep;  ///< likewise [s]
 
@@ -37,17 +38,27 @@ void read_walls(Section& root, SceneDraft& draft);
 /// False where one of them is wrong and the errors are being collected.
 bool read_objects(Section& root, SceneDraft& draft);
 Placement read_placement(Section& section);
-/// Keys shape, size, radius, radii, length, vertices. A hull is moved so that its centre of mass is the origin of its
-/// frame.
+
+// scene_shapes.cpp
+/// Keys shape, size, radius, radii, length, vertices, file, scale, parts. A hull by vertices is moved so that its
+/// centre of mass is the origin of its frame; a mesh keeps the frame of its file.
 struct ShapeSpec {
   ShapeKind kind = ShapeKind::Box;
   Vec3 size = Vec3::Zero();
-  std::shared_ptr<const Hull> hull;
+  std::vector<std::shared_ptr<const Hull>> hulls;  ///< of a hull or a mesh
 
-  Inertia inertia(double mass) const { return hull ? hull_inertia(*hull, mass) : solid_inertia(kind, size, mass); }
-  Geometry geometry(const std::string& name, int material) const;
+  /// Of uniform density; where hulls overlap they both count.
+  Inertia inertia(double mass) const;
+  /// Moves the hulls so that the centre of mass is the origin of the frame.
+  void centre();
+  /// Adds one geometry, or one for each hull (NAME.0, NAME.1, …), that is otherwise like the one given.
+  void add_to(ModelBuilder& builder, const Geometry& like) const;
 };
-ShapeSpec read_shape(Section& section, const std::string& fallback);
+ShapeSpec read_shape(Section& section, const std::string& fallback, SceneDraft& draft);
+/// Does it name a file rather than a robot?
+bool is_file(const std::string& path);
+/// A path of the scene file: beside that file where it is there, otherwise as it stands.
+std::string beside(const Section& section, const std::string& path);
 
 // scene_mechanisms.cpp
 void read_terrain(Section& root, SceneDraft& draft);

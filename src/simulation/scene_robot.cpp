@@ -1,7 +1,6 @@
 // Robots of a scene: from a file, or linked together in the scene itself, and how they stand at the start.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "dynamics/dynamics.hpp"
 #include "model/mjcf.hpp"
@@ -146,7 +145,7 @@ class Linker {
     if (!(body.axis.norm() > 1e-9)) section.fail("axis", "axis must not be zero");
     body.axis.normalize();
     body.X_PJ = read_placement(section);
-    const ShapeSpec shape = read_shape(section, "box");
+    const ShapeSpec shape = read_shape(section, "box", draft_);
     const double mass = section.number("mass", Bound::Positive);
     const Vec3 com = section.vec3("com", Vec3::Zero());
     body.inertia = shape.inertia(mass);
@@ -189,10 +188,12 @@ class Linker {
       }
       draft_.builder.add_frame({copy.name, parent, {}});
       if (collide) {
-        Geometry geometry = shape.geometry(copy.name, material_);
-        geometry.body = parent;
-        geometry.X_BG.p = com;
-        draft_.builder.add_geometry(std::move(geometry));
+        Geometry like;
+        like.name = copy.name;
+        like.material = material_;
+        like.body = parent;
+        like.X_BG.p = com;
+        shape.add_to(draft_.builder, like);
       }
       start(added.joint, angle, speed, q, v);
     }
@@ -282,18 +283,6 @@ void read_joint_properties(Section& section, SceneDraft& draft, int member_index
   }
 }
 
-bool is_file(const std::string& path) {
-  return std::filesystem::path(path).has_extension() || path.find('/') != std::string::npos;
-}
-
-// A path of the scene file: beside that file where it is there, otherwise as it stands.
-std::string beside(const Section& section, const std::string& path) {
-  if (!is_file(path)) return path;
-  std::error_code error;
-  const std::filesystem::path near = std::filesystem::path(section.file()).parent_path() / path;
-  return std::filesystem::exists(near, error) ? near.string() : path;
-}
-
 // Gravity and step of a file that is a world of its own; two such files must agree on gravity.
 void take_world(const Section& section, const RobotNotes& notes, SceneDraft& draft) {
   if (draft.gravity && *draft.gravity != notes.gravity)
@@ -334,6 +323,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   RobotNotes notes;
   const int member = section.at("model", [&] { return add_robot(draft.builder, options, &notes); });
   for (const std::string& text : notes.warnings) draft.warnings.push_back(text);
+  for (const std::string& text : notes.log) draft.log.push_back(text);
   if (notes.whole_world) take_world(section, notes, draft);
   read_joint_properties(section, draft, member);
   read_transmission(section, draft, member);

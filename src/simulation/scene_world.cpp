@@ -75,24 +75,24 @@ Grid read_grid(Section& section) {
   return grid;
 }
 
-int add_object(SceneDraft& draft, const std::string& name, const ShapeSpec& shape, double mass,
+int add_object(SceneDraft& draft, const std::string& name, const ShapeSpec& shape, const Inertia& inertia,
                const Geometry& surface) {
   const int member = draft.builder.begin_member(name, false, "object");
   Body body;
   body.name = name;
-  body.inertia = shape.inertia(mass);
-  Geometry geometry = shape.geometry(name, surface.material);
-  geometry.group = surface.group;
-  geometry.collides_with = surface.collides_with;
-  geometry.body = draft.builder.add_body(std::move(body));
-  draft.builder.add_geometry(std::move(geometry));
+  body.inertia = inertia;
+  Geometry like = surface;
+  like.name = name;
+  like.body = draft.builder.add_body(std::move(body));
+  shape.add_to(draft.builder, like);
   return member;
 }
 
 void read_object(Section& section, SceneDraft& draft, int number) {
   const std::string name = section.text("name", "object" + std::to_string(number));
-  const ShapeSpec shape = read_shape(section, "box");
-  const double mass = section.number("mass", Bound::Positive);
+  ShapeSpec shape = read_shape(section, "box", draft);
+  shape.centre();
+  const Inertia inertia = shape.inertia(section.number("mass", Bound::Positive));
   const Placement X = read_placement(section);
   const Vec3 v = section.vec3("velocity", Vec3::Zero()), w = section.vec3("angular_velocity", Vec3::Zero());
   Geometry surface;
@@ -112,7 +112,7 @@ void read_object(Section& section, SceneDraft& draft, int number) {
         if (grid.jitter_angle > 0) pose.R = pose.R * rotation_of(grid.jitter_angle * Vec3(draw()));
         std::string full = name;
         if (many) full.append("_").append(std::to_string(count++));
-        const int member = section.at("name", [&] { return add_object(draft, full, shape, mass, surface); });
+        const int member = section.at("name", [&] { return add_object(draft, full, shape, inertia, surface); });
         const int body = draft.builder.member(member).first_body;
         draft.placings.push_back([=](const Model& model, State& state) {
           place_free_body(model.bodies[static_cast<std::size_t>(body)], pose, v, w, state);
@@ -133,70 +133,6 @@ int SceneDraft::material(Section& section) {
 
 Placement read_placement(Section& section) {
   return {rotation_of(section.vec3("rpy", Vec3::Zero())), section.vec3("position", Vec3::Zero())};
-}
-
-Geometry ShapeSpec::geometry(const std::string& name, int material) const {
-  Geometry geometry;
-  geometry.name = name;
-  geometry.kind = kind;
-  geometry.size = size;
-  geometry.hull = hull;
-  geometry.material = material;
-  return geometry;
-}
-
-ShapeSpec read_shape(Section& section, const std::string& fallback) {
-  ShapeSpec spec;
-  const std::string shape =
-      section.choice("shape", fallback, {"box", "sphere", "capsule", "cylinder", "ellipsoid", "hull"});
-  auto only = [&](const char* key, const char* owners) {
-    if (section.has(key) && std::string(owners).find(shape) == std::string::npos)
-      section.fail(key, std::string(key) + " means nothing to a " + shape);
-  };
-  only("size", "box");
-  only("radius", "sphere capsule cylinder");
-  only("length", "capsule cylinder");
-  only("radii", "ellipsoid");
-  only("vertices", "hull");
-  if (shape == "box") {
-    spec.kind = ShapeKind::Box;
-    const TomlValue* size = section.value("size");
-    if (size == nullptr) section.fail(section.table(), "needs 'size', the edges of the box [m]");
-    if (size->is_number())
-      spec.size.setConstant(0.5 * section.number("size", Bound::Positive));
-    else
-      spec.size = 0.5 * section.vec3("size", Vec3::Zero());
-    if (!(spec.size.minCoeff() > 0)) section.fail("size", "size must be > 0 m on every axis");
-  } else if (shape == "sphere") {
-    spec.kind = ShapeKind::Sphere;
-    spec.size.x() = section.number("radius", Bound::Positive);
-  } else if (shape == "ellipsoid") {
-    spec.kind = ShapeKind::Ellipsoid;
-    if (!section.has("radii")) section.fail(section.table(), "needs 'radii', the half axes of the ellipsoid [m]");
-    spec.size = section.vec3("radii", Vec3::Zero());
-    if (!(spec.size.minCoeff() > 0)) section.fail("radii", "radii must be > 0 m on every axis");
-  } else if (shape == "capsule" || shape == "cylinder") {
-    spec.kind = shape == "capsule" ? ShapeKind::Capsule : ShapeKind::Cylinder;
-    spec.size = Vec3(section.number("radius", Bound::Positive), 0, 0.5 * section.number("length", Bound::Positive));
-  } else {
-    const TomlValue* list = section.value("vertices");
-    if (list == nullptr || list->kind != TomlValue::Kind::Array)
-      section.fail("vertices", "a hull needs 'vertices', an array of points [x, y, z]");
-    std::vector<Vec3> points;
-    for (const TomlValue& item : list->items) {
-      if (item.items.size() != 3) section.fail(item, "vertices must be points of three numbers");
-      Vec3 p;
-      for (int k = 0; k < 3; ++k) p[k] = section.number_of(item.items[static_cast<std::size_t>(k)], "vertices");
-      points.push_back(p);
-    }
-    section.at("vertices", [&] {
-      const Vec3 com = hull_inertia(*make_hull(points, "hull"), 1).com;
-      for (Vec3& p : points) p -= com;
-      spec.hull = make_hull(points, "hull");
-    });
-    spec.kind = ShapeKind::Convex;
-  }
-  return spec;
 }
 
 void read_materials(Section& root, SceneDraft& draft) {
@@ -245,12 +181,14 @@ void read_walls(Section& root, SceneDraft& draft) {
   int number = 0;
   for (Section section : root.tables("wall")) {
     const std::string name = section.text("name", "wall" + std::to_string(++number));
-    const ShapeSpec shape = read_shape(section, "box");
-    Geometry geometry = shape.geometry(name, draft.material(section));
-    geometry.X_BG = read_placement(section);
-    read_groups(section, geometry);
+    const ShapeSpec shape = read_shape(section, "box", draft);
+    Geometry like;
+    like.name = name;
+    like.material = draft.material(section);
+    like.X_BG = read_placement(section);
+    read_groups(section, like);
     section.finish();
-    section.at("", [&] { draft.builder.add_geometry(geometry); });
+    section.at("", [&] { shape.add_to(draft.builder, like); });
   }
 }
 

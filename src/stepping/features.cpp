@@ -111,7 +111,9 @@ std::string feature_page() {
       "# Features of a model, and which stepper uses them\n"
       "A stepper that does not use a feature refuses a model that has it, by name, before the first step. This page "
       "is\n"
-      "printed by `tribo list features --page`; a test keeps it true.\n\n";
+      "printed by `tribo list features --page`; a test keeps it true. Velocity limits of joints are ratings of motors: "
+      "controllers\n"
+      "may keep to them, no stepper enforces them.\n\n";
   std::string rule = "|---|";
   text += "| feature |";
   for (const StepperEntry& s : steppers()) {

@@ -37,7 +37,6 @@ constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 constexpr double closure_compliance = 1e-10;  // of the largest diagonal entry of G among the rows of an equality
 constexpr double open_closure = 1e-6;         // error of an equality that its correction leaves is flagged [m] or [rad]
-constexpr int most_rounds = 50;               // of torsional and rolling friction
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -161,10 +160,12 @@ class Rigid final : public Stepper {
       f_[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
     }
     soften_closures(island);
-    const bool follows = begin_rolling(island, dt);
+    const bool follows = rolling_.begin(island, rows_.rows(), before_.data(), dt, problem_, f_.data());
     if (options_.on_problem) options_.on_problem(problem_, f_.data());
     SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
-    if (follows) settle_rolling(island, solve);
+    if (follows)
+      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, problem_, f_.map(),
+                      solve);
     const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
     const int iterations = report.solve.iterations + solve.iterations;
     const bool escalated = report.solve.escalated || solve.escalated;
@@ -194,48 +195,6 @@ class Rigid final : public Stepper {
         largest = std::max(largest, c_[first + end]);
       if (element >= 0) problem_.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
       j = end;
-    }
-  }
-
-  // Bounds of torsional and rolling friction from the last step; false where the island has none.
-  bool begin_rolling(const Island& island, double dt) {
-    bool follows = false;
-    for (int j : island.rows) follows |= rows_[j].contact >= 0;
-    if (!follows) return false;
-    const int n = problem_.size(), first = 3 * problem_.nc();
-    for (VectorBuffer* x : {&c_, &f_last_, &c_last_}) x->resize(n);
-    problem_.diagonal(c_.data());
-    rho_.resize(problem_.nr());
-    for (int j = 0; j < problem_.nr(); ++j) rho_[j] = 1 / std::max(c_[first + j], 1e-300);
-    c_.map() = before_.map() / dt;
-    follow_normal_forces(island, rows_.rows(), f_.data(), c_.data(), rho_.data(), problem_);
-    for (int j = 0; j < problem_.nr(); ++j)
-      f_[first + j] = std::clamp(f_[first + j], problem_.lower()[j], problem_.upper()[j]);
-    return true;
-  }
-
-  // Solves again until the bounds are those that the normal forces give; judged with these. A solver that does not
-  // reach its tolerance with fixed bounds is not asked again.
-  void settle_rolling(const Island& island, SolveReport& solve) {
-    for (int round = 0;; ++round) {
-      problem_.velocity(f_.data(), c_.data());
-      if (round > 0) {
-        f_last_.map() = f_.map() - f_last_.map();
-        c_last_.map() = c_.map() - c_last_.map();
-        learn_rolling(island, rows_.rows(), problem_.nc(), f_last_.data(), c_last_.data(), rho_.data());
-      }
-      f_last_.map() = f_.map();
-      c_last_.map() = c_.map();
-      follow_normal_forces(island, rows_.rows(), f_.data(), c_.data(), rho_.data(), problem_);
-      solve.residual = judge(problem_, contact_model_, f_.data(), c_.data(), facets_);
-      const bool met = options_.tolerance.met(solve.residual);
-      if (met || round == most_rounds || (round > 0 && solve.status != SolveStatus::Converged)) {
-        solve.status = met ? SolveStatus::Converged : SolveStatus::Stalled;
-        return;
-      }
-      const int iterations = solve.iterations;
-      solve = solver_->solve(problem_, options_.tolerance, f_.map());
-      solve.iterations += iterations;
     }
   }
 
@@ -502,7 +461,8 @@ class Rigid final : public Stepper {
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_, recovery_;
   ContactProblem problem_;
-  VectorBuffer before_, free_, f_, c_, impact_, f_last_, c_last_, rho_;
+  VectorBuffer before_, free_, f_, c_, impact_;
+  RollingFriction rolling_;
   VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_, turned_, deflection_;
   bool need_dense_ = false;
   StepRows rows_;

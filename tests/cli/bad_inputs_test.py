@@ -41,6 +41,9 @@ BALL = "<body><freejoint/><geom size='0.1'/></body>\n"
 BOX = "[[object]]\nname = 'box'\nsize = 0.1\nmass = 1\nposition = [0, 0, 0.05]\n"
 HUGE_STL = b"\0" * 80 + struct.pack("<I", 20_000_000) + b"\0" * 50
 
+MESH = "[[object]]\nshape = 'mesh'\nmass = 1\n"
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+
 # name: (files, the one to run, words that the message must have)
 CASES = {
     # Scenes.
@@ -55,6 +58,14 @@ CASES = {
     "scene negative mass": ({"s.toml": BOX.replace("mass = 1", "mass = -1")}, "s.toml", ["s.toml:4", "mass = -1"]),
     "scene zero size": ({"s.toml": BOX.replace("size = 0.1", "size = 0")}, "s.toml", ["s.toml:3", "size"]),
     "scene huge grid": ({"s.toml": BOX + "grid = [100000, 100000, 2]\nspacing = 1\n"}, "s.toml", ["s.toml:6", "grid"]),
+    "scene mesh missing": ({"s.toml": MESH + "file = 'm.stl'\n"}, "s.toml", ["s.toml:4", "m.stl", "not a file"]),
+    "scene mesh claim": ({"s.toml": MESH + "file = 'm.stl'\n", "m.stl": HUGE_STL}, "s.toml", ["s.toml:4", "claims 20000000"]),
+    "scene mesh folder": ({"s.toml": MESH + "file = 'd.obj'\n", "d.obj/m": ""}, "s.toml", ["s.toml:4", "not a file"]),
+    "scene mesh flat part": ({"s.toml": MESH + "file = 'm.obj'\nparts = true\n", "m.obj": "o a\n" + TETRAHEDRON + "o b\n" +
+                              TETRAHEDRON.replace("v 0 0 1", "v 1 1 0")}, "s.toml", ["s.toml:4", "part 1", "plane"]),
+    "scene mesh zero scale": ({"s.toml": MESH + "file = 'm.obj'\nscale = [1, 0, 1]\n", "m.obj": TETRAHEDRON}, "s.toml", ["s.toml:5", "zero"]),
+    "scene mesh nothing": ({"s.toml": MESH}, "s.toml", ["s.toml:1", "needs 'file'"]),
+    "scene mesh key of a box": ({"s.toml": BOX + "file = 'm.obj'\n"}, "s.toml", ["s.toml:6", "means nothing to a box"]),
     "scene wrong type": ({"s.toml": BOX.replace("size = 0.1", "size = 'big'")}, "s.toml", ["s.toml:3", "size"]),
     "scene date": ({"s.toml": BOX + "seed = 1979-05-27\n"}, "s.toml", ["s.toml:6", "dates"]),
     "scene negative dt": ({"s.toml": BOX + "[stepper]\ndt = -1e-3\n"}, "s.toml", ["s.toml:7", "dt"]),
@@ -193,6 +204,7 @@ class BadInputs(unittest.TestCase):
             for word in words:
                 self.assertIn(word, said)
             self.assertNotIn("Sanitizer", said)
+            self.assertNotIn("runtime error", said)
             self.assertEqual(listing(outer), before, "something was written")
 
     def test_enough_of_them(self):

@@ -8,7 +8,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
   try {
-    tribo::make_hull(tribo::parse_mesh(bytes, data[0] % 2 ? ".stl" : ".obj", "fuzz"), "fuzz");
+    for (const auto& part : tribo::parse_mesh(bytes, data[0] % 2 ? ".stl" : ".obj", "fuzz"))
+      tribo::make_hull(part, "fuzz");
   } catch (const tribo::InvalidInput&) {
   }
   return 0;

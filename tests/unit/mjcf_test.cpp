@@ -2,104 +2,13 @@
 // contact filter and actuator forces are the independent computation.
 #ifdef TRIBO_MJCF
 #include <doctest/doctest.h>
-#include <mujoco/mujoco.h>
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <set>
-
-#include "dynamics/dynamics.hpp"
+#include "mujoco_pair.hpp"
 #include "scratch_folder.hpp"
-#include "tribo/scene.hpp"
 
-using namespace tribo;
+using namespace mujoco_pair;
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-Vec3 vec3(const double* x) { return {x[0], x[1], x[2]}; }
-Mat3 mat3(const double* x) { return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(x); }
-
-// MuJoCo and Tribo side by side on one file, at one random configuration.
-struct Pair {
-  std::unique_ptr<mjModel, void (*)(mjModel*)> m{nullptr, mj_deleteModel};
-  std::unique_ptr<mjData, void (*)(mjData*)> d{nullptr, mj_deleteData};
-  std::unique_ptr<const Model> model;
-  RobotNotes notes;
-  std::unique_ptr<Dynamics> dynamics;
-  VecX q, v;
-  Random random;
-
-  explicit Pair(const std::string& path, const Placement& base = {}) {
-    char error[1000] = "";
-    m.reset(mj_loadXML(path.c_str(), nullptr, error, sizeof error));
-    REQUIRE_MESSAGE(m != nullptr, error);
-    d.reset(mj_makeData(m.get()));
-    ModelBuilder builder;
-    RobotOptions options;
-    options.name = "r";
-    options.model = path;
-    options.base = base;
-    add_robot(builder, options, &notes);
-    builder.set_gravity(notes.gravity);
-    model = std::make_unique<const Model>(builder.build());
-    REQUIRE(model->nq == m->nq);
-    REQUIRE(model->nv == m->nv);
-    dynamics = std::make_unique<Dynamics>(*model);
-  }
-
-  double draw(double scale) { return scale * (2 * random.uniform() - 1); }
-
-  // Joints are in the same order; quaternions are xyzw here, and the free joint's linear velocity is in body axes.
-  void randomize() {
-    for (int i = 0; i < m->nq; ++i) d->qpos[i] = draw(1.5);
-    for (int i = 0; i < m->nv; ++i) d->qvel[i] = draw(2);
-    mj_normalizeQuat(m.get(), d->qpos);
-    q.resize(m->nq);
-    v = Eigen::Map<VecX>(d->qvel, m->nv);
-    for (int j = 0; j < m->njnt; ++j) {
-      const int i = m->jnt_qposadr[j], k = m->jnt_dofadr[j], type = m->jnt_type[j];
-      const double* x = d->qpos + i;
-      if (type == mjJNT_FREE) {
-        q.segment<7>(i) << x[0], x[1], x[2], x[4], x[5], x[6], x[3];
-        v.segment<3>(k) = Quat(x[3], x[4], x[5], x[6]).toRotationMatrix().transpose() * vec3(d->qvel + k);
-      } else if (type == mjJNT_BALL) {
-        q.segment<4>(i) << x[1], x[2], x[3], x[0];
-      } else {
-        q[i] = x[0];
-      }
-    }
-    mj_fwdPosition(m.get(), d.get());
-    mj_fwdVelocity(m.get(), d.get());
-    dynamics->compute(q, v);
-  }
-
-  // v_mujoco = T v
-  MatX velocity_map() const {
-    MatX T = MatX::Identity(m->nv, m->nv);
-    for (int j = 0; j < m->njnt; ++j) {
-      if (m->jnt_type[j] != mjJNT_FREE) continue;
-      const double* x = d->qpos + m->jnt_qposadr[j] + 3;
-      T.block<3, 3>(m->jnt_dofadr[j], m->jnt_dofadr[j]) = Quat(x[0], x[1], x[2], x[3]).toRotationMatrix();
-    }
-    return T;
-  }
-
-  Placement pose(int body, const Placement& X) const {
-    if (body >= 0) return dynamics->X_WB(body) * X;
-    const int moved = moved_index(body);
-    return moved >= 0 ? model->moved[at(moved)].pose(0) * X : X;
-  }
-
-  // Our geometry of a geom, or null.
-  const Geometry* geometry(int g) const {
-    const std::string name = std::string("r/") + mj_id2name(m.get(), mjOBJ_GEOM, g);
-    for (const Geometry& x : model->geometries)
-      if (x.name == name) return &x;
-    return nullptr;
-  }
-};
 
 const char* const files[] = {"quadruped.xml", "arm.xml", "objects.xml", "linkage.xml"};
 std::string data(const std::string& name) { return std::string(TRIBO_DATA) + "/mjcf/" + name; }
@@ -116,43 +25,16 @@ double height(const HeightField& f, double x, double y) {
 
 }  // namespace
 
-TEST_CASE("mjcf: mass matrix and bias forces are MuJoCo's at random configurations") {
+TEST_CASE("mjcf: mass matrix, bias forces, springs and poses are MuJoCo's at random configurations") {
   for (const char* file : files) {
     INFO(std::string(file));
     Pair pair(data(file));
     for (int trial = 0; trial < 20; ++trial) {
       pair.randomize();
-      const int nv = static_cast<int>(pair.m->nv);
-      const MatX T = pair.velocity_map();
-      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> M(nv, nv);
-      mj_fullM(pair.m.get(), pair.d.get(), M.data());
-      const MatX expected = T.transpose() * M * T;
-      CHECK((pair.dynamics->mass_matrix() - expected).norm() < 1e-9 * expected.norm());
-      const VecX bias = T.transpose() * Eigen::Map<VecX>(pair.d->qfrc_bias, nv);
-      CHECK((pair.dynamics->h() - bias).norm() < 1e-9 * (1 + bias.norm()));
-    }
-  }
-}
-
-TEST_CASE("mjcf: bodies and sites stand where MuJoCo has them") {
-  for (const char* file : files) {
-    INFO(std::string(file));
-    Pair pair(data(file));
-    for (int trial = 0; trial < 10; ++trial) {
-      pair.randomize();
-      auto compare = [&](const char* name, const double* x, const double* R) {
-        if (name == nullptr) return;
-        INFO(std::string(name));
-        const Frame& frame = pair.model->frames[at(pair.model->frame(name))];
-        const Placement X = pair.pose(frame.body, frame.X_BF);
-        CHECK((X.p - vec3(x)).norm() < 1e-9);
-        CHECK((X.R - mat3(R)).norm() < 1e-9);
-      };
-      const mjModel* m = pair.m.get();
-      for (int b = 1; b < m->nbody; ++b)
-        compare(mj_id2name(m, mjOBJ_BODY, b), pair.d->xpos + 3 * b, pair.d->xmat + 9 * b);
-      for (int s = 0; s < m->nsite; ++s)
-        compare(mj_id2name(m, mjOBJ_SITE, s), pair.d->site_xpos + 3 * s, pair.d->site_xmat + 9 * s);
+      CHECK(pair.mass_matrix_error() < 1e-9);
+      CHECK(pair.bias_error() < 1e-9);
+      CHECK(pair.passive_error() < 1e-9);
+      CHECK(pair.pose_error() < 1e-9);
     }
   }
 }
@@ -171,57 +53,22 @@ TEST_CASE("mjcf: collision shapes have the sizes, places and hulls of MuJoCo") {
         REQUIRE(geometry != nullptr);
         INFO(geometry->name);
         ++seen;
-        const Placement X = pair.pose(geometry->body, geometry->X_BG);
-        const Vec3 size = vec3(m->geom_size + 3 * g);
-        CHECK((X.p - vec3(pair.d->geom_xpos + 3 * g)).norm() < 1e-9);
-        if (geometry->kind == ShapeKind::HeightField) {
-          // Independent: MuJoCo's rays, straight down the geom's z.
-          const Mat3 R = mat3(pair.d->geom_xmat + 9 * g);
-          for (int k = 0; k < 200; ++k) {
-            const Vec3 p(pair.draw(1.99), pair.draw(1.49), 3), start = vec3(pair.d->geom_xpos + 3 * g) + R * p;
-            const Vec3 down = -R.col(2);
-            const double distance = mj_rayHfield(m, pair.d.get(), g, start.data(), down.data(), nullptr);
-            const Vec3 here = X.inverse() * (start + distance * down);
-            CHECK(std::abs(here.z() - height(*geometry->terrain, here.x(), here.y())) < 1e-9);
-          }
-          continue;
+        CHECK(pair.shape_error(g) < (geometry->hull ? 1e-7 : 1e-9));  // meshes are in single precision
+        if (geometry->hull) {                                         // and the hull has no other corner
+          const std::vector<Vec3> vertices = pair.mesh_vertices(g);
+          for (const Vec3& p : geometry->hull->vertices)
+            CHECK(std::any_of(vertices.begin(), vertices.end(), [&](const Vec3& y) { return (p - y).norm() < 1e-12; }));
         }
-        CHECK((X.R - mat3(pair.d->geom_xmat + 9 * g)).norm() < 1e-9);
-        switch (m->geom_type[g]) {
-          case mjGEOM_PLANE:
-            CHECK(geometry->kind == ShapeKind::HalfSpace);
-            break;
-          case mjGEOM_SPHERE:
-            CHECK(geometry->kind == ShapeKind::Sphere);
-            CHECK(geometry->size.x() == size[0]);
-            break;
-          case mjGEOM_BOX:
-          case mjGEOM_ELLIPSOID:
-            CHECK(geometry->kind == (m->geom_type[g] == mjGEOM_BOX ? ShapeKind::Box : ShapeKind::Ellipsoid));
-            CHECK(geometry->size == size);
-            break;
-          case mjGEOM_CAPSULE:
-          case mjGEOM_CYLINDER:
-            CHECK(geometry->kind == (m->geom_type[g] == mjGEOM_CAPSULE ? ShapeKind::Capsule : ShapeKind::Cylinder));
-            CHECK(geometry->size == Vec3(size[0], 0, size[1]));
-            break;
-          default: {
-            // Every vertex of the mesh lies in the hull, and the hull has no other corner.
-            REQUIRE(geometry->kind == ShapeKind::Convex);
-            const int mesh = m->geom_dataid[g];
-            const float* x = m->mesh_vert + 3 * m->mesh_vertadr[mesh];
-            std::vector<Vec3> vertices;
-            for (int k = 0; k < m->mesh_vertnum[mesh]; ++k) vertices.emplace_back(x[3 * k], x[3 * k + 1], x[3 * k + 2]);
-            for (const auto& face : geometry->hull->faces) {
-              const auto& hull = geometry->hull->vertices;
-              const Vec3 &a = hull[at(face[0])], &b = hull[at(face[1])], &c = hull[at(face[2])];
-              const Vec3 normal = (b - a).cross(c - b).normalized();
-              for (const Vec3& p : vertices) CHECK(normal.dot(p - a) < 1e-7);  // the mesh is in single precision
-            }
-            for (const Vec3& p : geometry->hull->vertices)
-              CHECK(
-                  std::any_of(vertices.begin(), vertices.end(), [&](const Vec3& y) { return (p - y).norm() < 1e-12; }));
-          }
+        if (geometry->kind != ShapeKind::HeightField) continue;
+        // Independent: MuJoCo's rays, straight down the geom's z.
+        const Placement X = pair.pose(geometry->body, geometry->X_BG);
+        const Mat3 R = mat3(pair.d->geom_xmat + 9 * g);
+        for (int k = 0; k < 200; ++k) {
+          const Vec3 p(pair.draw(1.99), pair.draw(1.49), 3), start = vec3(pair.d->geom_xpos + 3 * g) + R * p;
+          const Vec3 down = -R.col(2);
+          const double distance = mj_rayHfield(m, pair.d.get(), g, start.data(), down.data(), nullptr);
+          const Vec3 here = X.inverse() * (start + distance * down);
+          CHECK(std::abs(here.z() - height(*geometry->terrain, here.x(), here.y())) < 1e-9);
         }
       }
     }
@@ -233,28 +80,7 @@ TEST_CASE("mjcf: the same pairs of geoms may touch") {
   for (const char* file : files) {
     INFO(std::string(file));
     Pair pair(data(file));
-    mjModel* m = pair.m.get();
-    // Detection at any distance: MuJoCo then lists every pair that its filters let through.
-    std::fill_n(m->geom_gap, m->ngeom, 100.0);
-    std::fill_n(m->pair_gap, m->npair, 100.0);
-    std::fill_n(m->body_margin, m->nbody, 100.0);
-    pair.randomize();
-    std::set<std::pair<int, int>> listed;
-    for (int c = 0; c < pair.d->ncon; ++c)
-      listed.insert(std::minmax(pair.d->contact[c].geom[0], pair.d->contact[c].geom[1]));
-    for (int a = 0; a < m->ngeom; ++a)
-      for (int b = 0; b < a; ++b) {
-        if (mj_id2name(m, mjOBJ_GEOM, a) == nullptr || mj_id2name(m, mjOBJ_GEOM, b) == nullptr) continue;
-        const auto index = [&](int g) { return static_cast<int>(pair.geometry(g) - pair.model->geometries.data()); };
-        INFO(pair.geometry(a)->name, " ", pair.geometry(b)->name);
-        const bool ours = pair.model->may_collide(index(a), index(b)), theirs = listed.count({b, a}) > 0;
-        // Its box against box gives up at a distance.
-        const bool boxes = m->geom_type[a] == mjGEOM_BOX && m->geom_type[b] == mjGEOM_BOX;
-        if (boxes)
-          CHECK((ours || !theirs));
-        else
-          CHECK(ours == theirs);
-      }
+    for (const std::string& difference : pair.filter_differences()) FAIL_CHECK(difference);
   }
 }
 
@@ -323,24 +149,10 @@ TEST_CASE("mjcf: actuators give the forces of MuJoCo") {
   for (const char* file : {"quadruped.xml", "arm.xml"}) {
     INFO(std::string(file));
     Pair pair(data(file));
-    const mjModel* m = pair.m.get();
-    const Model& model = *pair.model;
-    REQUIRE(model.members[0].actuators.size() == at(static_cast<int>(m->nu)));
+    REQUIRE(pair.model->members[0].actuators.size() == at(static_cast<int>(pair.m->nu)));
     for (int trial = 0; trial < 20; ++trial) {
       pair.randomize();
-      ActuatorOptions options{0, VecX(m->nu)};
-      for (int u = 0; u < m->nu; ++u) options.control[u] = pair.d->ctrl[u] = pair.draw(3);  // some beyond their range
-      mj_fwdActuation(m, pair.d.get());
-      State state = State::neutral(model);
-      state.q = pair.q;
-      state.v = pair.v;
-      Actuation a;
-      a.resize(model.nv);
-      make_actuators(model, options)->control(model, state, *pair.dynamics, {}, a);
-      const VecX tau =
-          (a.tau + a.kp.cwiseProduct(a.error) - a.kd.cwiseProduct(pair.v)).cwiseMax(a.lower).cwiseMin(a.upper);
-      const VecX expected = pair.velocity_map().transpose() * Eigen::Map<VecX>(pair.d->qfrc_actuator, m->nv);
-      CHECK((tau - expected).norm() < 1e-9 * (1 + expected.norm()));
+      CHECK(pair.actuator_error() < 1e-9);
     }
   }
 }

@@ -1,42 +1,10 @@
 // Cylinders and ellipsoids: contacts against closed forms.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <random>
-
-#include "collision/collision.hpp"
 #include "collision/narrowphase.hpp"
+#include "shapes_world.hpp"
 
-using namespace tribo;
+using namespace shapes_world;
 
 namespace {
-
-constexpr double rounding = 1e-12;
-
-struct World {
-  int add(ShapeKind kind, const Vec3& size, const Placement& X) {
-    builder.add_object(std::to_string(bodies.size()), kind, size, 1, 0);
-    bodies.emplace_back().X_WB = X;
-    return static_cast<int>(bodies.size()) - 1;
-  }
-  std::span<const Contact> detect() {
-    if (!model) {
-      model = std::make_unique<Model>(builder.build());
-      collision = std::make_unique<Collision>(*model);
-    }
-    collision->detect(bodies, range, {});
-    return collision->contacts();
-  }
-  ModelBuilder builder;
-  std::vector<BodyMotion> bodies;
-  std::unique_ptr<Model> model;
-  std::unique_ptr<Collision> collision;
-  DetectionRange range;
-};
-
-Placement turned(const Vec3& p, const Vec3& axis, double angle) {
-  return {Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix(), p};
-}
 
 double least_gap(std::span<const Contact> contacts) {
   double least = HUGE_VAL;
@@ -129,6 +97,49 @@ TEST_CASE("cylinder on a box: stands on at least four points over the face, lies
     w.add(ShapeKind::Cylinder, Vec3(0.1, 0, 0.2), {Mat3::Identity(), Vec3(0.1, 0, 0.4 - 1e-4)});
     CHECK(w.detect().size() >= 4);
   }
+}
+
+TEST_CASE("cylinders side by side touch at both ends of the common stretch, as a cylinder and a capsule do") {
+  for (ShapeKind second : {ShapeKind::Cylinder, ShapeKind::Capsule})
+    for (double tilt : {0.0, 5e-3}) {
+      World w;
+      w.range.margin = 1e-2;
+      const double ra = 0.1, rb = 0.2, gap = -1e-3;
+      w.add(ShapeKind::Cylinder, Vec3(ra, 0, 1), {});
+      w.add(second, Vec3(rb, 0, 1), turned(Vec3(ra + rb + gap, 0, 0.5), Vec3::UnitX(), tilt));
+      const auto contacts = w.detect();
+      REQUIRE(contacts.size() == 2);
+      std::set<int> ends;
+      for (const Contact& c : contacts) {
+        // Tilted across the line between the axes: they part by the distance of two lines, to second order.
+        CHECK(std::abs(c.gap - gap) < 1e-12 + 1e-4 * (tilt > 0));
+        CHECK((c.R_WC.col(2) - Vec3::UnitX()).norm() < 1e-12 + 2 * tilt);
+        ends.insert(c.p_WC.z() > 0.25 ? 1 : 0);
+        CHECK(std::abs(c.p_WC.z() - (c.p_WC.z() > 0.25 ? 1 : -0.5)) < 1e-12 + tilt);
+      }
+      CHECK(ends.size() == 2);
+    }
+}
+
+TEST_CASE("a log of two parallel cylinders carries a third in balance") {
+  // Symmetry: the weight of the third is shared equally by the four contacts of the two lines.
+  World w;
+  w.range.margin = 1e-3;
+  const double r = 0.1, apart = 0.105;
+  const Vec3 size(r, 0, 0.5);
+  auto lying = [](const Vec3& p) { return turned(p, Vec3::UnitX(), M_PI / 2); };
+  w.add(ShapeKind::Cylinder, size, lying(Vec3(-apart, 0, r)));
+  w.add(ShapeKind::Cylinder, size, lying(Vec3(apart, 0, r)));
+  w.add(ShapeKind::Cylinder, size, lying(Vec3(0, 0, r + std::sqrt(4 * r * r - apart * apart))));
+  const auto contacts = w.detect();
+  REQUIRE(contacts.size() == 4);
+  Vec3 middle = Vec3::Zero();
+  for (const Contact& c : contacts) {
+    CHECK(std::abs(c.gap) < 1e-12);
+    CHECK(std::abs(c.R_WC.col(2).z() - std::sqrt(4 * r * r - apart * apart) / (2 * r)) < 1e-12);
+    middle += 0.25 * c.p_WC;
+  }
+  CHECK(std::hypot(middle.x(), middle.y()) < 1e-12);
 }
 
 TEST_CASE("sphere and cylinder: signed distance in closed form") {

@@ -246,7 +246,7 @@ TEST_CASE("meshes: STL in both forms and OBJ give their corners") {
       "solid s\nfacet normal 0 0 1\n outer loop\n  vertex 0 0 0\n\tvertex 1 0.0 0\n  vertex 0 +2e0 0\nendloop\n";
   const std::string obj = "# a line\nv 0 0 0\nvn 9 9 9\nv 1 0 0\r\nv 0 2 0\nf 1 2 3\n";
   for (const auto& [bytes, extension] : {std::pair{binary, ".stl"}, std::pair{ascii, ".stl"}, std::pair{obj, ".obj"}}) {
-    const std::vector<Vec3> points = parse_mesh(bytes, extension, "m");
+    const std::vector<Vec3> points = parse_mesh(bytes, extension, "m")[0];
     REQUIRE(points.size() == 3);
     CHECK(points[1] == Vec3(1, 0, 0));
     CHECK(points[2] == Vec3(0, 2, 0));

