@@ -56,6 +56,10 @@ int clip(const ClipVertex* in, int n, int side, double half, ClipVertex* out) {
     const bool p_in = dp <= tolerance, q_in = dq <= tolerance;
     if (p_in) out[m++] = p;
     if (p_in == q_in) continue;
+    if ((p_in ? dp : dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
+      if (p_in) out[m - 1].edge = -1 - side;
+      continue;
+    }
     const double f = dp / (dp - dq);
     ClipVertex cut{p.x + f * (q.x - p.x), p.y + f * (q.y - p.y), p.z + f * (q.z - p.z), 0, p.edge};
     if (p.edge >= 0) {

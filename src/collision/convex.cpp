@@ -253,6 +253,10 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     const ClipVertex& q = in[(i + 1) % in.size()];
     const double dq = outside(q);
     if ((dp <= tolerance) == (dq <= tolerance)) continue;
+    if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
+      if (dp <= tolerance) out.back().edge = -1 - s;
+      continue;
+    }
     const double t = dp / (dp - dq);
     // A segment keeps the codes of its ends; a polygon names the two edges that cross.
     const int other = p.edge;
