@@ -57,7 +57,8 @@ bool InteriorPoint::centre(const ContactProblem& problem, double kappa) {
   return false;
 }
 
-// x' for the point at hand into rate_, Newton's direction at fixed kappa into d_: directions are linear in their target.
+// x' for the point at hand into rate_, Newton's direction at fixed kappa into d_: directions are linear in their
+// target.
 bool InteriorPoint::differentiate(const ContactProblem& problem, double kappa) {
   residual(problem);
   if (!factor(problem)) return false;
