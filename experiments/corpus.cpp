@@ -37,18 +37,6 @@ void add_scene(std::vector<Entry>& entries, const std::string& name, Scene scene
   }
 }
 
-Scene pushed_tower(const std::vector<double>& masses) {
-  Scene scene = tower(masses, 0.4);
-  Push push;
-  push.body = static_cast<int>(masses.size()) / 2;
-  double above = 0;
-  for (std::size_t k = masses.size() / 2; k < masses.size(); ++k) above += masses[k];
-  push.force = push.force_end = above * Vec3(4.5, 0.5, 0);  // more than friction holds, 0.4 x 9.81
-  push.duration = 1;
-  scene.pushes.push_back(push);
-  return scene;
-}
-
 /// Open, stick or slip by lot; f and c by the law; g = c - G f.
 Entry chosen(unsigned seed, int nc, int dof, double mu) {
   std::mt19937 rng(seed);

@@ -61,6 +61,18 @@ Scene tower(const std::vector<double>& masses, double mu) {
   return parse_scene(text, "tower");
 }
 
+Scene pushed_tower(const std::vector<double>& masses) {
+  Scene scene = tower(masses, 0.4);
+  Push push;
+  push.body = static_cast<int>(masses.size()) / 2;
+  double above = 0;
+  for (std::size_t k = masses.size() / 2; k < masses.size(); ++k) above += masses[k];
+  push.force = push.force_end = above * Vec3(4.5, 0.5, 0);  // more than friction holds, 0.4 x 9.81
+  push.duration = 1;
+  scene.pushes.push_back(push);
+  return scene;
+}
+
 void Setup::apply(Scene& scene) const {
   parse_method(method).apply(scene);
   scene.stepper_options.margin = margin;

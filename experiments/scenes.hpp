@@ -23,6 +23,8 @@ Scene allegro_drop(const ExperimentOptions& options);  ///< a ball falls into th
 Scene stack_of_two(const ExperimentOptions& options, double ratio);
 /// Boxes of 0.2 m on top of each other, from the bottom up.
 Scene tower(const std::vector<double>& masses, double mu);
+/// Such a tower with mu 0.4, pushed in the middle with more than friction holds.
+Scene pushed_tower(const std::vector<double>& masses);
 
 /// How a method is set up here: what the tables call it, and the detection margin [m].
 struct Setup {

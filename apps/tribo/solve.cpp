@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 
 #include "common.hpp"
 #include "model/names.hpp"
+#include "problems.hpp"
 #include "simulation/problem_file.hpp"
 #include "tribo/contact_solver.hpp"
 
@@ -15,10 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int largest_spectrum = 600;  // unknowns: internal forces take the eigenvectors of G
+
 struct Options {
   std::string path, contact_model = "ncp", solver;
   double tolerance = 1e-8;
   int max_iterations = 10000;
+  int facets = 0;  ///< 0: as the file says, or 4
+  std::string line_search = "exact";
   bool relative = false, warm = false, json = false;
 };
 
@@ -30,6 +36,7 @@ struct Answer {
   double time_us = 0;
   Residual residual;                 ///< under the asked law
   double ncp = 0, ccp = 0, lcp = 0;  ///< absolute residual under each law
+  double internal = 0;               ///< size of the part of the forces that moves nothing [N]; NaN: not computed
 };
 
 bool takes_rows(const std::string& solver) {
@@ -49,6 +56,9 @@ Answer solve_one(const ProblemFile& file, const std::string& solver, const Optio
   SolverOptions solver_options;
   solver_options.model = contact_model_from(options.contact_model);
   solver_options.max_iterations = options.max_iterations;
+  if (solver == "lemke")  // the others know four facets only
+    solver_options.facets = options.facets > 0 ? options.facets : file.facets > 0 ? file.facets : 4;
+  solver_options.line_search = options.line_search == "exact" ? LineSearch::Exact : LineSearch::Armijo;
   const auto method = make_contact_solver(solver, solver_options);
   if (problem.nr() > 0 && !takes_rows(solver)) {
     answer.refused = true;
@@ -70,10 +80,13 @@ Answer solve_one(const ProblemFile& file, const std::string& solver, const Optio
   answer.c.resize(problem.size());
   problem.velocity(answer.lambda.data(), answer.c.data());
   // Judged here, whatever the solver says of itself.
-  answer.residual = judge(problem, solver_options.model, answer.lambda.data(), answer.c.data());
+  answer.residual = judge(problem, solver_options.model, answer.lambda.data(), answer.c.data(), solver_options.facets);
   answer.ncp = judge(problem, ContactModel::Ncp, answer.lambda.data(), answer.c.data()).absolute();
   answer.ccp = judge(problem, ContactModel::Ccp, answer.lambda.data(), answer.c.data()).absolute();
-  answer.lcp = judge(problem, ContactModel::Lcp, answer.lambda.data(), answer.c.data()).absolute();
+  answer.lcp =
+      judge(problem, ContactModel::Lcp, answer.lambda.data(), answer.c.data(), solver_options.facets).absolute();
+  answer.internal = problem.size() <= largest_spectrum ? experiments::internal_force(problem, answer.lambda)
+                                                       : std::numeric_limits<double>::quiet_NaN();
   answer.converged = report.status == SolveStatus::Converged && tolerance.met(answer.residual);
   return answer;
 }
@@ -100,6 +113,7 @@ Json to_json(const Answer& a, const Options& options) {
                         {"ncp", a.ncp},
                         {"ccp", a.ccp},
                         {"lcp", a.lcp}};
+    json["internal_force"] = std::isfinite(a.internal) ? Json(a.internal) : Json();
   }
   return json;
 }
@@ -112,6 +126,8 @@ void print_answer(const Answer& a, const Options& options) {
   std::printf("residual    primal %s, dual %s, complementarity %s\n", shown(a.residual.primal).c_str(),
               shown(a.residual.dual).c_str(), shown(a.residual.complementarity).c_str());
   std::printf("judged as   ncp %s, ccp %s, lcp %s\n", shown(a.ncp).c_str(), shown(a.ccp).c_str(), shown(a.lcp).c_str());
+  if (std::isfinite(a.internal))
+    std::printf("internal    %s N of the forces move nothing\n", shown(a.internal).c_str());
   constexpr int most = 20;
   for (int i = 0; i < std::min(a.contacts, most); ++i) {
     std::printf("contact %-3d f = (%s, %s, %s)  c = (%s, %s, %s)\n", i, shown(a.lambda[3 * i]).c_str(),
@@ -219,6 +235,10 @@ int solve(const Options& options) {
   if (!(options.tolerance > 0) || !std::isfinite(options.tolerance)) {
     throw InvalidInput("--tolerance is " + shown(options.tolerance) + "; must be finite and > 0");
   }
+  if (options.facets > 0 && options.solver.find("lemke") == std::string::npos)
+    throw InvalidInput("--facets belongs to --solver lemke");
+  if (options.line_search != "exact" && options.line_search != "armijo")
+    throw InvalidInput(unknown_name("line search", options.line_search, {"exact", "armijo"}));
   if (options.max_iterations < 1) {
     throw InvalidInput("--max-iterations is " + std::to_string(options.max_iterations) + "; must be >= 1");
   }
@@ -262,6 +282,9 @@ void add_solve(CLI::App& command, Action& action) {
   command.add_flag("--relative", o->relative,
                    "take the tolerance relative to the forces and accelerations of the problem");
   command.add_option("--max-iterations", o->max_iterations, "iterations before a solver gives up")
+      ->capture_default_str();
+  command.add_option("--facets", o->facets, "of lemke's friction pyramid: 4, 8 or 16; default: as the file says, or 4");
+  command.add_option("--line-search", o->line_search, "of the primal Newton methods: exact or armijo")
       ->capture_default_str();
   command.add_flag("--warm", o->warm, "begin from 'lambda0' of the file");
   command.add_flag("--json", o->json, "print one JSON object");

@@ -127,6 +127,12 @@ struct MomentumOptions {
   SingularSolve singular = SingularSolve::Pivoting;
 };
 
+/// The rigid stepper's rule for trees that nothing touches.
+enum class SmoothScheme {
+  Euler,    ///< semi-implicit, of first order
+  Midpoint  ///< of second order, for trees fixed to the world; a second pass of the dynamics
+};
+
 struct StepperOptions {
   std::string contact_model = "ncp";
   std::string solver = "newton";
@@ -138,7 +144,10 @@ struct StepperOptions {
   /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
   /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
   double target_compliance = 1e-6;
-  int facets = 4;  ///< of the friction pyramid of lemke: 4, 8 or 16
+  int facets = 4;                              ///< of the friction pyramid of lemke: 4, 8 or 16
+  LineSearch line_search = LineSearch::Exact;  ///< of the primal Newton methods
+  double compliance_ratio = 1e-3;              ///< R over the diagonal of G in primal-newton-mujoco [-]
+  SmoothScheme smooth = SmoothScheme::Euler;
   AuditLevel audit = AuditLevel::Full;
   CompliantOptions compliant;
   MomentumOptions momentum;

@@ -1,5 +1,6 @@
 #include "contact/dense.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -7,6 +8,12 @@
 #include "contact/clones.hpp"
 
 namespace tribo::dense {
+namespace {
+
+constexpr int reciprocals = 64;  // up to here they are made first, in one go: a division in a chain of them has to wait
+constexpr double enough = 0.1;   // of the largest entry of a column: then rows are not exchanged
+
+}  // namespace
 
 TRIBO_CLONES bool cholesky(double* A, int n) {
   for (int k = 0; k < n; ++k) {
@@ -26,29 +33,30 @@ TRIBO_CLONES bool cholesky(double* A, int n) {
 }
 
 TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
+  double inverse[reciprocals];
+  const bool kept = n <= reciprocals;
+  for (int k = 0; kept && k < n; ++k) inverse[k] = 1 / L[static_cast<std::ptrdiff_t>(k) * (n + 1)];
   for (int k = 0; k < n; ++k) {
     const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
-    const double x = b[k] /= col[k];
+    const double x = b[k] = kept ? b[k] * inverse[k] : b[k] / col[k];
     for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
   }
   for (int k = n - 1; k >= 0; --k) {
     const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
     double sum = b[k];
     for (int i = k + 1; i < n; ++i) sum -= col[i] * b[i];
-    b[k] = sum / col[k];
+    b[k] = kept ? sum * inverse[k] : sum / col[k];
   }
 }
 
 TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
   for (int k = 0; k < n; ++k) {
     double* col = A + static_cast<std::ptrdiff_t>(k) * n;
+    double largest = 0;
+    for (int i = k; i < n; ++i) largest = std::max(largest, std::abs(col[i]));
     int p = k;
-    double largest = std::abs(col[k]);
-    for (int i = k + 1; i < n; ++i)
-      if (std::abs(col[i]) > largest) {
-        largest = std::abs(col[i]);
-        p = i;
-      }
+    if (!(std::abs(col[k]) >= enough * largest))
+      while (p < n - 1 && std::abs(col[p]) < largest) ++p;
     pivot[k] = p;
     if (!(largest > 1e-300)) return false;
     if (p != k)
@@ -67,7 +75,11 @@ TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
 }
 
 TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
-  for (int k = 0; k < n; ++k) std::swap(b[k], b[pivot[k]]);
+  double inverse[reciprocals];
+  const bool kept = n <= reciprocals;
+  for (int k = 0; kept && k < n; ++k) inverse[k] = 1 / LU[static_cast<std::ptrdiff_t>(k) * (n + 1)];
+  for (int k = 0; k < n; ++k)
+    if (pivot[k] != k) std::swap(b[k], b[pivot[k]]);
   for (int k = 0; k < n; ++k) {
     const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
     const double x = b[k];
@@ -75,7 +87,7 @@ TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b)
   }
   for (int k = n - 1; k >= 0; --k) {
     const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
-    const double x = b[k] /= col[k];
+    const double x = b[k] = kept ? b[k] * inverse[k] : b[k] / col[k];
     for (int i = 0; i < k; ++i) b[i] -= x * col[i];
   }
 }

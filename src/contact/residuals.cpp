@@ -16,6 +16,14 @@
 namespace tribo {
 namespace {
 
+// c + Gamma(c) is in K* exactly where c_N >= 0, and most forces are in K: the projections are for the others.
+void judge_ncp(const double* f, const double* c, double mu, Residual& r) {
+  const double ft = std::sqrt(f[0] * f[0] + f[1] * f[1]), ct = std::sqrt(c[0] * c[0] + c[1] * c[1]);
+  if (ft > mu * f[2]) r.primal = std::max(r.primal, (Vec3(f) - project_cone(Vec3(f), mu)).norm());
+  if (c[2] < 0) r.dual = std::max(r.dual, project_cone(-Vec3(c[0], c[1], c[2] + mu * ct), mu).norm());
+  r.complementarity = std::max(r.complementarity, std::abs(f[0] * c[0] + f[1] * c[1] + f[2] * (c[2] + mu * ct)));
+}
+
 void judge_cone(const Vec3& f, const Vec3& c, double mu, Residual& r) {
   r.primal = std::max(r.primal, (f - project_cone(f, mu)).norm());
   r.dual = std::max(r.dual, project_cone(-c, mu).norm());  // distance to K*, by Moreau
@@ -102,7 +110,7 @@ Residual judge(const ContactProblem& problem, ContactModel model, const double* 
     const double mu = problem.mu()[i];
     switch (model) {
       case ContactModel::Ncp:
-        judge_cone(fi, ci + Vec3(0, 0, mu * std::sqrt(ci.x() * ci.x() + ci.y() * ci.y())), mu, r);
+        judge_ncp(f + 3 * i, c + 3 * i, mu, r);
         break;
       case ContactModel::Ccp:
         judge_cone(fi, ci, mu, r);

@@ -32,6 +32,19 @@ void read_contact(Section& root, SceneDraft& draft, StepperOptions& options) {
   options.warm_start = section.flag("warm_start", options.warm_start);
   options.margin = section.number("margin", options.margin, Bound::NonNegative);
   options.recovery_time = section.number("recovery_time", options.recovery_time, Bound::NonNegative);
+  if (section.has("facets") && options.solver != "lemke")
+    section.fail("facets", "facets belongs to solver = \"lemke\"");
+  options.facets = section.integer("facets", options.facets, 4, 16);
+  if (options.facets != 4 && options.facets != 8 && options.facets != 16)
+    section.fail("facets", "facets = " + std::to_string(options.facets) + "; must be 4, 8 or 16");
+  const bool primal = options.solver.starts_with("primal-newton");
+  if (section.has("line_search") && !primal)
+    section.fail("line_search", "line_search belongs to the solvers primal-newton-mujoco and primal-newton-sap");
+  options.line_search =
+      section.choice("line_search", "exact", {"exact", "armijo"}) == "exact" ? LineSearch::Exact : LineSearch::Armijo;
+  if (section.has("compliance_ratio") && options.solver != "primal-newton-mujoco")
+    section.fail("compliance_ratio", "compliance_ratio belongs to solver = \"primal-newton-mujoco\"");
+  options.compliance_ratio = section.number("compliance_ratio", options.compliance_ratio, Bound::Positive);
   const std::string mixing = section.choice("mixing", "minimum", {"minimum", "average", "geometric_mean", "maximum"});
   draft.builder.set_mixing(mixing == "minimum"   ? MixingRule::Minimum
                            : mixing == "average" ? MixingRule::Average
@@ -115,6 +128,10 @@ void read_stepper(Section& root, Scene& scene) {
                                                   : AuditLevel::Full;
   CompliantOptions& compliant = scene.stepper_options.compliant;
   const std::string& name = scene.stepper;
+  if (name == "rigid")
+    scene.stepper_options.smooth = section.choice("smooth", "euler", {"euler", "midpoint"}) == "euler"
+                                       ? SmoothScheme::Euler
+                                       : SmoothScheme::Midpoint;
   const bool momentum = name == "momentum" || name == "relaxed" || name == "macroscopic" || name == "microscopic";
   if (momentum) read_momentum(section, name, scene.stepper_options.momentum);
   if (name != "rigid" && !momentum) read_compliant(section, compliant);

@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "stepping/closures.hpp"
+#include "stepping/midpoint.hpp"
 #include "stepping/rolling.hpp"
 #include "stepping/rows.hpp"
 #include "stepping/springs.hpp"
@@ -45,14 +46,17 @@ class Rigid final : public Stepper {
   Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model), closures_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(options.contact_model);
-    facets_ = solver.facets;
+    facets_ = options.facets;
     springs_ = !model.joints.stiffness.isZero(0);
     solver.max_iterations = options.max_iterations;
     solver.facets = options.facets;
+    solver.line_search = options.line_search;
+    solver.compliance_ratio = options.compliance_ratio;
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
     solver.model = ContactModel::Ncp;
     recovery_ = make_contact_solver("newton", solver);
+    if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
     for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_, &deflection_, &mid_, &momentum_})
       x->setZero(model.nv);
   }
@@ -67,6 +71,7 @@ class Rigid final : public Stepper {
       rows_.list(model, state, work.actuation, work.dynamics, work.collision.contacts(), options_.margin, dt);
       free_motion(model, state, work, dt);
       solve_contacts(model, state, work, dt, report);
+      if (midpoint_) midpoint_->step(model, state, work, extra_, dt, v_new_);
       if (!rows_.torques(work.actuation, v_new_, dt, torque_) || pass == 4) break;
     }
     report_targets(work, report);
@@ -359,6 +364,7 @@ class Rigid final : public Stepper {
   void commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
     list_flying(model, work);
     motion_ = v_new_ + recovery_v_;
+    if (midpoint_) midpoint_->moves(model, motion_);
     q_new_ = state.q;
     integrate(model, motion_, dt, q_new_);
     Closures::Report closed;
@@ -453,6 +459,7 @@ class Rigid final : public Stepper {
       work.dynamics.multiply(t, v_new_.data(), momentum_.data());
     lines.integrator =
         -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
+    if (midpoint_) lines.integrator += midpoint_->charge(model, state, work, dt, v_new_);
     if (!springs_) return;
     lines.integrator -= spring_energy(model, deflection_) +
                         dt * mid_.dot(model.joints.stiffness.cwiseProduct(deflection_ + dt * v_new_));
@@ -460,6 +467,7 @@ class Rigid final : public Stepper {
 
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_, recovery_;
+  std::unique_ptr<Midpoint> midpoint_;
   ContactProblem problem_;
   VectorBuffer before_, free_, f_, c_, impact_;
   RollingFriction rolling_;

@@ -74,3 +74,21 @@ TEST_CASE("the default solver solves every problem of the corpus to 1e-8, cold a
       CHECK((c - one.c).cwiseAbs().maxCoeff() < 1e-5 * residual.motion_scale);
     }
 }
+
+// Islands of the falling heap whose central path bends sharply at a small kappa: predictor and corrector end between
+// 1e-8 and 2e-7 there (central_path.cpp).
+TEST_CASE("problems on which predictor and corrector stall are solved along the central path") {
+  const auto solver = make_contact_solver(StepperOptions{}.solver, SolverOptions{});
+  int found = 0;
+  for (const auto& item : fs::directory_iterator(fs::path(TRIBO_CORPUS).parent_path() / "data/problems"))
+    for (bool warm : {false, true}) {
+      const ProblemFile file = read_problem(item.path().string());
+      CAPTURE(file.name);
+      CAPTURE(warm);
+      VecX f = warm ? file.lambda0 : VecX::Zero(file.problem.size());
+      CHECK(solver->solve(file.problem, Tolerance{}, f).status == SolveStatus::Converged);
+      CHECK(judge(file.problem, ContactModel::Ncp, f).relative() <= 1e-8);
+      ++found;
+    }
+  CHECK(found == 6);
+}

@@ -10,12 +10,13 @@
 // Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
 // First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
-// where that stalls too, always half way to the centre.
+// where that stalls too, along the central path (central_path.cpp).
 // mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
 #include "contact/solvers/interior_point.hpp"
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "contact/solvers/solvers.hpp"
 
@@ -46,7 +47,37 @@ double step_cone(double a0, double ax, double ay, double d0, double dx, double d
   return alpha;
 }
 
+// Near the boundary of a disc a step along a straight line leaves it by its curvature, however short: such a step turns
+// a with the disc and changes the slack a0 - |a| by its first order                                          (ip.7)
+bool turns(double a0, double ax, double ay, double dx, double dy) {
+  const double length = std::sqrt(ax * ax + ay * ay);
+  return a0 - length < 0.1 * a0 && dx * dx + dy * dy < 0.25 * length * length;
+}
+
+// The slack and its rate.
+std::pair<double, double> slack(double a0, double ax, double ay, double d0, double dx, double dy) {
+  const double length = std::sqrt(ax * ax + ay * ay);
+  return {a0 - length, d0 - (ax * dx + ay * dy) / length};
+}
+
+double step_turning(double a0, double ax, double ay, double d0, double dx, double dy) {
+  const auto [room, rate] = slack(a0, ax, ay, d0, dx, dy);
+  return std::min(step_line(a0, d0), step_line(room, rate));
+}
+
 }  // namespace
+
+void InteriorPoint::Point::add(double a, const Point& other) {
+  f.map() += a * other.f.map();
+  c.map() += a * other.c.map();
+  psi.map() += a * other.psi.map();
+  z_lower.map() += a * other.z_lower.map();
+  z_upper.map() += a * other.z_upper.map();
+}
+
+void InteriorPoint::Point::scale(double a) {
+  for (VectorBuffer* x : {&f, &c, &psi, &z_lower, &z_upper}) x->map() *= a;
+}
 
 void InteriorPoint::scale(const ContactProblem& problem) {
   const int n = problem.size(), nc = problem.nc();
@@ -309,8 +340,10 @@ double InteriorPoint::longest_step(const ContactProblem& problem) const {
     const double *f = x_.f.data() + o, *c = x_.c.data() + o, *df = d_.f.data() + o, *dc = d_.c.data() + o;
     alpha = std::min({alpha, step_line(f[2], df[2]), step_line(c[2], dc[2])});
     if (mu == 0) continue;
-    alpha = std::min(alpha, step_cone(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]));
-    alpha = std::min(alpha, step_cone(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]));
+    const bool turn_f = turning_ && turns(mu * f[2], f[0], f[1], df[0], df[1]);
+    const bool turn_c = turning_ && turns(x_.psi[i], c[0], c[1], dc[0], dc[1]);
+    alpha = std::min(alpha, (turn_f ? step_turning : step_cone)(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]));
+    alpha = std::min(alpha, (turn_c ? step_turning : step_cone)(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]));
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;
@@ -322,12 +355,26 @@ double InteriorPoint::longest_step(const ContactProblem& problem) const {
   return alpha;
 }
 
-void InteriorPoint::move(double alpha) {
-  x_.f.map() += alpha * d_.f.map();
-  x_.c.map() += alpha * d_.c.map();
-  x_.psi.map() += alpha * d_.psi.map();
-  x_.z_lower.map() += alpha * d_.z_lower.map();
-  x_.z_upper.map() += alpha * d_.z_upper.map();
+void InteriorPoint::move(const ContactProblem& problem, double alpha) {
+  for (int i = 0; turning_ && i < problem.nc();
+       ++i) {  // (ip.7): what the straight step shall leave, written into the direction
+    const double mu = problem.mu()[i];
+    double *f = x_.f.data() + 3 * i, *c = x_.c.data() + 3 * i, *df = d_.f.data() + 3 * i, *dc = d_.c.data() + 3 * i;
+    if (mu == 0) continue;
+    if (turns(mu * f[2], f[0], f[1], df[0], df[1])) {
+      const auto [room, rate] = slack(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]);
+      const double x = f[0] + alpha * df[0], y = f[1] + alpha * df[1];
+      const double ratio = (mu * (f[2] + alpha * df[2]) - room - alpha * rate) / std::sqrt(x * x + y * y);
+      df[0] = (ratio * x - f[0]) / alpha;
+      df[1] = (ratio * y - f[1]) / alpha;
+    }
+    if (turns(x_.psi[i], c[0], c[1], dc[0], dc[1])) {
+      const auto [room, rate] = slack(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]);
+      const double x = c[0] + alpha * dc[0], y = c[1] + alpha * dc[1];
+      d_.psi[i] = (std::sqrt(x * x + y * y) + room + alpha * rate - x_.psi[i]) / alpha;
+    }
+  }
+  x_.add(alpha, d_);
 }
 
 // One run of the method; f holds the best point seen.
@@ -343,17 +390,18 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
     start_warm(problem, f.data(), std::clamp(0.1 * least * least, 1e-4, 0.1));
   else
     start_cold(problem);
-  const int patience = way == Way::Warm ? 6 : way == Way::Cautious ? 40 : 15;
+  const int patience = way == Way::Warm ? 6 : 15;
   int without_gain = 0, steps_within = 0;  // small problems are cheap: three steps more, towards rounding
   last_step_ = 1;
+  turning_ = false;
   for (int k = 0; k < most_iterations; ++k) {
     residual(problem);
     if (!factor(problem)) {
       if (steps_within == 0) report.status = SolveStatus::Stalled;
       break;
     }
-    last_step_ = step(problem, way != Way::Cautious);
-    move(last_step_);
+    last_step_ = step(problem);
+    move(problem, last_step_);
     report.iterations = k + 1;
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -379,14 +427,9 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   return report;
 }
 
-// The direction into d_; returns how far to go along it. Bold: predictor and corrector. Otherwise: half way to the
-// centre, which takes three times as many iterations and gets through where the bold one runs into the boundary.
-double InteriorPoint::step(const ContactProblem& problem, bool bold) {
+// Predictor and corrector: the direction into d_; returns how far to go along it.
+double InteriorPoint::step(const ContactProblem& problem) {
   const double kappa = complementarity(problem);
-  if (!bold) {
-    direction(problem, 0.5 * kappa, false);
-    return std::min(1.0, 0.7 * longest_step(problem));
-  }
   if (last_step_ < 0.2) {  // against the boundary: back to the centre first
     direction(problem, kappa, false);
     return std::min(1.0, 0.9 * longest_step(problem));
@@ -394,11 +437,7 @@ double InteriorPoint::step(const ContactProblem& problem, bool bold) {
   direction(problem, 0, false);
   const double reach = longest_step(problem);
   const double centring = std::max(std::pow(1 - reach, 3), 1e-3);  // Mehrotra: the further the affine step, the less
-  affine_.f.map() = d_.f.map();
-  affine_.c.map() = d_.c.map();
-  affine_.psi.map() = d_.psi.map();
-  affine_.z_lower.map() = d_.z_lower.map();
-  affine_.z_upper.map() = d_.z_upper.map();
+  affine_ = d_;
   direction(problem, centring * kappa, true);
   return std::min(1.0, 0.995 * longest_step(problem));
 }
@@ -408,8 +447,8 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
   system_.analyse(problem);
   SolveReport report;
   int iterations = 0;
-  for (Way way : {Way::Warm, Way::Bold, Way::Cautious}) {
-    report = run(problem, tolerance, way, f);
+  for (Way way : {Way::Warm, Way::Cold, Way::Path}) {
+    report = way == Way::Path ? follow(problem, tolerance, f) : run(problem, tolerance, way, f);
     iterations += report.iterations;
     if (report.status == SolveStatus::Converged) break;
   }

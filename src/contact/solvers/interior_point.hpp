@@ -17,12 +17,30 @@ class InteriorPoint {
   struct Point {                    // scaled iterate, or a direction
     VectorBuffer f, c, psi;         // (n), (n), (nc)
     VectorBuffer z_lower, z_upper;  // multipliers of the bounds of the rows (nr)
+
+    void add(double a, const Point& other);
+    void scale(double a);
   };
 
-  enum class Way { Warm, Bold, Cautious };
+  struct Path {          // where follow() stands
+    double s = 0;        // log kappa
+    double change = -1;  // of s in the last step
+    double h = 0.5;      // length of the next step
+    int steps = 0;
+  };
+
+  enum class Way { Warm, Cold, Path };
 
   SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f);
-  double step(const ContactProblem& problem, bool bold);
+  double step(const ContactProblem& problem);
+  SolveReport follow(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
+  bool centre(const ContactProblem& problem, double kappa);
+  bool walk(const ContactProblem& problem, Path& path);
+  bool advance(const ContactProblem& problem, double h, double slope, double& s);
+  bool differentiate(const ContactProblem& problem, double kappa);
+  void measure(const ContactProblem& problem);
+  double along(const Point& a, const Point& b) const;
+  double eccentricity(const ContactProblem& problem, double kappa) const;
   void scale(const ContactProblem& problem);
   void multiply(const ContactProblem& problem, const double* x, double* y);
   void start(const ContactProblem& problem);
@@ -32,15 +50,18 @@ class InteriorPoint {
   bool factor(const ContactProblem& problem);
   void direction(const ContactProblem& problem, double target, bool corrector);
   double longest_step(const ContactProblem& problem) const;
-  void move(double alpha);
+  void move(const ContactProblem& problem, double alpha);
   void residual(const ContactProblem& problem);
 
   Point x_, d_, affine_;
+  Point kept_, tangent_, rate_, secant_;          // of the path
   VectorBuffer d_scale_, g_, R_, lower_, upper_;  // the scaled problem
-  VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_;
+  VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_, metric_;
   BlockSystem system_;
   double last_step_ = 1;
-  double beta_ = 1;  // forces and velocities are divided by this beside the scaling by blocks
+  bool turning_ = false;  // (ip.7) is on
+  int corrections_ = 0;   // of the last advance along the path
+  double beta_ = 1;       // forces and velocities are divided by this beside the scaling by blocks
 };
 
 }  // namespace tribo
