@@ -375,15 +375,34 @@ void touch_sphere_polytope(const Query& query, Touches& out) {
   if (found.gap < query.reach && found.n.allFinite()) out.add(query, found.p, found.n, found.gap, 0);
 }
 
+namespace {
+
+// Of a solid without faces (a) near a polytope (b).
+struct Nearness {
+  Separation x;
+  double tolerance = 0;  ///< gaps that differ by less count as equal [m]
+  FaceChoice choice;     ///< the face of b that separates best
+};
+
+// False where they are out of reach.
+bool nearness(const Query& query, Nearness& near) {
+  near.x = separation(query);
+  if (!(near.x.gap < query.reach)) return false;
+  near.x = repaired(query, near.x);
+  near.tolerance = absolute_preference * std::min(smallest(*query.b.solid), smallest(*query.a.solid));
+  const double half = std::isfinite(near.x.gap) ? 0.5 * near.x.gap : 0;
+  near.choice = choose_face(query.b, query.a, near.x.p + half * near.x.n, -near.x.n, near.x.gap);
+  return true;
+}
+
+}  // namespace
+
 // Over a face, the ends of the part of the axis that lies over it; else one point.
 void touch_capsule_polytope(const Query& query, Touches& out) {
   const PlacedSolid &f = query.b, &capsule = query.a;
-  Separation x = separation(query);
-  if (!(x.gap < query.reach)) return;
-  x = repaired(query, x);
-  const double tolerance = absolute_preference * std::min(smallest(*f.solid), smallest(*capsule.solid));
-  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
-  const FaceChoice choice = choose_face(f, capsule, x.p + half * x.n, -x.n, x.gap);
+  Nearness near;
+  if (!nearness(query, near)) return;
+  const auto& [x, tolerance, choice] = near;
   if (!better(x.gap, choice.s, tolerance)) {
     const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
     const FacePlane plane = face_plane(f, face);
@@ -430,12 +449,9 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
 // Over a face, the point whose normal is that of the face; else what GJK says.
 void touch_ellipsoid_polytope(const Query& query, Touches& out) {
   const PlacedSolid &f = query.b, &e = query.a;
-  Separation x = separation(query);
-  if (!(x.gap < query.reach)) return;
-  x = repaired(query, x);
-  const double tolerance = absolute_preference * std::min(smallest(*f.solid), smallest(*e.solid));
-  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
-  const FaceChoice choice = choose_face(f, e, x.p + half * x.n, -x.n, x.gap);
+  Nearness near;
+  if (!nearness(query, near)) return;
+  const auto& [x, tolerance, choice] = near;
   if (!better(x.gap, choice.s, tolerance)) {
     const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
     const FacePlane plane = face_plane(f, face);

@@ -10,84 +10,128 @@
 namespace tribo::dense {
 namespace {
 
-constexpr int reciprocals = 64;  // up to here they are made first, in one go: a division in a chain of them has to wait
-constexpr double enough = 0.1;   // of the largest entry of a column: then rows are not exchanged
+constexpr int panel = 4;
+constexpr double enough = 0.1;  // of the largest entry of a column: then rows are not exchanged
 
 }  // namespace
 
+// Columns in panels of four: each later column is then read and written once for four of them.
 TRIBO_CLONES bool cholesky(double* A, int n) {
-  for (int k = 0; k < n; ++k) {
-    double* col = A + static_cast<std::ptrdiff_t>(k) * n;
-    const double d = col[k];
-    if (!(d > 0)) return false;
-    const double inverse = 1.0 / std::sqrt(d);
-    for (int i = k; i < n; ++i) col[i] *= inverse;
-    for (int j = k + 1; j < n; ++j) {
-      double* __restrict target = A + static_cast<std::ptrdiff_t>(j) * n;
-      const double* __restrict source = col;
-      const double x = source[j];
-      for (int i = j; i < n; ++i) target[i] -= x * source[i];
+  auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
+  for (int first = 0; first < n; first += panel) {
+    const int last = std::min(first + panel, n);
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      if (!(col[k] > 0)) return false;
+      const double inverse = 1.0 / std::sqrt(col[k]);
+      for (int i = k; i < n; ++i) col[i] *= inverse;
+      for (int j = k + 1; j < last; ++j) {
+        double* __restrict target = column(j);
+        const double x = col[j];
+        for (int i = j; i < n; ++i) target[i] -= x * col[i];
+      }
+    }
+    if (last == n) break;
+    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+    for (int j = last; j < n; ++j) {
+      double* __restrict target = column(j);
+      const double x0 = c0[j], x1 = c1[j], x2 = c2[j], x3 = c3[j];
+      for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
     }
   }
   return true;
 }
 
 TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
-  double inverse[reciprocals];
-  const bool kept = n <= reciprocals;
-  for (int k = 0; kept && k < n; ++k) inverse[k] = 1 / L[static_cast<std::ptrdiff_t>(k) * (n + 1)];
-  for (int k = 0; k < n; ++k) {
-    const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
-    const double x = b[k] = kept ? b[k] * inverse[k] : b[k] / col[k];
+  auto column = [=](int k) { return L + static_cast<std::ptrdiff_t>(k) * n; };
+  int k = 0;
+  for (; k + panel <= n; k += panel) {
+    const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
+    const double x0 = b[k] /= c0[k];
+    const double x1 = b[k + 1] = (b[k + 1] - x0 * c0[k + 1]) / c1[k + 1];
+    const double x2 = b[k + 2] = (b[k + 2] - x0 * c0[k + 2] - x1 * c1[k + 2]) / c2[k + 2];
+    const double x3 = b[k + 3] = (b[k + 3] - x0 * c0[k + 3] - x1 * c1[k + 3] - x2 * c2[k + 3]) / c3[k + 3];
+    for (int i = k + panel; i < n; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (; k < n; ++k) {
+    const double* col = column(k);
+    const double x = b[k] /= col[k];
     for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
   }
-  for (int k = n - 1; k >= 0; --k) {
-    const double* col = L + static_cast<std::ptrdiff_t>(k) * n;
+  for (k = n - 1; k >= 0; --k) {
+    const double* col = column(k);
     double sum = b[k];
     for (int i = k + 1; i < n; ++i) sum -= col[i] * b[i];
-    b[k] = kept ? sum * inverse[k] : sum / col[k];
+    b[k] = sum / col[k];
   }
 }
 
 TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
-  for (int k = 0; k < n; ++k) {
-    double* col = A + static_cast<std::ptrdiff_t>(k) * n;
-    double largest = 0;
-    for (int i = k; i < n; ++i) largest = std::max(largest, std::abs(col[i]));
-    int p = k;
-    if (!(std::abs(col[k]) >= enough * largest))
-      while (p < n - 1 && std::abs(col[p]) < largest) ++p;
-    pivot[k] = p;
-    if (!(largest > 1e-300)) return false;
-    if (p != k)
-      for (int j = 0; j < n; ++j)
-        std::swap(A[static_cast<std::ptrdiff_t>(j) * n + k], A[static_cast<std::ptrdiff_t>(j) * n + p]);
-    const double inverse = 1.0 / col[k];
-    for (int i = k + 1; i < n; ++i) col[i] *= inverse;
-    for (int j = k + 1; j < n; ++j) {
-      double* __restrict target = A + static_cast<std::ptrdiff_t>(j) * n;
-      const double* __restrict source = col;
-      const double x = target[k];
-      for (int i = k + 1; i < n; ++i) target[i] -= x * source[i];
+  auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
+  for (int first = 0; first < n; first += panel) {
+    const int last = std::min(first + panel, n);
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      double largest = 0;
+      for (int i = k; i < n; ++i) largest = std::max(largest, std::abs(col[i]));
+      if (!(largest > 1e-300)) return false;
+      int p = k;
+      if (std::abs(col[k]) < enough * largest)
+        while (std::abs(col[p]) < largest) ++p;
+      pivot[k] = p;
+      if (p != k)
+        for (int j = 0; j < n; ++j) std::swap(column(j)[k], column(j)[p]);
+      const double inverse = 1.0 / col[k];
+      for (int i = k + 1; i < n; ++i) col[i] *= inverse;
+      for (int j = k + 1; j < last; ++j) {
+        double* __restrict target = column(j);
+        const double x = target[k];
+        for (int i = k + 1; i < n; ++i) target[i] -= x * col[i];
+      }
+    }
+    if (last == n) break;
+    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+    for (int j = last; j < n; ++j) {
+      double* __restrict target = column(j);
+      const double x0 = target[first];
+      const double x1 = target[first + 1] -= x0 * c0[first + 1];
+      const double x2 = target[first + 2] -= x0 * c0[first + 2] + x1 * c1[first + 2];
+      const double x3 = target[first + 3] -= x0 * c0[first + 3] + x1 * c1[first + 3] + x2 * c2[first + 3];
+      for (int i = last; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
     }
   }
   return true;
 }
 
 TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
-  double inverse[reciprocals];
-  const bool kept = n <= reciprocals;
-  for (int k = 0; kept && k < n; ++k) inverse[k] = 1 / LU[static_cast<std::ptrdiff_t>(k) * (n + 1)];
+  auto column = [=](int k) { return LU + static_cast<std::ptrdiff_t>(k) * n; };
   for (int k = 0; k < n; ++k)
     if (pivot[k] != k) std::swap(b[k], b[pivot[k]]);
-  for (int k = 0; k < n; ++k) {
-    const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
+  int k = 0;
+  for (; k + panel <= n; k += panel) {
+    const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
+    const double x0 = b[k];
+    const double x1 = b[k + 1] -= x0 * c0[k + 1];
+    const double x2 = b[k + 2] -= x0 * c0[k + 2] + x1 * c1[k + 2];
+    const double x3 = b[k + 3] -= x0 * c0[k + 3] + x1 * c1[k + 3] + x2 * c2[k + 3];
+    for (int i = k + panel; i < n; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (; k < n; ++k) {
+    const double* col = column(k);
     const double x = b[k];
     for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
   }
-  for (int k = n - 1; k >= 0; --k) {
-    const double* col = LU + static_cast<std::ptrdiff_t>(k) * n;
-    const double x = b[k] = kept ? b[k] * inverse[k] : b[k] / col[k];
+  for (k = n; k >= panel; k -= panel) {
+    const double *c0 = column(k - 1), *c1 = column(k - 2), *c2 = column(k - 3), *c3 = column(k - 4);
+    const double x0 = b[k - 1] /= c0[k - 1];
+    const double x1 = b[k - 2] = (b[k - 2] - x0 * c0[k - 2]) / c1[k - 2];
+    const double x2 = b[k - 3] = (b[k - 3] - x0 * c0[k - 3] - x1 * c1[k - 3]) / c2[k - 3];
+    const double x3 = b[k - 4] = (b[k - 4] - x0 * c0[k - 4] - x1 * c1[k - 4] - x2 * c2[k - 4]) / c3[k - 4];
+    for (int i = 0; i < k - panel; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (--k; k >= 0; --k) {
+    const double* col = column(k);
+    const double x = b[k] /= col[k];
     for (int i = 0; i < k; ++i) b[i] -= x * col[i];
   }
 }

@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "stepping/closures.hpp"
+#include "stepping/flight.hpp"
 #include "stepping/midpoint.hpp"
 #include "stepping/rolling.hpp"
 #include "stepping/rows.hpp"
@@ -362,7 +363,7 @@ class Rigid final : public Stepper {
 
   // Writes the state, or leaves it and says so.
   void commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
-    list_flying(model, work);
+    flight_.begin(model, work);
     motion_ = v_new_ + recovery_v_;
     if (midpoint_) midpoint_->moves(model, motion_);
     q_new_ = state.q;
@@ -406,39 +407,13 @@ class Rigid final : public Stepper {
               [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
     work.current = false;
     report.t = state.t;
-    keep_momentum(model, state, work, dt);
+    flight_.end(model, state, work, dt);
     if (!ledger) return;
     work.update(state);  // the next step needs it anyway
     report.energy.kinetic = work.dynamics.kinetic();
     report.energy.potential = work.dynamics.potential();
     report.energy.elastic = elastic(model, state, work);
     report.energy.integrator += report.energy.kinetic + report.energy.potential + report.energy.elastic;
-  }
-
-  // (rigid.9)
-  void keep_momentum(const Model& model, State& state, Workspace& work, double dt) {
-    for (std::size_t k = 0; k < flying_.size(); ++k) {
-      const Tree& tree = model.trees[at(flying_[k])];
-      work.update(state);
-      const Body& base = model.bodies[at(tree.first_body)];
-      const Vec3 lost =
-          momentum_target_[k] + dt * tree.mass * model.gravity - work.dynamics.linear_momentum(flying_[k]);
-      state.v.segment<3>(base.iv) += work.dynamics.X_WB(tree.first_body).R.transpose() * lost / tree.mass;
-    }
-    if (!flying_.empty()) work.current = false;
-  }
-
-  // Articulated floating trees that neither contacts, rows nor pushes act on, and their momentum before the step.
-  void list_flying(const Model& model, const Workspace& work) {
-    flying_.clear();
-    momentum_target_.clear();
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
-      const Tree& tree = model.trees[at(t)];
-      if (tree.single || model.bodies[at(tree.first_body)].joint != JointKind::Free) continue;
-      if (work.assembly.touched(t) || !work.actuation.external.segment(tree.iv, tree.nv).isZero(0)) continue;
-      flying_.push_back(t);
-      momentum_target_.push_back(work.dynamics.linear_momentum(t));
-    }
   }
 
   // The step's work, line by line. With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v),
@@ -478,8 +453,7 @@ class Rigid final : public Stepper {
   ContactModel contact_model_ = ContactModel::Ncp;
   int facets_ = 4;
   bool springs_ = false;
-  std::vector<int> flying_;
-  std::vector<Vec3> momentum_target_;
+  Flight flight_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0;
 };
 
