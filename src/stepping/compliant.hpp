@@ -28,6 +28,7 @@ struct Spring {
   Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
   Vec3 f = Vec3::Zero();                          ///< force at the start, in C [N]
   Vec3 mean = Vec3::Zero();                       ///< mean force over the part, filled by the stepper [N]
+  Vec3 last = Vec3::Zero();                       ///< mean force over the part before, 0 where it is fresh [N]
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< cores of the point of contact in the frames of both bodies [m]
   Vec3 off_a = Vec3::Zero(),
        off_b = Vec3::Zero();             ///< from the cores to the point, in W: the radius of round shapes [m]

@@ -67,8 +67,27 @@ class Exponential final : public Compliant {
       work.dynamics.factor(extra_);
     }
     factored_ = true;
-    if (!cross(model, state, work, work.dynamics, contacts_, h, report)) return false;
-    return !options_.compliant.midpoint || cross_from_middle(model, state, work, h, report);
+    const bool midpoint = options_.compliant.midpoint;
+    const bool foreseen = midpoint && foresee(model, state, work, h);
+    if (!foreseen && !cross(model, state, work, work.dynamics, contacts_, h, report)) return false;
+    return !midpoint || cross_from_middle(model, state, work, h, report);
+  }
+
+  // v_mean with the forces of the part before, where they go on as they were: good to the order that the middle needs.
+  bool foresee(const Model& model, const State& state, const Workspace& work, double h) {
+    if (!limits_.empty()) return false;
+    for (const Spring& s : springs_)
+      if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
+    applied(model, state, work, vdot_);
+    for (std::size_t i = 0; i < springs_.size(); ++i) {
+      const Contact& c = contacts_[i];
+      const Vec3 f_W = c.R_WC * springs_[i].last;
+      work.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
+      work.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
+    }
+    to_acceleration(model, work.dynamics, vdot_);
+    v_mean_ = state.v + 0.5 * h * vdot_;
+    return true;
   }
 
   // The part with M, J and the bias of `dynamics` held.
@@ -303,6 +322,7 @@ class Exponential final : public Compliant {
 
   enum class Hold : char { Stick, Slip };
   static constexpr int most_passes = 12;
+  static constexpr double steady = 0.1;  // change of a force that counts as going on, relative
 
   bool damped_;
   bool hidden_ = false;  // a contact changes within the part
