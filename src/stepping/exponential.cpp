@@ -73,7 +73,8 @@ class Exponential final : public Compliant {
     return !midpoint || cross_from_middle(model, state, work, h, report);
   }
 
-  // v_mean with the forces of the part before, where they go on as they were: good to the order that the middle needs.
+  // v_mean with the forces of the part before, where they go on as they were and velocities change little: good to the
+  // order that the middle needs.
   bool foresee(const Model& model, const State& state, const Workspace& work, double h) {
     if (!limits_.empty()) return false;
     for (const Spring& s : springs_)
@@ -87,7 +88,7 @@ class Exponential final : public Compliant {
     }
     to_acceleration(model, work.dynamics, vdot_);
     v_mean_ = state.v + 0.5 * h * vdot_;
-    return true;
+    return h * vdot_.cwiseAbs().maxCoeff() <= steady * state.v.cwiseAbs().maxCoeff();
   }
 
   // The part with M, J and the bias of `dynamics` held.
@@ -322,7 +323,7 @@ class Exponential final : public Compliant {
 
   enum class Hold : char { Stick, Slip };
   static constexpr int most_passes = 12;
-  static constexpr double steady = 0.1;  // change of a force that counts as going on, relative
+  static constexpr double steady = 0.1;  // relative change of forces and velocities that counts as going on
 
   bool damped_;
   bool hidden_ = false;  // a contact changes within the part
