@@ -26,6 +26,8 @@ struct Integrator {
   std::string label, stepper;
   std::string method = {};  ///< of the exponential one; empty: auto
   int order = 0;            ///< of its reduced form
+  bool midpoint = false, events = false;
+  double accuracy = 0;  ///< tolerance of a step; 0: fixed steps
 };
 const Integrator& integrator(const std::string& label);
 
@@ -36,6 +38,7 @@ struct Setting {
   std::string anchor = "surface";
   double stiffness = 1e5, damping = 300;
   bool project_only = false;  ///< as the paper does it
+  double tick = 0;            ///< period of control instead of the scene's [s]; 0: the scene's
 };
 Scene motion_scene(const ExperimentOptions& options, const MotionCase& motion, const Setting& setting);
 
@@ -46,7 +49,8 @@ std::vector<State> truth(const ExperimentOptions& options, const MotionCase& mot
 /// with its contact memory and its control. Not finite where a run broke.
 struct LocalError {
   double mean = 0, worst = 0;
-  double time = 0;       ///< CPU time of the steps [s]
+  double eventful = 0;   ///< what control steps add to the mean in which a contact is made, broken or begins to slip
+  double time = 0;       ///< CPU time of the steps, the least of some repeats [s]
   double real_time = 0;  ///< simulated over CPU time [-]
   double step = 0;       ///< CPU time of one step [s]
 };

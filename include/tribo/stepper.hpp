@@ -103,6 +103,8 @@ struct CompliantOptions {
   ExponentialMethod method = ExponentialMethod::Auto;
   int order = 3;                   ///< of ExponentialMethod::Reduced: 1, 2, 3, 5 or 7
   bool project_only = false;       ///< exponential: forces outside the cone are cut, and nothing is solved again
+  bool midpoint = false;           ///< exponential: M, J and the bias are those of the middle of the step: order 2
+  bool events = false;             ///< exponential: a part ends where a contact slips, sticks again or lets go
   int max_newton = 30;             ///< iterations of implicit Euler a step
   int max_halvings = 20;           ///< of its line search
   double regularisation = 1e-10;   ///< first tried where its matrix is singular; up to 1e-3, relative

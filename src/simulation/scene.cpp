@@ -78,6 +78,8 @@ void read_exponential(Section& section, CompliantOptions& options) {
     section.fail("order", "order belongs to method = \"reduced\"");
   options.order = section.integer("order", options.order, 1, 7);
   options.project_only = section.flag("project_only", options.project_only);
+  options.midpoint = section.flag("midpoint", options.midpoint);
+  options.events = section.flag("events", options.events);
 }
 
 void read_implicit(Section& section, CompliantOptions& options) {

@@ -3,6 +3,7 @@
 // AnchorRule::Surface: a part ends where the next new contact touches. Its time is foreseen from gap, speed and
 // acceleration; where the point is found too deep after all, the part is taken back and shortened         (compliant.4)
 // Accuracy: a sub-step h is kept where it and two of h/2 agree; the two are what is kept                  (compliant.5)
+// Within it, or with events, a part is halved while one law of contact does not hold throughout (expo.8).
 #include "stepping/compliant.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 constexpr double touch_slop = 1e-7;  // [m]
 constexpr int most_parts = 64;       // in a step, or in a sub-step; what touches then is taken late
 constexpr int most_retries = 8;
+constexpr int most_halved = 256;      // shortest part about what a contact does within it, of the step
 constexpr double least_share = 1e-9;  // shortest part, of the step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -129,6 +131,10 @@ bool Compliant::part(const Model& model, State& state, Workspace& work, double h
         h = t;
         converged = solve(model, state, work, h, report);
       }
+    }
+    while (converged && hides_event() && h > dt_ / most_halved) {
+      h *= 0.5;
+      converged = solve(model, state, work, h, report);
     }
     while (!converged && options_.compliant.failure == FailurePolicy::Substep && h > dt_ / 64) {
       h *= 0.5;
@@ -315,7 +321,7 @@ void Compliant::charge(const Model& model, const State& state, const Workspace& 
   lines.external = h * mid_.dot(work.actuation.external);
   const VecX& D = model.joints.damping;
   for (int k = 0; k < model.nv; ++k)
-    lines.damping -= h * mid_[k] * D[k] * (implicit_damping() ? v_new_[k] : state.v[k]);
+    lines.damping -= h * mid_[k] * D[k] * (state.v[k] + damping_at() * (v_new_[k] - state.v[k]));
   general_.setZero();
   add_generalised(work.dynamics, true, general_);
   double limits = 0;

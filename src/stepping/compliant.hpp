@@ -28,6 +28,7 @@ struct Spring {
   Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
   Vec3 f = Vec3::Zero();                          ///< force at the start, in C [N]
   Vec3 mean = Vec3::Zero();                       ///< mean force over the part, filled by the stepper [N]
+  Vec3 last = Vec3::Zero();                       ///< mean force over the part before, 0 where it is fresh [N]
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();  ///< cores of the point of contact in the frames of both bodies [m]
   Vec3 off_a = Vec3::Zero(),
        off_b = Vec3::Zero();             ///< from the cores to the point, in W: the radius of round shapes [m]
@@ -67,8 +68,10 @@ class Compliant : public Stepper {
   virtual bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) = 0;
   /// Does M(q) (v_new - v) = h (forces) hold with the mean forces? The energy line of the scheme follows from it.
   virtual bool momentum_form() const { return true; }
-  /// Joint damping taken at the end of the step.
-  virtual bool implicit_damping() const { return false; }
+  /// After solve: did a contact begin to slip, to stick or to part within it?
+  virtual bool hides_event() const { return false; }
+  /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
+  virtual double damping_at() const { return 0; }
 
   Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;

@@ -135,6 +135,7 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
   s.on_b = to_body(work, c.body_b, c.p_WC - s.off_b);
   s.point = to_body(work, c.body_b, c.p_WC);
   s.fresh = !touched;
+  if (touched) s.last = memory->f;
   const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(state, work, c) : nullptr;
   if (source != nullptr) {
     const Vec3 held = to_world(work, c.body_b, source->point);

@@ -7,8 +7,12 @@
 // f2 and stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that
 // slides at a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come
 // from a polynomial in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an
-// augmented matrix. Gains are taken at the start of the step;
-// joint damping at its end, in M. Joint limits are unknowns beside the contacts.
+// augmented matrix. Gains are taken at the start of the step; joint damping at its end, in M. Joint limits are unknowns
+// beside the contacts.
+// Midpoint: with v_mean found so, M, J and b are taken again at q moved along h/2 v_mean and at v_mean, and the part is
+// crossed from its start with those: order 2; joint damping is then that of the middle                       (expo.7)
+// Events, accuracy: a part is halved while a contact slips, sticks again or lets go within it                (expo.8)
+#include <algorithm>
 #include <cmath>
 
 #include "model/names.hpp"
@@ -26,8 +30,10 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Exponential final : public Compliant {
  public:
   Exponential(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)) {
-    for (VecX* x : {&extra_, &vdot_}) x->setZero(model.nv);
+      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model) {
+    for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
+    for (const Body& b : model.bodies)
+      if (b.joint == JointKind::Free) free_joints_.push_back(b.iv);
     if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
   }
 
@@ -51,7 +57,9 @@ class Exponential final : public Compliant {
     }
   }
 
-  bool implicit_damping() const override { return true; }
+  double damping_at() const override { return options_.compliant.midpoint ? 0.5 : 1; }
+  bool momentum_form() const override { return !options_.compliant.midpoint; }
+  bool hides_event() const override { return hidden_; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     if (!factored_ || damped_) {
@@ -59,42 +67,112 @@ class Exponential final : public Compliant {
       work.dynamics.factor(extra_);
     }
     factored_ = true;
-    applied(model, state, work, vdot_);
-    to_acceleration(model, work.dynamics, vdot_);
-    v_new_ = state.v + h * vdot_;
-    v_mean_ = state.v + 0.5 * h * vdot_;
-    if (springs_.empty() && limits_.empty()) return true;
-    work.assembly.group(contacts_, rows_);
-    report.islands = work.assembly.islands();
-    bool good = true;
-    for (int i = 0; i < work.assembly.islands(); ++i) good &= solve_island(state, work, work.assembly.island(i), h);
-    return good;
+    const bool midpoint = options_.compliant.midpoint;
+    const bool foreseen = midpoint && foresee(model, state, work, h);
+    if (!foreseen && !cross(model, state, work, work.dynamics, contacts_, h, report)) return false;
+    return !midpoint || cross_from_middle(model, state, work, h, report);
   }
 
-  bool solve_island(const State& state, Workspace& work, const Island& island, double h) {
-    work.assembly.build(island, contacts_, rows_, work.dynamics, state.v, vdot_, true, problem_, before_, free_);
+  // v_mean with the forces of the part before, where they go on as they were and velocities change little: good to the
+  // order that the middle needs.
+  bool foresee(const Model& model, const State& state, const Workspace& work, double h) {
+    if (!limits_.empty()) return false;
+    for (const Spring& s : springs_)
+      if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
+    applied(model, state, work, vdot_);
+    for (std::size_t i = 0; i < springs_.size(); ++i) {
+      const Contact& c = contacts_[i];
+      const Vec3 f_W = c.R_WC * springs_[i].last;
+      work.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
+      work.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
+    }
+    to_acceleration(model, work.dynamics, vdot_);
+    v_mean_ = state.v + 0.5 * h * vdot_;
+    return h * vdot_.cwiseAbs().maxCoeff() <= steady * state.v.cwiseAbs().maxCoeff();
+  }
+
+  // The part with M, J and the bias of `dynamics` held.
+  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics,
+             const std::vector<Contact>& contacts, double h, StepReport& report) {
+    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(state.v);
+    to_acceleration(model, dynamics, vdot_);
+    v_new_ = state.v + h * vdot_;
+    v_mean_ = state.v + 0.5 * h * vdot_;
+    hidden_ = false;
+    if (springs_.empty() && limits_.empty()) return true;
+    work.assembly.group(contacts, rows_);
+    report.islands = work.assembly.islands();
+    for (int i = 0; i < work.assembly.islands(); ++i)
+      if (!cross_island(state, work, dynamics, contacts, work.assembly.island(i), h)) return false;
+    return true;
+  }
+
+  // The same at the middle of what was found first (expo.7).
+  bool cross_from_middle(const Model& model, const State& state, Workspace& work, double h, StepReport& report) {
+    move_ = 0.5 * h * v_mean_;
+    q_stage_ = state.q;
+    integrate(model, move_, 1, q_stage_);
+    v_stage_ = v_mean_;
+    for (int i : free_joints_) v_stage_.segment<3>(i) = turn(-1, i) * Vec3(v_stage_.segment<3>(i));
+    stage_.compute(q_stage_, v_stage_);
+    extra_ = 0.5 * h * model.joints.damping;
+    stage_.factor(extra_);
+    stage_contacts_ = contacts_;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+      const Followed f = follow(i, work, stage_);
+      stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
+    }
+    if (!cross(model, state, work, stage_, stage_contacts_, h, report)) return false;
+    for (int i : free_joints_) {  // from the axes of the middle to those of the start
+      const Quat forth = turn(1, i);
+      for (VecX* v : {&v_new_, &v_mean_}) {
+        const Vec3 u = state.v.segment<3>(i), change = v->segment<3>(i) - u;
+        v->segment<3>(i) = u + forth * change;
+      }
+    }
+    return true;
+  }
+
+  // Rotation of a free joint over half of the part.
+  Quat turn(double sign, int i) const { return rotation_exponential(sign * move_.segment<3>(i + 3)); }
+
+  bool cross_island(const State& state, Workspace& work, const Dynamics& dynamics, const std::vector<Contact>& contacts,
+                    const Island& island, double h) {
+    work.assembly.build(island, contacts, rows_, dynamics, state.v, vdot_, true, problem_, before_, free_);
     if (!problem_.dense()) {
       problem_.resize(problem_.nc(), problem_.nr(), true);
       problem_.densify();
     }
-    gather(work, island);
+    gather(dynamics, contacts, island);
+    const bool slips = !options_.compliant.bilateral && !options_.compliant.project_only;
+    const bool watched = slips && (options_.compliant.events || options_.compliant.accuracy > 0);
+    if (watched) before_.map() = free_.map();
     if (!integrate_forces(h, true)) return false;
-    if (!options_.compliant.bilateral && !options_.compliant.project_only && !let_slip(island, h)) return false;
+    if (slips && !let_slip(island, h)) return false;
+    if (watched) watch(island, h);
     scatter(island);
-    work.assembly.apply(island, work.dynamics, problem_, f1_.data(), h, zero_, v_new_);
-    work.assembly.apply(island, work.dynamics, problem_, f2_.data(), 0.5 * h, zero_, v_mean_);  // (expo.5)
+    work.assembly.apply(island, dynamics, problem_, f1_.data(), h, zero_, v_new_);
+    work.assembly.apply(island, dynamics, problem_, f2_.data(), 0.5 * h, zero_, v_mean_);  // (expo.5)
     return true;
   }
 
+  // Jdot v of a point that stays under the core of a round body while its surface passes by.
+  static Vec3 surface_bias(const Dynamics& d, int body, const Vec3& p, const Vec3& off) {
+    const Vec3 bias = d.point_bias(body, p);
+    if (body < 0 || off.isZero(0)) return bias;
+    const Vec3& w = d.body_velocity(body).ang;
+    return bias - w.cross(w.cross(off));
+  }
+
   // x0, b, K and B of the island. (expo.3)
-  void gather(const Workspace& work, const Island& island) {
+  void gather(const Dynamics& d, const std::vector<Contact>& contacts, const Island& island) {
     const int n = problem_.size(), nc = problem_.nc();
     for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &f1_, &f2_}) x->resize(n);
     for (int i = 0; i < nc; ++i) {
       const Spring& s = springs_[at(island.contacts[at(i)])];
-      const Contact& contact = contacts_[at(island.contacts[at(i)])];
-      const Dynamics& d = work.dynamics;
-      const Vec3 bias = d.point_bias(contact.body_b, contact.p_WC) - d.point_bias(contact.body_a, contact.p_WC);
+      const Contact& contact = contacts[at(island.contacts[at(i)])];
+      const Vec3 bias = surface_bias(d, contact.body_b, contact.p_WC, s.off_b) -
+                        surface_bias(d, contact.body_a, contact.p_WC, s.off_a);
       K_.map().segment<3>(3 * i) = s.K;
       B_.map().segment<3>(3 * i) = s.B;
       x_.map().segment<3>(3 * i) = s.x;
@@ -197,6 +275,34 @@ class Exponential final : public Compliant {
     for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(o + k);
   }
 
+  // Does one law hold for each contact over the whole part? Judged by its start, its mean and its end. (expo.8)
+  void watch(const Island& island, double h) {
+    const int n = problem_.size();
+    const auto G = problem_.G();
+    for (VectorBuffer* x : {&end_x_, &end_c_}) x->resize(n);
+    end_c_.map() = c_.map() + h * before_.map();
+    end_x_.map() = x_.map() + h * c_.map() + 0.5 * h * h * before_.map();
+    for (int j = 0; j < n; ++j) {
+      end_c_.map() += h * f1_[j] * G.col(j);
+      end_x_.map() += 0.5 * h * h * f2_[j] * G.col(j);
+    }
+    for (int i = 0; i < problem_.nc(); ++i) hidden_ |= changes(springs_[at(island.contacts[at(i)])], i, h);
+  }
+
+  bool changes(const Spring& s, int i, double h) const {
+    const Vec3 mean = f1_.map().segment<3>(3 * i), c = end_c_.map().segment<3>(3 * i);
+    const Vec3 begin = -s.K.cwiseProduct(s.x) - s.B.cwiseProduct(s.c);
+    const Vec3 end = -s.K.cwiseProduct(Vec3(end_x_.map().segment<3>(3 * i))) - s.B.cwiseProduct(c);
+    ContactMode at_begin, at_end;
+    const Vec3 b = project(s, begin, at_begin), e = project(s, end, at_end);
+    const double small = 0.02 * std::max({mean.norm(), b.norm(), 1e-3 * problem_.weight});
+    if (!(mean.z() > 0)) return b.norm() > small || e.norm() > small;
+    if (hold_[at(i)] == Hold::Stick) return (b - begin).norm() > small || (e - end).norm() > small;
+    const bool stuck = at_begin == ContactMode::Stick && std::hypot(b.x(), b.y()) < s.mu_stick * b.z() - small;
+    const bool turned = c.head<2>().dot(against_.map().segment<2>(3 * i)) * h * s.K.x() > small;
+    return at_begin == ContactMode::Open || stuck || turned || end.z() < -small;
+  }
+
   // Into the cone (expo.4).
   void scatter(const Island& island) {
     const int nc = problem_.nc();
@@ -217,13 +323,19 @@ class Exponential final : public Compliant {
 
   enum class Hold : char { Stick, Slip };
   static constexpr int most_passes = 12;
+  static constexpr double steady = 0.1;  // relative change of forces and velocities that counts as going on
 
   bool damped_;
+  bool hidden_ = false;  // a contact changes within the part
+  Dynamics stage_;       // at the middle of the part
+  std::vector<Contact> stage_contacts_;
+  VecX move_, q_stage_, v_stage_;
+  std::vector<int> free_joints_;
   double beta_ = 0;
   std::vector<Hold> hold_;
   ContactProblem problem_;
   VectorBuffer against_;  // unit vectors against the slip, where contacts slip
-  VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_;
+  VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_, end_x_, end_c_;
   VecX extra_, vdot_;
   Modal modal_;
   Polynomial polynomial_;

@@ -45,7 +45,7 @@ class ImplicitEuler final : public Compliant {
 
  private:
   bool momentum_form() const override { return false; }
-  bool implicit_damping() const override { return true; }
+  double damping_at() const override { return 1; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     const CompliantOptions& o = options_.compliant;

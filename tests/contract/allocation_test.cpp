@@ -87,6 +87,7 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
       scene.dt = small ? 1e-4 : 1e-3;
       for (const AnchorRule anchor : {AnchorRule::Surface, AnchorRule::Detected}) {
         scene.stepper_options.compliant.anchor = anchor;
+        scene.stepper_options.compliant.midpoint = anchor == AnchorRule::Detected;
         Simulation simulation = make_simulation(scene);
         for (int k = 0; k < 400; ++k) simulation.step();
         const State state = simulation.state();

@@ -102,17 +102,20 @@ TEST_CASE("a box slides with mu g whether the damper of slip is kept or dropped"
 
 TEST_CASE("scene keys of the compliant steppers reach their options") {
   const std::string cube = "[[object]]\nname = \"cube\"\nsize = 0.2\nmass = 1.0\n";
-  const Scene expo = parse_scene(cube +
-                                     "[stepper]\nname = \"exponential\"\nmethod = \"reduced\"\norder = 5\n"
-                                     "anchor = \"detected\"\nslip_damping = \"dropped\"\nproject_only = true\n"
-                                     "limit_stiffness = 7.0\nlimit_damping = 2.0\naccuracy = 1e-3\n",
-                                 "x.toml");
+  const Scene expo = parse_scene(
+      cube +
+          "[stepper]\nname = \"exponential\"\nmethod = \"reduced\"\norder = 5\n"
+          "anchor = \"detected\"\nslip_damping = \"dropped\"\nproject_only = true\nmidpoint = true\nevents = true\n"
+          "limit_stiffness = 7.0\nlimit_damping = 2.0\naccuracy = 1e-3\n",
+      "x.toml");
   const CompliantOptions& e = expo.stepper_options.compliant;
   CHECK(e.method == ExponentialMethod::Reduced);
   CHECK(e.order == 5);
   CHECK(e.anchor == AnchorRule::Detected);
   CHECK(e.slip_damping == SlipDamping::Dropped);
   CHECK(e.project_only);
+  CHECK(e.midpoint);
+  CHECK(e.events);
   CHECK(e.limit_stiffness == 7);
   CHECK(e.limit_damping == 2);
   CHECK(e.accuracy == 1e-3);
