@@ -30,8 +30,9 @@ TEST_CASE("sliding cube: stop distance is the ideal discrete one") {
   }
   CHECK(position(s).x() == doctest::Approx(x).epsilon(1e-9));         // rounding over 800 steps
   CHECK(x == doctest::Approx(v0 * v0 / (2 * mu * g)).epsilon(3e-3));  // O(dt) from the continuous law
-  CHECK(std::abs(position(s).y()) < 1e-12);
-  CHECK(velocity(s).norm() < 1e-12);
+  // Forces of the step before are kept where they hold to 1e-8: 1e-8 (g + mu g) dt = 1.4e-10 m/s, for each of two laws.
+  CHECK(velocity(s).norm() < 3e-10);
+  CHECK(std::abs(position(s).y()) < 1e-10);
   CHECK(highest < 1e-9);  // no lift-off while it slides
 }
 
