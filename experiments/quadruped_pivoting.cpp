@@ -60,6 +60,56 @@ std::vector<Answers> answers_along(Scene scene, const std::vector<Judged>& solve
   return answers;
 }
 
+// Runs whose problems are given to the solvers.
+struct Kind {
+  const char* label;
+  const char* key;
+  std::function<Scene()> make;
+};
+
+std::vector<Kind> kinds_of(const Scene& raw, const Scene& scene) {
+  const auto reference = pd_of(scene).reference;
+  return {
+      {"contact and inverse dynamics, consistent at the step", "feet",
+       [=] {
+         Scene s = scene;
+         set_effort_limits(s, inf);
+         trot_from_feet(s);
+         return s;
+       }},
+      {"contact and inverse dynamics, consistent gait, q'ref(t+dt)", "both",
+       [=] {
+         Scene s = scene;
+         set_effort_limits(s, inf);
+         constrain(s, reference, TargetLaw::Velocity, {});
+         return s;
+       }},
+      {"contact and inverse dynamics, raw sinusoid", "raw",
+       [=] {
+         Scene s = raw;
+         set_effort_limits(s, inf);
+         return s;
+       }},
+      {"contact alone (PD)", "contact",
+       [=] {
+         Scene s = scene;
+         pd_way("", "", true).apply(s);
+         return s;
+       }},
+      {"inverse dynamics alone (in the air, no gravity)", "air",
+       [=] {
+         Scene s = scene;
+         auto model = std::make_shared<Model>(*s.model);
+         model->gravity.setZero();
+         s.model = model;
+         s.start.q[2] += 1;
+         set_effort_limits(s, inf);
+         constrain(s, reference, TargetLaw::Velocity, {});
+         return s;
+       }},
+  };
+}
+
 }  // namespace
 
 void constrain(Scene& scene, const std::shared_ptr<const Reference>& reference, TargetLaw law, const Solving& solving) {
@@ -90,53 +140,7 @@ void pivoting(const ExperimentOptions& options, const Scene& scene, Result& resu
   Table table{"Problems not solved to 1e-6 along our own run [%]", {"problems", "step [ms]", "Tikhonov [1/kg]"}, {}};
   for (const Judged& s : solvers) table.columns.push_back(s.label);
   for (const Judged& s : solvers) table.columns.push_back(s.label + ": residual without Tikhonov");
-  const auto reference = pd_of(scene).reference;
-  const Scene raw = scene_of(options, "solo-trot-raw");
-  struct Kind {
-    const char* label;
-    const char* key;
-    std::function<Scene()> make;
-  };
-  const std::vector<Kind> kinds = {
-      {"contact and inverse dynamics, consistent at the step", "feet",
-       [&] {
-         Scene s = scene;
-         set_effort_limits(s, inf);
-         trot_from_feet(s);
-         return s;
-       }},
-      {"contact and inverse dynamics, consistent gait, q'ref(t+dt)", "both",
-       [&] {
-         Scene s = scene;
-         set_effort_limits(s, inf);
-         constrain(s, reference, TargetLaw::Velocity, {});
-         return s;
-       }},
-      {"contact and inverse dynamics, raw sinusoid", "raw",
-       [&] {
-         Scene s = raw;
-         set_effort_limits(s, inf);
-         return s;
-       }},
-      {"contact alone (PD)", "contact",
-       [&] {
-         Scene s = scene;
-         pd_way("", "", true).apply(s);
-         return s;
-       }},
-      {"inverse dynamics alone (in the air, no gravity)", "air",
-       [&] {
-         Scene s = scene;
-         auto model = std::make_shared<Model>(*s.model);
-         model->gravity.setZero();
-         s.model = model;
-         s.start.q[2] += 1;
-         set_effort_limits(s, inf);
-         constrain(s, reference, TargetLaw::Velocity, {});
-         return s;
-       }},
-  };
-  for (const Kind& kind : kinds)
+  for (const Kind& kind : kinds_of(scene_of(options, "solo-trot-raw"), scene))
     for (const double dt : options.quick ? std::vector<double>{1e-2} : std::vector<double>{1e-3, 1e-2, 0.1})
       for (const double tikhonov :
            options.quick ? std::vector<double>{0, 1e-6, 1} : std::vector<double>{0, 1e-6, 1e-4, 1e-2, 1}) {

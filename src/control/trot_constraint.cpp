@@ -24,6 +24,7 @@ class TrotConstraint final : public Controller {
       : options_(options), member_(model.members[static_cast<std::size_t>(options.member)]) {
     const std::string owner = "trot controller of '" + member_.name + "'";
     check_trot(options.trot);
+    check_entries(options.q_stand, model.nq, owner, "q_stand");
     check_limits(options.limits, model, member_, owner);
     if (!(options.rate > 0) || !std::isfinite(options.rate))
       throw InvalidInput(owner + ": rate = " + shown(options.rate) + " 1/s, must be finite and > 0");

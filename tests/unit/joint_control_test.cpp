@@ -100,6 +100,9 @@ TEST_CASE("control: a target for a joint without motor is refused by name") {
   CHECK(says(refusal([&] { make_velocity_constraint(*scene.model, options); }),
              "has no motor that a target could be given to"));
   CHECK(says(refused(solo + "driven = {FL_HFE = 1, FL_KNEE = 1}\n"), "FL_KNEE"));
+  TrotConstraintOptions trot;
+  trot.q_stand = VecX::Zero(18);
+  CHECK(says(refusal([&] { make_trot_constraint(*scene.model, trot); }), "q_stand has 18 entries, must have 19"));
 }
 
 TEST_CASE("control: the keys of a scene are refused with their place") {
