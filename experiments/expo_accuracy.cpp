@@ -118,7 +118,9 @@ Result expo_accuracy(const ExperimentOptions& options, const Progress& progress)
       if (r.dt == motion.dt_c && r.label == "eul-imp") implicit_ratio = r.common.step / whole;
     }
     std::string which;
-    result.measures[motion.name + "_ahead_of_expo"] = ahead_of_expo(runs, which);
+    const int ahead = ahead_of_expo(runs, which);
+    result.measures[motion.name + "_ahead_of_expo"] = ahead;
+    result.measures["ahead_of_expo"] += ahead;
     result.measures[motion.name + "_expo_longest_error"] = expo;
     result.measures[motion.name + "_eul-imp_over_expo_time"] = implicit_ratio;
     result.settings[motion.name + "_ahead_of_expo"] = which;
