@@ -36,7 +36,7 @@ const std::vector<Case> cases{
     {"cube", 2000, 500, 150, 0, false},          {"stack-10", 2000, 100, 150, 0, false},
     {"solo-standing", 2000, 400, 150, 0, false}, {"talos-standing", 2000, 200, 150, 0, false},
     {"allegro-ball", 1000, 300, 150, 0, true},   {"ur10", 2000, 1000, 150, 0, false},
-    {"heap-100", 100, 10, 8, 3000, false},
+    {"heap-100", 100, 10, 8, 3000, false},       {"heap-1000", 10, 3, 3, 1500, false},
 };
 
 const std::vector<std::string> sides{"tribo-off", "tribo-full", "mujoco", "mujoco-elliptic"};

@@ -160,6 +160,14 @@ class Exporter {
       case ShapeKind::Capsule:
         tag.place(g.X_BG).set("type", "capsule").put("size", s.x(), s.z());
         break;
+      case ShapeKind::Cylinder:
+        tag.place(g.X_BG).set("type", "cylinder").put("size", s.x(), s.z());
+        break;
+      case ShapeKind::Ellipsoid:
+        tag.place(g.X_BG).set("type", "ellipsoid").put("size", s);
+        break;
+      case ShapeKind::HeightField:
+        throw InvalidInput("the benchmark does not write height fields");
       case ShapeKind::Convex:
         tag.place(g.X_BG).set("type", "mesh").set("mesh", mesh(*g.hull));
         break;
