@@ -33,4 +33,6 @@ endif()
 if(TRIBO_SANITIZE)
   target_compile_options(tribo_options INTERFACE -fsanitize=${TRIBO_SANITIZE} -fno-omit-frame-pointer -O1 -g1)  # lines alone: half the time of -g
   target_link_options(tribo_options INTERFACE -fsanitize=${TRIBO_SANITIZE})
+  # Under g++'s address sanitizer Eigen takes an allocator of its own, and what the wheels allocated is then freed by it.
+  target_compile_definitions(tribo_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:EIGEN_MALLOC_ALREADY_ALIGNED=1>)
 endif()
