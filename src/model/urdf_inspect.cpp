@@ -33,6 +33,7 @@ class Inspection {
     for (const XMLElement* e = root.FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) joint(*e);
     if (links_.empty()) error(root, "has no <link>");
     tree(root);
+    points();
     mimics();
     return found_;
   }
@@ -139,8 +140,10 @@ class Inspection {
         return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
     const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
     const double size = p.cwiseAbs().maxCoeff();
-    if (m && *m > 0 && size < 1e-12 * *m)  // [m^2]: a radius of a micrometre
-      return warn(*I, "has a mass of " + shown(*m) + " kg and no moments of inertia: it is a point");
+    if (m && *m > 0 && size < 1e-12 * *m) {  // [m^2]: a radius of a micrometre
+      points_[name_] = I;
+      return;
+    }
     if (p[0] < -1e-6 * size)
       warn(*I, "inertia is not positive: its principal moments are " + shown(p[0]) + ", " + shown(p[1]) + ", " +
                    shown(p[2]) + " kg m^2");
@@ -279,6 +282,17 @@ class Inspection {
     massless(above);
   }
 
+  // A point fixed to a link is a load on it; one that a joint moves is most likely a mistake.
+  void points() {
+    for (const auto& [name, j] : joints_) {
+      const auto point = points_.find(j.child);
+      if (j.fixed || point == points_.end()) continue;
+      owner_ = "link '" + j.child + "'";
+      warn(*point->second, "has a mass of " + shown(mass_[j.child]) + " kg and no moments of inertia: it is a point");
+      owner_.clear();
+    }
+  }
+
   // A joint needs something to move: mass on its link or beyond.
   void massless(const std::map<std::string, const Joint*>& above) {
     std::map<std::string, double> carried = mass_;
@@ -317,6 +331,7 @@ class Inspection {
   std::string owner_, name_;
   std::map<std::string, const XMLElement*> links_;
   std::map<std::string, Joint> joints_;
+  std::map<std::string, const XMLElement*> points_;  ///< inertias of links that are points
   std::map<std::string, double> mass_;
 };
 
