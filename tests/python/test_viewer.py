@@ -182,8 +182,9 @@ def test_page_in_a_browser(falling, tmp_path):
     if CHROMIUM is None:
         pytest.skip("no chromium on the PATH (apt-get install chromium)")
     viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no browser bears a sanitizer
     browser = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path}", "about:blank"], stderr=subprocess.PIPE,
-                               stdout=subprocess.DEVNULL, text=True)
+                               stdout=subprocess.DEVNULL, text=True, env=plain)
     try:
         debug = ""
         deadline = time.monotonic() + 60
