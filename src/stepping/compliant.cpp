@@ -252,7 +252,7 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     r.c = velocity_of(model, work, contacts_[next++], v_new_);
     r.f = s.mean;
     r.mode = s.mode;
-    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(r.f.x(), r.f.y());
+    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = r.f.head<2>().norm();
     r.cone_margin = mu * r.f.z() - ft;
     part_.made += s.fresh && r.f.z() > 0;
     part_.broken += !s.fresh && s.f.z() > 0 && !(r.f.z() > 0);
@@ -261,7 +261,7 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     part_.laws.signorini = std::max(part_.laws.signorini, -r.f.z() / F);
     part_.laws.coulomb = std::max(part_.laws.coulomb, (ft - mu * std::max(r.f.z(), 0.0)) / F);
     if (r.mode != ContactMode::Slip) continue;  // what sticks on springs creeps, and friction need not oppose it
-    const double speed = std::hypot(r.c.x(), r.c.y()), power = r.f.head<2>().dot(r.c.head<2>());
+    const double speed = r.c.head<2>().norm(), power = r.f.head<2>().dot(r.c.head<2>());
     const double scale = F * (r.c.norm() + h * model.gravity.norm());
     if (scale > 0) part_.laws.dissipation = std::max(part_.laws.dissipation, std::abs(power + ft * speed) / scale);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double m = 1, K = 1e4, B = 100, mu = 0.3, g = 9.81;  // B / K = 10 ms
 const Vec3 tilted(0, 6, -g);                                   // 6 m/s^2 along y, more than mu g
-const Vec3 start(0, 0, -m * g / K), speed(0.2, 0, 0);          // rests along z
+const Vec3 start(0, 0, -m*g / K), speed(0.2, 0, 0);            // rests along z
 
 // The law as a differential equation, in steps of 1 us (RK2): c' = f / m + a; the slider moves where spring and damper
 // alone would give more than mu N.
@@ -53,8 +53,9 @@ TEST_CASE("slip: friction turns towards the slip as the law's equation has it, a
     bool midpoint;
     int order;
   };
-  for (const Entry& e : {Entry{"exponential", false, 2}, Entry{"exponential", true, 2}, Entry{"explicit-euler", false, 1},
-                         Entry{"runge-kutta", false, 4}, Entry{"implicit-euler", false, 1}}) {
+  for (const Entry& e :
+       {Entry{"exponential", false, 2}, Entry{"exponential", true, 2}, Entry{"explicit-euler", false, 1},
+        Entry{"runge-kutta", false, 4}, Entry{"implicit-euler", false, 1}}) {
     StepperOptions options;
     options.compliant.midpoint = e.midpoint;
     CAPTURE(std::string(e.stepper));
