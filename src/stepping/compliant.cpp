@@ -106,7 +106,7 @@ bool Compliant::run_accurate(const Model& model, State& state, Workspace& work, 
       if (!run(model, state, work, 0.5 * taken, report)) return false;
     const double error =
         std::max((state.q - q_single_).cwiseAbs().maxCoeff(), (state.v - v_single_).cwiseAbs().maxCoeff());
-    const double share = error > 0 ? 0.9 * std::sqrt(options_.compliant.accuracy / error) : 5;
+    const double share = error > 0 ? 0.9 * std::pow(options_.compliant.accuracy / error, 1.0 / (order() + 1)) : 5;
     if (error > options_.compliant.accuracy && taken > 1e-6 * dt) {
       restore(before_pair_, state, work, report);
       h = taken * std::clamp(share, 0.1, 0.8);

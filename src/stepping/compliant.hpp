@@ -76,6 +76,8 @@ class Compliant : public Stepper {
   virtual bool momentum_form() const { return true; }
   /// After solve: share of the part up to where a contact begins to slip, to stick, to part or to press.
   virtual double held() const { return 1; }
+  /// Of the scheme, between changes of contacts.
+  virtual int order() const { return 1; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
 

@@ -60,6 +60,7 @@ class Exponential final : public Compliant {
   double damping_at() const override { return options_.compliant.midpoint ? 0.5 : 1; }
   bool momentum_form() const override { return !options_.compliant.midpoint; }
   double held() const override { return held_; }
+  int order() const override { return options_.compliant.midpoint ? 2 : 1; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     if (!factored_ || damped_) {
