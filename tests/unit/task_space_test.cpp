@@ -147,7 +147,13 @@ TEST_CASE("task space: standing, forces carry the weight and nothing accelerates
 }
 
 TEST_CASE("task space: flat feet that have moved and turn are held as bodies") {
-  const Scene scene = parse_scene("[robot]\nmodel = \"romeo\"\n[controller]\nname = \"task-space\"\n", "x.toml");
+  std::string feet;  // of the robot: four points a sole
+  SUBCASE("soles") {}
+  SUBCASE("two points on a foot, which may turn about the line between them") {
+    feet = "feet = [\"LFsrFL_frame\", \"LFsrRCenter_frame\", \"RFsrFR_frame\", \"RFsrRCenter_frame\"]\n";
+  }
+  const Scene scene =
+      parse_scene("[robot]\nmodel = \"romeo\"\n" + feet + "[controller]\nname = \"task-space\"\n", "x.toml");
   const Model& model = *scene.model;
   const int nv = model.nv, nc = static_cast<int>(model.members[0].feet.size());
   TaskSpaceOptions options;
@@ -178,7 +184,11 @@ TEST_CASE("task space: flat feet that have moved and turn are held as bodies") {
   for (int c = 0; c < nc; ++c) {
     const Geometry& foot =
         model.geometries[static_cast<std::size_t>(model.members[0].feet[static_cast<std::size_t>(c)])];
-    const Vec3 centre(0.025, 0, -0.07);  // of Romeo's soles
+    Vec3 centre = Vec3::Zero();
+    for (int g : model.members[0].feet) {
+      const Geometry& other = model.geometries[static_cast<std::size_t>(g)];
+      if (other.body == foot.body) centre += other.X_BG.p * 2 / nc;
+    }
     const Placement &X = dynamics.X_WB(foot.body), &X0 = start.X_WB(foot.body);
     const Vec3 p = X * foot.X_BG.p, r = p - X * centre, w = dynamics.body_velocity(foot.body).ang;
     const Eigen::AngleAxisd turn(Mat3(X0.R * X.R.transpose()));
