@@ -22,7 +22,7 @@ void QuadraticProgram::resize(int n, int equalities, int inequalities) {
   b.setZero(equalities);
   C.setZero(n, inequalities);
   d.setConstant(inequalities, -HUGE_VAL);
-  for (VecX* v : {&x_, &y_, &z_, &r_, &u_}) v->setZero(n);
+  for (VecX* v : {&x_, &y_, &z_, &r_, &s_, &u_}) v->setZero(n);
   Y_.setZero(n, n);
   gram_.resize(at(n * n));
   index_.assign(at(n), -1);
@@ -54,6 +54,11 @@ QuadraticProgram::Direction QuadraticProgram::direct(const double* normal) {
     dense::cholesky(gram_.data(), k);
     dense::cholesky_solve(gram_.data(), k, r.data());
     z_.noalias() -= Y * r;
+    auto more = s_.head(k);  // the Gram matrix has the squared condition of Y: what it left is taken away again
+    more.noalias() = Y.transpose() * z_;
+    dense::cholesky_solve(gram_.data(), k, more.data());
+    z_.noalias() -= Y * more;
+    r += more;
   }
   Direction direction;
   direction.slope = z_.squaredNorm();

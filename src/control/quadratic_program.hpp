@@ -46,7 +46,7 @@ class QuadraticProgram {
   bool meet_inequalities();
 
   int n_ = 0, active_ = 0, equalities_ = 0, iterations_ = 0;
-  VecX x_, y_, z_, r_, u_;
+  VecX x_, y_, z_, r_, s_, u_;
   MatX Y_;                    // whitened normals of the active constraints
   std::vector<double> gram_;  // (active x active)
   std::vector<int> index_;    // of the active inequalities; -1: an equality

@@ -1,13 +1,17 @@
 // Task-space inverse dynamics, one quadratic program a tick.
 //   unknowns: accelerations a and forces f of the feet, in world axes
-//   min sum_i w_i |J_i a + bias_i - a_i|^2 + w_f |f|^2 (task.1) M_b a + h_b =
-//   J_b^T f                    the base is not driven (task.2) J_c a + bias_c =
-//   -kd J_c v - kp (p - p_0)    feet stay (task.3) |f_x|, |f_y| <= mu/sqrt2
-//   f_z, f_z >= least;  |M_j a + h_j - J_j^T f| <= limit (task.4)
-// The torque is M_j a + h_j - J_j^T f. Where the program has no solution the
-// last torque stays.
+//   min sum_i w_i |J_i a + bias_i - a_i|^2 + w_f |f|^2                                          (task.1)
+//   M_b a + h_b = J_b^T f                                           the base is not driven      (task.2)
+//   J_c a + bias_c = kp (c_0 - c) - kd v_c                          feet stay: the centre c of
+//   J_w a + bias_w = kp log(R_0 R^T) - kd w                         those on a body, its turn   (task.3)
+//   |f_x|, |f_y| <= mu/sqrt2 f_z, f_z >= least;  |M_j a + h_j - J_j^T f| <= limit               (task.4)
+// The torque is M_j a + h_j - J_j^T f. Where the program has no solution the last torque stays.
+// Feet on one body are held as one, where their centre is and about the axes that they span (a line: two, one foot:
+// none): held one by one they would contradict each other by w x (w x r), and repeat each other.
 #include "tribo/task_space.hpp"
 
+#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 
 #include "control/quadratic_program.hpp"
@@ -19,6 +23,15 @@ namespace tribo {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// The feet on one body.
+struct Sole {
+  int body = -1;
+  Vec3 p_B = Vec3::Zero();         // their centre
+  Mat3 axes_B = Mat3::Identity();  // the last `turns` columns are the axes about which they hold the body
+  int turns = 0;
+  Placement start;  // of the body
+};
 
 class TaskSpace final : public Controller {
  public:
@@ -39,7 +52,7 @@ class TaskSpace final : public Controller {
     Dynamics start(model);
     start.compute(q_ref_, VecX::Zero(model.nv));
     com_ = start.center_of_mass(tree_);
-    for (int g : member_.feet) places_.push_back(foot(model, start, g));
+    gather_soles(model, start);
     for (const FrameTask& task : options.frames) {
       const Frame& frame = model.frames[at(task.frame)];
       frames_.push_back(start.X_WB(frame.body) * frame.X_BF);
@@ -47,7 +60,9 @@ class TaskSpace final : public Controller {
     limited_.clear();
     for (int k = 6; k < nv_; ++k)
       if (std::isfinite(model.joints.effort_limit[member_.iv + k])) limited_.push_back(k);
-    program_.resize(nv_ + 3 * nc_, 6 + 3 * nc_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
+    equalities_ = 6;
+    for (const Sole& sole : soles_) equalities_ += 3 + sole.turns;
+    program_.resize(nv_ + 3 * nc_, equalities_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
   }
 
   double period() const override { return options_.period; }
@@ -55,7 +70,7 @@ class TaskSpace final : public Controller {
 
   void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                Actuation& a) override {
-    program_.resize(nv_ + 3 * nc_, 6 + 3 * nc_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
+    program_.resize(nv_ + 3 * nc_, equalities_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
     read_dynamics(model, dynamics);
     add_com(model, state, dynamics);
     add_posture(model, state);
@@ -105,6 +120,26 @@ class TaskSpace final : public Controller {
   static Vec3 foot(const Model& model, const Dynamics& dynamics, int g) {
     const Geometry& geometry = model.geometries[at(g)];
     return dynamics.X_WB(geometry.body) * geometry.X_BG.p;
+  }
+
+  void gather_soles(const Model& model, const Dynamics& start) {
+    for (int g : member_.feet) {
+      const int body = model.geometries[at(g)].body;
+      if (std::any_of(soles_.begin(), soles_.end(), [&](const Sole& s) { return s.body == body; })) continue;
+      Sole sole;
+      sole.body = body;
+      sole.start = start.X_WB(body);
+      std::vector<Vec3> points;
+      for (int other : member_.feet)
+        if (model.geometries[at(other)].body == body) points.push_back(model.geometries[at(other)].X_BG.p);
+      for (const Vec3& p : points) sole.p_B += p / static_cast<double>(points.size());
+      Mat3 spread = Mat3::Zero();
+      for (const Vec3& p : points) spread += skew(p - sole.p_B).transpose() * skew(p - sole.p_B);
+      const Eigen::SelfAdjointEigenSolver<Mat3> eigen(spread);
+      sole.axes_B = eigen.eigenvectors();
+      for (int k = 0; k < 3; ++k) sole.turns += eigen.eigenvalues()[k] > 1e-6 * eigen.eigenvalues()[2] ? 1 : 0;
+      soles_.push_back(sole);
+    }
   }
 
   static double damping(const TaskGain& gain) { return gain.kd < 0 ? 2 * std::sqrt(gain.kp) : gain.kd; }
@@ -193,15 +228,38 @@ class TaskSpace final : public Controller {
     J_.setZero();
     for (int k : model.bodies[at(frame.body)].chain) J_.col(k - member_.iv) = dynamics.axis(k).ang;
     const Vec3 w = dynamics.body_velocity(frame.body).ang;
-    // The bias of the rotation, from that of two more points: bias(p + r) -
-    // bias(p) = alpha x r + w x (w x r).
-    auto spin = [&](const Vec3& r) -> Vec3 {
-      return dynamics.point_bias(frame.body, X.p + r) - bias - w.cross(w.cross(r));
-    };
-    const Vec3 x = spin(Vec3::UnitX()), y = spin(Vec3::UnitY());
-    const Vec3 alpha(y.z(), -x.z(), x.y());
-    const Vec3 error = rotation_logarithm(Quat(Mat3(frames_[i].R * X.R.transpose())));
-    add_task(task.gain.weight, task.gain.kp * error - damping(task.gain) * w - alpha);
+    const Vec3 error = turn(X, frames_[i]);
+    add_task(task.gain.weight, task.gain.kp * error - damping(task.gain) * w - dynamics.angular_bias(frame.body));
+  }
+
+  // Rotation vector in W that takes one placement to another.
+  static Vec3 turn(const Placement& from, const Placement& to) {
+    return rotation_logarithm(Quat(Mat3(to.R * from.R.transpose())));
+  }
+
+  // The rows of (task.3).
+  void hold(const Model& model, const Dynamics& dynamics) {
+    const double kp = options_.contact_kp, kd = 2 * std::sqrt(kp);
+    int row = 6;
+    for (const Sole& sole : soles_) {
+      const Placement& X = dynamics.X_WB(sole.body);
+      const Vec3 c = X * sole.p_B;
+      point(model, dynamics, sole.body, c);
+      const Vec3 lin = kp * (sole.start * sole.p_B - c) - kd * dynamics.point_velocity(sole.body, c) -
+                       dynamics.point_bias(sole.body, c);
+      for (int i = 0; i < 3; ++i, ++row) {
+        program_.A.col(row).head(nv_) = J_.row(i);
+        program_.b[row] = lin[i];
+      }
+      const Vec3 ang =
+          kp * turn(X, sole.start) - kd * dynamics.body_velocity(sole.body).ang - dynamics.angular_bias(sole.body);
+      for (int i = 3 - sole.turns; i < 3; ++i, ++row) {
+        const Vec3 axis = X.R * sole.axes_B.col(i);
+        for (int k : model.bodies[at(sole.body)].chain)
+          program_.A(k - member_.iv, row) = axis.dot(dynamics.axis(k).ang);
+        program_.b[row] = axis.dot(ang);
+      }
+    }
   }
 
   void constrain(const Model& model, const Dynamics& dynamics) {
@@ -211,17 +269,9 @@ class TaskSpace final : public Controller {
       p.A.col(k).tail(3 * nc_) = -contact_J_.row(k);
       p.b[k] = -h_[k];
     }
-    const double kp = options_.contact_kp, kd = 2 * std::sqrt(kp);
-    for (int c = 0; c < nc_; ++c) {  // (task.3)
-      const int g = member_.feet[at(c)], body = model.geometries[at(g)].body;
-      const Vec3 place = foot(model, dynamics, g);
-      const Vec3 wanted =
-          kp * (places_[at(c)] - place) - kd * dynamics.point_velocity(body, place) - dynamics.point_bias(body, place);
-      for (int i = 0; i < 3; ++i) {
-        p.A.col(6 + 3 * c + i).head(nv_) = contact_J_.col(3 * c + i);
-        p.b[6 + 3 * c + i] = wanted[i];
-      }
-      const int f = nv_ + 3 * c;  // (task.4)
+    hold(model, dynamics);
+    for (int c = 0; c < nc_; ++c) {  // (task.4)
+      const int f = nv_ + 3 * c;
       const double mu = options_.mu * M_SQRT1_2;
       for (int side = 0; side < 4; ++side) {
         p.C(f + side / 2, 5 * c + side) = side % 2 == 0 ? 1 : -1;
@@ -245,9 +295,9 @@ class TaskSpace final : public Controller {
 
   TaskSpaceOptions options_;
   Member member_;
-  int tree_ = 0, nv_ = 0, nc_ = 0;
+  int tree_ = 0, nv_ = 0, nc_ = 0, equalities_ = 0;
   Vec3 com_ = Vec3::Zero();
-  std::vector<Vec3> places_;       // of the feet
+  std::vector<Sole> soles_;
   std::vector<Placement> frames_;  // of the frame tasks
   std::vector<int> limited_;       // joints with a finite torque limit
   MatX M_, contact_J_;

@@ -59,6 +59,8 @@ class Dynamics {
   Vec3 point_velocity(int body, const Vec3& p_W) const;
   /// Acceleration in W of that point at vdot = 0 (Jdot v): classical, in the sense of the free joint above.
   Vec3 point_bias(int body, const Vec3& p_W) const;
+  /// Angular acceleration in W of that body at vdot = 0.
+  const Vec3& angular_bias(int body) const { return A_[static_cast<std::size_t>(body)].ang; }
   /// Jacobian of that point in the axes R_WC, along the body's chain: column-major 3 x depth.
   void point_jacobian(int body, const Vec3& p_W, const Mat3& R_WC, double* J) const;
   /// J -> Y = J L^-1 D^-1/2 in place, along the chain of a body; rows x depth, column-major.

@@ -62,6 +62,29 @@ TEST_CASE("quadratic program: the solution satisfies the optimality conditions")
   CHECK(held > 100);  // inequalities did matter
 }
 
+TEST_CASE("quadratic program: directions that nearly nothing weighs are exact where equalities fix them") {
+  // As the base of a robot: six directions of weight 1e-12 that no task pulls. Reference: the optimality conditions in
+  // long double.
+  using Long = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+  QuadraticProgram p;
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const int n = 18, me = 12;
+    random_program(p, n, me, 0, seed);
+    p.H = 1e-3 * MatX::Identity(n, n);
+    p.H.diagonal().head(6).setConstant(1e-12);
+    p.g.head(6).setZero();
+    Long K = Long::Zero(n + me, n + me), rhs(n + me, 1);
+    K.topLeftCorner(n, n) = p.H.cast<long double>();
+    K.topRightCorner(n, me) = p.A.cast<long double>();
+    K.bottomLeftCorner(me, n) = p.A.transpose().cast<long double>();
+    rhs << -p.g.cast<long double>(), p.b.cast<long double>();
+    const VecX x = Long(K.fullPivLu().solve(rhs)).cast<double>().topRows(n);
+    REQUIRE(p.solve());
+    // Rounding, times the root of the ratio of the weights.
+    CHECK((p.x() - x).norm() < 1e-11 * x.norm());
+  }
+}
+
 TEST_CASE(
     "quadratic program: equalities may repeat but not contradict, and "
     "walls may not cross") {
@@ -121,6 +144,73 @@ TEST_CASE("task space: standing, forces carry the weight and nothing accelerates
   double weight = 0;
   for (int c = 0; c < 4; ++c) weight += solution[nv + 3 * c + 2];
   CHECK(weight == doctest::Approx(scene.model->mass() * 9.81).epsilon(1e-4));
+}
+
+TEST_CASE("task space: flat feet that have moved and turn are held as bodies") {
+  std::string feet;  // of the robot: four points a sole
+  SUBCASE("soles") {}
+  SUBCASE("two points on a foot, which may turn about the line between them") {
+    feet = "feet = [\"LFsrFL_frame\", \"LFsrRCenter_frame\", \"RFsrFR_frame\", \"RFsrRCenter_frame\"]\n";
+  }
+  const Scene scene =
+      parse_scene("[robot]\nmodel = \"romeo\"\n" + feet + "[controller]\nname = \"task-space\"\n", "x.toml");
+  const Model& model = *scene.model;
+  const int nv = model.nv, nc = static_cast<int>(model.members[0].feet.size());
+  TaskSpaceOptions options;
+  options.q_ref = scene.start.q;
+  options.contact_kp = 3;
+  // Only the centre of mass counts: what the other weights take from it is of the order of theirs, times 41 kg and 50
+  // N.
+  options.posture.weight = 1e-7;
+  options.force_weight = 1e-9;
+  Dynamics start(model), dynamics(model);
+  start.compute(scene.start.q, VecX::Zero(nv));
+  State state = scene.start;
+  state.q[0] += 0.01;
+  state.q.segment<4>(3) = Quat(Eigen::AngleAxisd(0.03, Vec3(1, 2, -1).normalized())).coeffs();
+  state.v.segment<6>(0) << 0.02, -0.03, 0.01, 0.2, -0.3, 0.1;
+  state.v[9] = 0.2;
+  dynamics.compute(state.q, state.v);
+  Actuation actuation;
+  actuation.resize(nv);
+  std::vector<double> memory(static_cast<std::size_t>(nv), 0.0);
+  make_task_space(model, options)->control(model, state, dynamics, memory, actuation);
+  // Independent: each point of a foot moves as a point of a rigid body of which the centre and the rotation come back.
+  MatX K = MatX::Zero(nv + 3 * nc, nv + 3 * nc);
+  VecX rhs = VecX::Zero(nv + 3 * nc);
+  K.topLeftCorner(nv, nv) = dynamics.mass_matrix();
+  rhs.head(nv) = actuation.tau - dynamics.h();
+  const double kp = options.contact_kp, kd = 2 * std::sqrt(kp);
+  for (int c = 0; c < nc; ++c) {
+    const Geometry& foot =
+        model.geometries[static_cast<std::size_t>(model.members[0].feet[static_cast<std::size_t>(c)])];
+    Vec3 centre = Vec3::Zero();
+    for (int g : model.members[0].feet) {
+      const Geometry& other = model.geometries[static_cast<std::size_t>(g)];
+      if (other.body == foot.body) centre += other.X_BG.p * 2 / nc;
+    }
+    const Placement &X = dynamics.X_WB(foot.body), &X0 = start.X_WB(foot.body);
+    const Vec3 p = X * foot.X_BG.p, r = p - X * centre, w = dynamics.body_velocity(foot.body).ang;
+    const Eigen::AngleAxisd turn(Mat3(X0.R * X.R.transpose()));
+    const Vec3 lin = kp * (X0 * centre - X * centre) - kd * dynamics.point_velocity(foot.body, X * centre);
+    const Vec3 ang = kp * turn.angle() * turn.axis() - kd * w;
+    rhs.segment<3>(nv + 3 * c) = lin + ang.cross(r) + w.cross(w.cross(r)) - dynamics.point_bias(foot.body, p);
+    const auto& chain = model.bodies[static_cast<std::size_t>(foot.body)].chain;
+    std::vector<double> J(3 * chain.size());
+    dynamics.point_jacobian(foot.body, p, Mat3::Identity(), J.data());
+    for (std::size_t k = 0; k < chain.size(); ++k)
+      for (int i = 0; i < 3; ++i) {
+        K(nv + 3 * c + i, chain[k]) = J[3 * k + static_cast<std::size_t>(i)];
+        K(chain[k], nv + 3 * c + i) = -J[3 * k + static_cast<std::size_t>(i)];
+      }
+  }
+  const VecX solution = K.completeOrthogonalDecomposition().solve(rhs);
+  CHECK((K * solution - rhs).norm() < 1e-9 * rhs.norm());
+  Vec3 force = Vec3::Zero();
+  for (int c = 0; c < nc; ++c) force += solution.segment<3>(nv + 3 * c);
+  const Vec3 wanted = options.com.kp * (start.center_of_mass(0) - dynamics.center_of_mass(0)) -
+                      2 * std::sqrt(options.com.kp) * dynamics.linear_momentum(0) / model.mass();
+  CHECK((force / model.mass() + model.gravity - wanted).norm() < 1e-4);
 }
 
 TEST_CASE("task space: Solo squats under it, with a torque held for 40 ms") {
