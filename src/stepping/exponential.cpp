@@ -69,7 +69,7 @@ class Exponential final : public Compliant {
     factored_ = true;
     const bool midpoint = options_.compliant.midpoint;
     const bool foreseen = midpoint && foresee(model, state, work, h);
-    if (!foreseen && !cross(model, state, work, work.dynamics, contacts_, h, report)) return false;
+    if (!foreseen && !cross(model, state, work, work.dynamics, state.v, contacts_, h, report)) return false;
     return !midpoint || cross_from_middle(model, state, work, h, report);
   }
 
@@ -91,10 +91,10 @@ class Exponential final : public Compliant {
     return h * vdot_.cwiseAbs().maxCoeff() <= steady * state.v.cwiseAbs().maxCoeff();
   }
 
-  // The part with M, J and the bias of `dynamics` held.
-  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics,
+  // The part with M, J and the bias of `dynamics` held; v is the velocity at the start, in its axes.
+  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics, const VecX& v,
              const std::vector<Contact>& contacts, double h, StepReport& report) {
-    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(state.v);
+    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(v);
     to_acceleration(model, dynamics, vdot_);
     v_new_ = state.v + h * vdot_;
     v_mean_ = state.v + 0.5 * h * vdot_;
@@ -122,7 +122,9 @@ class Exponential final : public Compliant {
       const Followed f = follow(i, work, stage_);
       stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
     }
-    if (!cross(model, state, work, stage_, stage_contacts_, h, report)) return false;
+    v_stage_ = state.v;
+    for (int i : free_joints_) v_stage_.segment<3>(i) = turn(-1, i) * Vec3(v_stage_.segment<3>(i));
+    if (!cross(model, state, work, stage_, v_stage_, stage_contacts_, h, report)) return false;
     for (int i : free_joints_) {  // from the axes of the middle to those of the start
       const Quat forth = turn(1, i);
       for (VecX* v : {&v_new_, &v_mean_}) {
