@@ -1,4 +1,4 @@
-// Steps of the compliant family: parts between new contacts, sub-steps by an error estimate, reports and energy.
+// Steps of the compliant family: parts between new contacts, sub-steps by an error estimate, reports.
 //
 // AnchorRule::Surface: a part ends where the next new contact touches. Its time is foreseen from gap, speed and
 // acceleration; where the point is found too deep after all, the part is taken back and shortened         (compliant.4)
@@ -149,7 +149,7 @@ bool Compliant::part(const Model& model, State& state, Workspace& work, double h
       report.status = StepStatus::NotFinite;
       return false;
     }
-    if (!split_ && options_.audit != AuditLevel::Full) break;
+    if (!split_ && !audited()) break;
     prepare(model, state, work);  // the next part needs it anyway
     if (!may_split || attempt == most_retries) break;
     const double t = late(h);
@@ -209,7 +209,12 @@ bool Compliant::commit(const Model& model, State& state, Workspace& work, double
   q_new_ = state.q;
   integrate(model, v_mean_, h, q_new_);
   if (!q_new_.allFinite() || !v_new_.allFinite()) return false;
-  report_part(model, state, work, h);
+  report_part(model, work, h);
+  if (audited()) {
+    charge(model, state, work, h);
+    energy_before_ = work.dynamics.kinetic() + work.dynamics.potential();
+    elastic_before_ = stored();
+  }
   remember(state, work);
   for (const Tree& tree : model.trees) {
     const Body& root = model.bodies[at(tree.first_body)];
@@ -226,8 +231,8 @@ bool Compliant::commit(const Model& model, State& state, Workspace& work, double
   return true;
 }
 
-// Reports, events, laws and work of the part, before the state moves on.
-void Compliant::report_part(const Model& model, const State& state, const Workspace& work, double h) {
+// Reports, events and laws of the part, before the state moves on.
+void Compliant::report_part(const Model& model, const Workspace& work, double h) {
   const auto contacts = work.collision.contacts();
   part_reports_.resize(contacts.size());
   part_ = {};
@@ -246,7 +251,7 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     r.gap = c.gap;
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
-    r.c = end_velocity(model, work, contacts_[next++]);
+    r.c = contact_velocity(model, work.dynamics, contacts_[next++], v_new_);
     r.f = s.mean;
     r.mode = s.mode;
     const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(r.f.x(), r.f.y());
@@ -262,18 +267,17 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     const double scale = F * (r.c.norm() + h * model.gravity.norm());
     if (scale > 0) part_.laws.dissipation = std::max(part_.laws.dissipation, std::abs(power + ft * speed) / scale);
   }
-  if (options_.audit == AuditLevel::Full) charge(model, state, work, h);
 }
 
-Vec3 Compliant::end_velocity(const Model& model, const Workspace& work, const Contact& c) const {
+Vec3 Compliant::contact_velocity(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
   Vec3 velocity = Vec3::Zero();
   for (double sign : {1.0, -1.0}) {
     const int body = sign > 0 ? c.body_b : c.body_a;
     if (body < 0) continue;
-    const Vec3 r = c.p_WC - work.dynamics.origin(model.bodies[at(body)].tree);
+    const Vec3 r = c.p_WC - dynamics.origin(model.bodies[at(body)].tree);
     for (int k : model.bodies[at(body)].chain) {
-      const Spatial& S = work.dynamics.axis(k);
-      velocity += sign * v_new_[k] * (S.lin + S.ang.cross(r));
+      const Spatial& S = dynamics.axis(k);
+      velocity += sign * v[k] * (S.lin + S.ang.cross(r));
     }
   }
   return c.R_WC.transpose() * velocity;
@@ -307,48 +311,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
     merged_.insert(merged_.end(), a, work.contacts.end());
     work.contacts = merged_;
   }
-  if (options_.audit == AuditLevel::Full) close_charge(work, report.energy);
-}
-
-// Work of the part, line by line, as in (rigid.8): v_m = (v + v') / 2, the work of a force is h v_m . force. What the
-// scheme itself adds is, where M (v' - v) is h times the forces,
-//   W_int = T(q+, v+) - T(q, v') + V(q+) - V(q) - h v_m . bias                                           (compliant.6)
-// and else what is left of the change of energy. The part at q+ is added by close_charge.
-void Compliant::charge(const Model& model, const State& state, const Workspace& work, double h) {
-  EnergyLines& lines = part_.energy;
-  mid_ = 0.5 * (state.v + v_new_);
-  lines.actuators = h * mid_.dot(torque_);
-  lines.external = h * mid_.dot(work.actuation.external);
-  const VecX& D = model.joints.damping;
-  for (int k = 0; k < model.nv; ++k)
-    lines.damping -= h * mid_[k] * D[k] * (state.v[k] + damping_at() * (v_new_[k] - state.v[k]));
-  general_.setZero();
-  add_generalised(work.dynamics, true, general_);
-  double limits = 0;
-  for (std::size_t j = 0; j < limits_.size(); ++j) limits += rows_[j].sign * limits_[j].mean * mid_[rows_[j].dof];
-  lines.constraints = h * limits;
-  lines.contacts = h * mid_.dot(general_) - lines.constraints;
-  elastic_before_ = stored();
-  if (!momentum_form()) {
-    lines.integrator = -work.dynamics.kinetic() - work.dynamics.potential() - lines.work();
-    return;
-  }
-  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
-    work.dynamics.multiply(t, v_new_.data(), momentum_.data());
-  lines.integrator = -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - h * mid_.dot(work.dynamics.h());
-}
-
-void Compliant::close_charge(const Workspace& work, EnergyLines& sum) const {
-  const EnergyLines& e = part_.energy;
-  sum.kinetic = work.dynamics.kinetic();
-  sum.potential = work.dynamics.potential();
-  sum.elastic = stored();
-  sum.actuators += e.actuators;
-  sum.damping += e.damping;
-  sum.external += e.external;
-  sum.constraints += e.constraints;
-  sum.contacts += e.contacts + sum.elastic - elastic_before_;
-  sum.integrator += e.integrator + sum.kinetic + sum.potential;
+  if (audited()) close_charge(work, h, report.energy);
 }
 
 void Compliant::save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const {

@@ -56,7 +56,8 @@ Compliant::Compliant(const Model& model, const StepperOptions& options) : option
   split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
   lower_ = model.joints.lower;
   upper_ = model.joints.upper;
-  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &momentum_, &general_}) x->setZero(model.nv);
+  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_})
+    x->setZero(model.nv);
 }
 
 // Contacts, springs and limits at a state: a function of the state alone, so that a restored run goes on bit for bit.
@@ -250,15 +251,14 @@ double Compliant::elastic(const Model& model, const State& state, Workspace& wor
   return stored();
 }
 
-void Compliant::add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const {
+void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
   for (std::size_t i = 0; i < springs_.size(); ++i) {
     const Contact& c = contacts_[i];
-    const Vec3 f_W = c.R_WC * (mean ? springs_[i].mean : springs_[i].f);
+    const Vec3 f_W = c.R_WC * springs_[i].f;
     dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }
-  for (std::size_t j = 0; j < limits_.size(); ++j)
-    tau[rows_[j].dof] += rows_[j].sign * (mean ? limits_[j].mean : limits_[j].f);
+  for (std::size_t j = 0; j < limits_.size(); ++j) tau[rows_[j].dof] += rows_[j].sign * limits_[j].f;
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {

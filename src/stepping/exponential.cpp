@@ -57,8 +57,7 @@ class Exponential final : public Compliant {
     }
   }
 
-  double damping_at() const override { return options_.compliant.midpoint ? 0.5 : 1; }
-  bool momentum_form() const override { return !options_.compliant.midpoint; }
+  double damping_at() const override { return 1; }
   bool hides_event() const override { return hidden_; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
@@ -133,6 +132,18 @@ class Exponential final : public Compliant {
       }
     }
     return true;
+  }
+
+  // In the middle, where M, J and the bias were taken.
+  void charge(const Model& model, const State& state, const Workspace& work, double h) override {
+    if (!options_.compliant.midpoint) return Compliant::charge(model, state, work, h);
+    power_ = {};
+    v_stage_ = 0.5 * (state.v + v_new_);
+    vdot_ = (v_new_ - state.v) / h;
+    for (int i : free_joints_)
+      for (VecX* x : {&v_stage_, &vdot_}) x->segment<3>(i) = turn(-1, i) * Vec3(x->segment<3>(i));
+    add_moment(model, work, {stage_, v_stage_, vdot_, v_stage_});
+    add_mean_forces(model, stage_, stage_contacts_, v_stage_);
   }
 
   // Rotation of a free joint over half of the part.

@@ -24,7 +24,7 @@ class RungeKutta final : public Compliant {
   }
 
  private:
-  bool momentum_form() const override { return false; }
+  void charge(const Model&, const State&, const Workspace&, double) override {}  // solve has done it, stage by stage
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
     constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
@@ -32,6 +32,7 @@ class RungeKutta final : public Compliant {
     for (LimitSpring& l : limits_) l.mean = 0;
     sum_move_.setZero();
     sum_u_.setZero();
+    power_ = {};
     for (int k = 0; k < 4; ++k) {
       if (k == 0) {
         move_.setZero();
@@ -61,6 +62,7 @@ class RungeKutta final : public Compliant {
     a_ = torque_ + work.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
     add_forces(work, weight, first);
     to_acceleration(model, stage_, a_);
+    if (audited()) add_moment(model, work, {stage_, v_stage_, a_, v_stage_, weight});
     k_move_ = u_;
     for (int i : turning_) k_move_.segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
     k_u_ = a_;
@@ -77,6 +79,7 @@ class RungeKutta final : public Compliant {
       if (first) s.mode = mode;
       if (mode == ContactMode::Slip) s.mode = mode;
       s.mean += weight * f;
+      if (audited()) power_.contacts += weight * f.dot(at_stage.c);
       stage_.add_force(c.body_b, at_stage.p_b, c.R_WC * f, a_);
       if (c.body_a >= 0) stage_.add_force(c.body_a, at_stage.p_a, -(c.R_WC * f), a_);
     }
@@ -84,6 +87,7 @@ class RungeKutta final : public Compliant {
       const Row& row = rows_[j];
       const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
       limits_[j].mean += weight * f;
+      if (audited()) power_.constraints += weight * row.sign * f * v_stage_[row.dof];
       a_[row.dof] += row.sign * f;
     }
   }
