@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepping/contact_report.hpp"
+
 namespace tribo {
 namespace {
 
@@ -240,22 +242,13 @@ void Compliant::report_part(const Model& model, const Workspace& work, double h)
   for (const Spring& s : springs_) F = std::max(F, s.mean.cwiseAbs().maxCoeff());
   std::size_t next = 0;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Contact& c = contacts[i];
     ContactReport& r = part_reports_[i];
-    r = {};
-    r.id = c.id;
-    r.geometry_a = c.geometry_a;
-    r.geometry_b = c.geometry_b;
-    r.p_WC = c.p_WC;
-    r.R_WC = c.R_WC;
-    r.gap = c.gap;
+    r = listed_report(contacts[i]);
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
-    r.c = contact_velocity(model, work.dynamics, contacts_[next++], v_new_);
-    r.f = s.mean;
-    r.mode = s.mode;
-    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(r.f.x(), r.f.y());
-    r.cone_margin = mu * r.f.z() - ft;
+    const Vec3 c = contact_velocity(model, work.dynamics, contacts_[next++], v_new_);
+    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(s.mean.x(), s.mean.y());
+    add_action(s.mean, c, s.mode, mu, r);
     part_.made += s.fresh && r.f.z() > 0;
     part_.broken += !s.fresh && s.f.z() > 0 && !(r.f.z() > 0);
     part_.slipped += s.mode == ContactMode::Slip && !s.slipping;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "model/names.hpp"
+#include "stepping/contact_report.hpp"
 #include "stepping/momentum.hpp"
 
 namespace tribo {
@@ -160,29 +161,18 @@ void MomentumFamily::report_contacts(const Model& model, const Workspace& work, 
   const double a = model.gravity.norm() + 9.81;
   std::size_t next = 0;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Contact& listed = contacts[i];
     ContactReport& r = reports[i];
-    r = {};
-    r.id = listed.id;
-    r.geometry_a = listed.geometry_a;
-    r.geometry_b = listed.geometry_b;
-    r.p_WC = listed.p_WC;
-    r.R_WC = listed.R_WC;
-    r.gap = listed.gap;
+    r = listed_report(contacts[i]);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
     const Touching& t = touching_[next++];
-    const Contact& c = t.c;
-    r.c = t.v_end;
-    r.f = t.mean;
-    r.mode = t.mode;
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
+    add_action(t.mean, t.v_end, t.mode, mu, r);
     const double ft = std::hypot(r.f.x(), r.f.y()), ct = std::hypot(r.c.x(), r.c.y());
-    r.cone_margin = mu * r.f.z() - ft;
     report.closed += r.f.z() > 0;
     report.made += !t.loaded && r.f.z() > 0;
     report.broken += t.loaded && !(r.f.z() > 0);
     report.slipped += t.mode == ContactMode::Slip && !t.slid;
-    report.penetration = std::max(report.penetration, -c.gap);
+    report.penetration = std::max(report.penetration, -t.c.gap);
     if (options_.audit == AuditLevel::Off) continue;
     LawResiduals& laws = report.laws;
     laws.signorini = std::max(laws.signorini, std::abs(std::min(r.f.z() / F, t.residual / (dt * a))));
