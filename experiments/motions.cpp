@@ -50,6 +50,7 @@ const Integrator& integrator(const std::string& label) {
       {"expo-modal", "exponential", "modal"},
       {"expo-mid", "exponential", "", 0, true},
       {"expo-events", "exponential", "", 0, false, true},
+      {"expo-mid-events", "exponential", "", 0, true, true},
       {"expo-1e-1", "exponential", "", 0, false, true, 1e-1},
       {"expo-1e-2", "exponential", "", 0, false, true, 1e-2},
       {"expo-1e-3", "exponential", "", 0, false, true, 1e-3},

@@ -58,8 +58,8 @@ int bench(const Options& options) {
   std::vector<std::string> names(std::begin(standard), std::end(standard));
   if (!options.scene.scene.empty()) names = {options.scene.scene};
   experiments::Table table{"CPU time of a step, after 1 s",
-                           {"scene", "method", "dt [s]", "step [us]", "steps/s", "x real time", "contacts", "iterations",
-                            "unconverged of block", "block"},
+                           {"scene", "method", "dt [s]", "step [us]", "steps/s", "x real time", "contacts",
+                            "iterations", "unconverged of block", "block"},
                            {}};
   catch_signals();
   Progress progress(static_cast<double>(names.size()), "scenes");
@@ -69,8 +69,8 @@ int bench(const Options& options) {
     const Scene scene = find_scene(one);
     const Cost cost = measure(scene);
     if (signal_received() != 0) return 128 + signal_received();
-    table.rows.push_back({name, scene.stepper, scene.dt, cost.us, 1e6 / cost.us, scene.dt * 1e6 / cost.us, cost.contacts,
-                          cost.iterations, cost.unconverged, cost.block});
+    table.rows.push_back({name, scene.stepper, scene.dt, cost.us, 1e6 / cost.us, scene.dt * 1e6 / cost.us,
+                          cost.contacts, cost.iterations, cost.unconverged, cost.block});
     progress.show(static_cast<double>(table.rows.size()));
   }
   if (options.json) {

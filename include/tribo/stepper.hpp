@@ -72,10 +72,11 @@ enum class AnchorRule {
   SurfaceUnsplit  ///< on the surface, however deep the point already is: creates energy
 };
 
-/// What a slipping contact's damper does along the surface.
-enum class SlipDamping {
-  Kept,    ///< it acts as while sticking; friction still caps the whole
-  Dropped  ///< the anchor moves with the point: the spring alone acts
+/// How the anchor of a slipping contact moves.
+enum class SlipAnchor {
+  Drawn,       ///< as spring and damper together draw it: friction has one limit for small steps
+  Set,         ///< each step to where the spring alone gives the friction; the damper acts beside it
+  SetUndamped  ///< the same, without the damper
 };
 
 enum class ExponentialMethod {
@@ -95,7 +96,7 @@ enum class FailurePolicy {
 /// Of the compliant steppers: explicit-euler, runge-kutta, implicit-euler, exponential.
 struct CompliantOptions {
   AnchorRule anchor = AnchorRule::Surface;
-  SlipDamping slip_damping = SlipDamping::Kept;
+  SlipAnchor slip = SlipAnchor::Drawn;
   bool bilateral = false;        ///< contacts pull as they push, without a friction cone
   double accuracy = 0;           ///< largest error of q or v by a step, from two half steps; 0: fixed steps
   double limit_stiffness = 1e3;  ///< of joint limits [N m/rad] or [N/m], > 0

@@ -62,8 +62,8 @@ void read_compliant(Section& section, CompliantOptions& options) {
   options.anchor = anchor == "surface"    ? AnchorRule::Surface
                    : anchor == "detected" ? AnchorRule::Detected
                                           : AnchorRule::SurfaceUnsplit;
-  options.slip_damping =
-      section.choice("slip_damping", "kept", {"kept", "dropped"}) == "kept" ? SlipDamping::Kept : SlipDamping::Dropped;
+  const std::string slip = section.choice("slip_anchor", "drawn", {"drawn", "set", "set-undamped"});
+  options.slip = slip == "drawn" ? SlipAnchor::Drawn : slip == "set" ? SlipAnchor::Set : SlipAnchor::SetUndamped;
   options.bilateral = section.flag("bilateral", options.bilateral);
   options.accuracy = section.number("accuracy", options.accuracy, Bound::NonNegative);
 }

@@ -2,8 +2,8 @@
 //
 // AnchorRule::Surface: a part ends where the next new contact touches. Its time is foreseen from gap, speed and
 // acceleration; where the point is found too deep after all, the part is taken back and shortened         (compliant.4)
-// Accuracy: a sub-step h is kept where it and two of h/2 agree; the two are what is kept                  (compliant.5)
-// Within it, or with events, a part is halved while one law of contact does not hold throughout (expo.8).
+// Accuracy: a part h is kept where it and two of h/2 agree; the two are what is kept                      (compliant.5)
+// Within it, or with events, a part also ends where a contact changes its law (expo.8).
 #include "stepping/compliant.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr double touch_slop = 1e-7;  // [m]
 constexpr int most_parts = 64;       // in a step, or in a sub-step; what touches then is taken late
 constexpr int most_retries = 8;
-constexpr int most_halved = 256;      // shortest part about what a contact does within it, of the step
+constexpr double least_held = 1e-3;   // shortest part for a change of a contact, of the step
 constexpr double least_share = 1e-9;  // shortest part, of the step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -98,23 +98,25 @@ bool Compliant::run_accurate(const Model& model, State& state, Workspace& work, 
   while (left > least_share * dt) {
     h = std::min(h, left);
     save(state, work, report, before_pair_);
-    if (!run(model, state, work, h, report)) return false;
+    double taken = 0;  // up to h: both ways must cross the same contacts
+    parts_ = 0;
+    if (!part(model, state, work, h, report, taken)) return false;
     q_single_ = state.q;
     v_single_ = state.v;
     restore(before_pair_, state, work, report);
     for (int k = 0; k < 2; ++k)
-      if (!run(model, state, work, 0.5 * h, report)) return false;
+      if (!run(model, state, work, 0.5 * taken, report)) return false;
     const double error =
         std::max((state.q - q_single_).cwiseAbs().maxCoeff(), (state.v - v_single_).cwiseAbs().maxCoeff());
     const double share = error > 0 ? 0.9 * std::sqrt(options_.compliant.accuracy / error) : 5;
-    if (error > options_.compliant.accuracy && h > 1e-6 * dt) {
+    if (error > options_.compliant.accuracy && taken > 1e-6 * dt) {
       restore(before_pair_, state, work, report);
-      h *= std::clamp(share, 0.1, 0.8);
+      h = taken * std::clamp(share, 0.1, 0.8);
       continue;
     }
     if (error > options_.compliant.accuracy) report.status = StepStatus::Unconverged;
-    left -= h;
-    h *= std::clamp(share, 0.2, 5.0);
+    left -= taken;
+    h = taken * std::clamp(share, 0.2, 5.0);
   }
   return true;
 }
@@ -134,8 +136,8 @@ bool Compliant::part(const Model& model, State& state, Workspace& work, double h
         converged = solve(model, state, work, h, report);
       }
     }
-    while (converged && hides_event() && h > dt_ / most_halved) {
-      h *= 0.5;
+    while (converged && held() < 1 && h > dt_ * least_held && parts_ < most_parts) {
+      h *= std::max(held(), 0.02);
       converged = solve(model, state, work, h, report);
     }
     while (!converged && options_.compliant.failure == FailurePolicy::Substep && h > dt_ / 64) {
@@ -211,6 +213,7 @@ bool Compliant::commit(const Model& model, State& state, Workspace& work, double
   q_new_ = state.q;
   integrate(model, v_mean_, h, q_new_);
   if (!q_new_.allFinite() || !v_new_.allFinite()) return false;
+  draw_anchors(model, work, h);
   report_part(model, work, h);
   if (audited()) {
     charge(model, state, work, h);
@@ -246,7 +249,7 @@ void Compliant::report_part(const Model& model, const Workspace& work, double h)
     r = listed_report(contacts[i]);
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
-    const Vec3 c = contact_velocity(model, work.dynamics, contacts_[next++], v_new_);
+    const Vec3 c = velocity_of(model, work.dynamics, contacts_[next++], v_new_);
     const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(s.mean.x(), s.mean.y());
     add_action(s.mean, c, s.mode, mu, r);
     part_.made += s.fresh && r.f.z() > 0;
@@ -262,7 +265,23 @@ void Compliant::report_part(const Model& model, const Workspace& work, double h)
   }
 }
 
-Vec3 Compliant::contact_velocity(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
+// (compliant.9) with the mean force of the part.
+void Compliant::draw_anchors(const Model& model, const Workspace& work, double h) {
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    Spring& s = springs_[i];
+    if (s.drawn_by_stages) s.moved |= !s.drawn.isZero(0);
+    if (s.mode == ContactMode::Stick || s.drawn_by_stages || !draws(s)) continue;
+    s.moved = true;
+    const Contact& contact = contacts_[i];
+    const Vec3 turning =
+        work.dynamics.point_bias(contact.body_b, contact.p_WC) - work.dynamics.point_bias(contact.body_a, contact.p_WC);
+    const Vec3 c = velocity_of(model, work.dynamics, contact, v_mean_) + 0.5 * h * (contact.R_WC.transpose() * turning);
+    const Eigen::Vector2d excess = s.x.head<2>() + s.mean.head<2>() / s.K.x();
+    s.drawn = h * c.head<2>() - std::expm1(-h * s.K.x() / s.B.x()) * excess;
+  }
+}
+
+Vec3 Compliant::velocity_of(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
   Vec3 velocity = Vec3::Zero();
   for (double sign : {1.0, -1.0}) {
     const int body = sign > 0 ? c.body_b : c.body_a;
@@ -304,7 +323,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
     merged_.insert(merged_.end(), a, work.contacts.end());
     work.contacts = merged_;
   }
-  if (audited()) close_charge(work, h, report.energy);
+  if (audited()) close_charge(work, report.energy);
 }
 
 void Compliant::save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const {

@@ -5,12 +5,16 @@
 //   f = -K x - B c                                                                               (compliant.1)
 // in the axes of the contact, K and B diagonal. x: tangential distance of a point of b from its anchor on a, and
 // gap - rest along the normal; c: velocity of b relative to a. The contact pushes and stays in its cone:
-//   f_N <= 0: f = 0, the anchor stays                                                            (compliant.2)
-//   |f_T| > mu f_N: f_T is shortened to mu f_N, and the anchor moves so that -K x_T = f_T        (compliant.3)
-// [Hammoud2022, (2), (21), (22), (28)]. Departs from it: while a contact slips the anchor is held over each step (the
-// cone still caps the force), so that friction stays at its limit however long the step is; SlipDamping::Dropped leaves
-// the damper out, as an anchor that moves along does. Where a point rolls over b, the anchor follows and x is carried
-// on.
+//   f_N <= 0: f = 0                                                                              (compliant.2)
+//   |f_T| > mu f_N: f_T is shortened to mu f_N                                                   (compliant.3)
+// and the anchor is drawn along with the velocity s that leaves just this force:
+//   f_T = -K x_T - B (c_T - s),  x_T' = c_T - s = -(K x_T + f_T) / B                             (compliant.8)
+// spring and damper side by side, in series with a slider: s points against f_T, nothing jumps. With f_T held over h
+//   x_T+ = -f_T / K + (x_T + f_T / K) exp(-h K / B)                                              (compliant.9)
+// [Hammoud2022, (2), (21), (22)]. Departs from its (28), SlipAnchor::Set: -K x_T = f_T at once, the end of
+// (compliant.9) where h >> B / K. Step after step the damper then pulls anew at a spring that bears all friction
+// already, and friction turns towards the slip by B c / (mu f_N) a step, however short: the law depends on the step.
+// Where a point rolls over b, the anchor follows and x is carried on.
 #pragma once
 
 #include <string>
@@ -40,6 +44,8 @@ struct Spring {
   bool slipping = false;                 ///< as the last step left it
   bool fresh = false;                    ///< touches for the first time
   bool moved = true;                     ///< the anchor is another than that in memory
+  bool drawn_by_stages = false;          ///< the stepper has filled drawn
+  Eigen::Vector2d drawn{0, 0};           ///< way of the anchor over the part, in C [m]
 };
 
 /// A contact followed within a part: where it is, how it moves, and the force. Points roll over round shapes.
@@ -61,7 +67,7 @@ struct Moment {
   const Dynamics& dynamics;  ///< M and the bias there
   const VecX &v, &a;         ///< velocity and acceleration there (nv)
   const VecX& damped;        ///< velocity at which joint damping was taken (nv)
-  double share = 1;          ///< of the part
+  double time;               ///< that it stands for [s]
 };
 
 class Compliant : public Stepper {
@@ -74,26 +80,31 @@ class Compliant : public Stepper {
   /// Fills v_new_ (at the end, free joints in the axes of the start), v_mean_ (q moves along it), and mean forces and
   /// modes of springs and limits. False: did not converge.
   virtual bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) = 0;
-  /// After solve: did a contact begin to slip, to stick or to part within it?
-  virtual bool hides_event() const { return false; }
+  /// After solve: share of the part up to where a contact begins to slip, to stick, to part or to press.
+  virtual double held() const { return 1; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
-  /// Fills power_ for the ledger, after solve; here for M(q) (v_new - v) = h (mean forces).
+  /// Fills charged_ for the ledger, after solve; here for M(q) (v_new - v) = h (mean forces).
   virtual void charge(const Model& model, const State& state, const Workspace& work, double h);
 
   Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(double gap, double c) const;
+  /// Does the anchor follow its own law (compliant.8)? Else it is set at the start of a part (compliant.3).
+  bool draws(const Spring& s) const { return options_.compliant.slip == SlipAnchor::Drawn && s.B.x() > 0; }
+  /// Velocity of the anchor that leaves the force f (compliant.8).
+  static Eigen::Vector2d slip_rate(const Spring& s, const Vec3& x, const Vec3& c, const Vec3& f) {
+    return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
+  }
   /// Contact i with the bodies where stage has them; work stands at the start of the part.
   Followed follow(std::size_t i, const Workspace& work, const Dynamics& stage) const;
   /// Actuators, pushes, joint damping and bias at the start of the part, as a generalised force.
   void applied(const Model& model, const State& state, const Workspace& work, VecX& tau) const;
   /// Adds J^T f of every spring and limit, as at the start of the part.
   void add_generalised(const Dynamics& dynamics, VecX& tau) const;
-  /// Adds a moment to power_; contacts and limits are added apart: at the mean forces, or by the stepper.
+  /// Adds a moment to charged_; contacts and limits are added apart: at the mean forces, or by the stepper.
   void add_moment(const Model& model, const Workspace& work, const Moment& moment);
-  void add_mean_forces(const Model& model, const Dynamics& dynamics, const std::vector<Contact>& contacts,
-                       const VecX& v);
+  void add_mean_forces(const Model& model, const std::vector<Contact>& contacts, const Moment& moment);
   bool audited() const { return options_.audit == AuditLevel::Full; }
   const VecX& q_at_start() const { return start_.q; }  ///< where control measured its errors
   double whole_step() const { return dt_; }            ///< which may have been split into parts [s]
@@ -108,10 +119,10 @@ class Compliant : public Stepper {
   VecX torque_;            // of the actuators, held over the step
   VecX v_new_, v_mean_, zero_;
   bool factored_ = false;  // work.dynamics holds the factor of M
-  struct Powers {
+  struct Charged {
     double actuators = 0, damping = 0, external = 0, contacts = 0, constraints = 0;
     double motion = 0;  // of the force that the motion needs
-  } power_;             // mean over the part [W]
+  } charged_;           // work over the part [J]
 
  private:
   struct OpenContact {
@@ -139,13 +150,14 @@ class Compliant : public Stepper {
   bool part(const Model& model, State& state, Workspace& work, double h, StepReport& report, double& taken);
   double crossing(const Model& model, const State& state, const Workspace& work, double h) const;
   double late(double h) const;
+  void draw_anchors(const Model& model, const Workspace& work, double h);
   bool commit(const Model& model, State& state, Workspace& work, double h);
   void remember(State& state, const Workspace& work);
   void report_part(const Model& model, const Workspace& work, double h);
   /// Of b relative to a at the velocity v, in C.
-  static Vec3 contact_velocity(const Model& model, const Dynamics& dynamics, const Contact& contact, const VecX& v);
+  static Vec3 velocity_of(const Model& model, const Dynamics& dynamics, const Contact& contact, const VecX& v);
   void merge_part(Workspace& work, double h, StepReport& report);
-  void close_charge(const Workspace& work, double h, EnergyLines& sum) const;
+  void close_charge(const Workspace& work, EnergyLines& sum) const;
   void save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const;
   void restore(const Saved& saved, State& state, Workspace& work, StepReport& report);
 

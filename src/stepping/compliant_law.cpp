@@ -154,9 +154,9 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
     s.rest = c.gap;
   }
   s.x.z() = c.gap - s.rest;
-  if (s.slipping && rules.slip_damping == SlipDamping::Dropped) s.B.x() = s.B.y() = 0;
+  if (s.slipping && rules.slip == SlipAnchor::SetUndamped) s.B.x() = s.B.y() = 0;
   s.f = force(s, s.x, s.c, s.mode);
-  if (s.mode == ContactMode::Slip) {
+  if (s.mode == ContactMode::Slip && !draws(s)) {
     s.x.head<2>() = -s.f.head<2>().cwiseQuotient(s.K.head<2>());  // (compliant.3)
     s.moved = true;
   }
@@ -284,7 +284,7 @@ void Compliant::remember(State& state, const Workspace& work) {
     m.rest = s.rest;
     m.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
-    m.anchor = s.moved ? to_body(work, c.body_a, held - c.R_WC.leftCols<2>() * s.x.head<2>()) : s.anchor;
+    m.anchor = s.moved ? to_body(work, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
   state.contacts = kept_;
 }

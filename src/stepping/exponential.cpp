@@ -3,15 +3,15 @@
 //   f1 = int f / h,  f2 = 2 int int f / h^2,  both into the cone                                               (expo.4)
 //   v' = v + h (vdot_free + M^-1 J^T f1),  q+ = q moved along h v + h^2/2 (vdot_free + M^-1 J^T f2) (expo.5)
 // Where f1 leaves the cone the contact slips, and the step is solved again without its springs along the surface, with
-// friction mu f_N against the slip as a known force, until f_N is settled; then (expo.4) (expo.6) The paper cuts f1 and
-// f2 and stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that
-// slides at a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come
-// from a polynomial in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an
-// augmented matrix. Gains are taken at the start of the step; joint damping at its end, in M. Joint limits are unknowns
-// beside the contacts.
+// friction mu f_N as a known force, until f_N is settled; then once more with friction as spring and damper point in
+// the middle of the part, order 2. What pulls is taken out with all its springs (expo.6). The paper cuts f1 and f2 and
+// stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that slides at
+// a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come from a polynomial
+// in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an augmented matrix. Gains
+// are taken at the start of the step; joint damping at its end, in M. Joint limits are unknowns beside the contacts.
 // Midpoint: with v_mean found so, M, J and b are taken again at q moved along h/2 v_mean and at v_mean, and the part is
 // crossed from its start with those: order 2; joint damping is then that of the middle                       (expo.7)
-// Events, accuracy: a part is halved while a contact slips, sticks again or lets go within it                (expo.8)
+// Events, accuracy: a part ends where a contact begins to slip, sticks again, lets go or presses             (expo.8)
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +58,7 @@ class Exponential final : public Compliant {
   }
 
   double damping_at() const override { return 1; }
-  bool hides_event() const override { return hidden_; }
+  double held() const override { return held_; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     if (!factored_ || damped_) {
@@ -97,7 +97,7 @@ class Exponential final : public Compliant {
     to_acceleration(model, dynamics, vdot_);
     v_new_ = state.v + h * vdot_;
     v_mean_ = state.v + 0.5 * h * vdot_;
-    hidden_ = false;
+    held_ = 1;
     if (springs_.empty() && limits_.empty()) return true;
     work.assembly.group(contacts, rows_);
     report.islands = work.assembly.islands();
@@ -137,13 +137,14 @@ class Exponential final : public Compliant {
   // In the middle, where M, J and the bias were taken.
   void charge(const Model& model, const State& state, const Workspace& work, double h) override {
     if (!options_.compliant.midpoint) return Compliant::charge(model, state, work, h);
-    power_ = {};
+    charged_ = {};
     v_stage_ = 0.5 * (state.v + v_new_);
     vdot_ = (v_new_ - state.v) / h;
     for (int i : free_joints_)
       for (VecX* x : {&v_stage_, &vdot_}) x->segment<3>(i) = turn(-1, i) * Vec3(x->segment<3>(i));
-    add_moment(model, work, {stage_, v_stage_, vdot_, v_stage_});
-    add_mean_forces(model, stage_, stage_contacts_, v_stage_);
+    const Moment middle{stage_, v_stage_, vdot_, v_stage_, h};
+    add_moment(model, work, middle);
+    add_mean_forces(model, stage_contacts_, middle);
   }
 
   // Rotation of a free joint over half of the part.
@@ -160,8 +161,8 @@ class Exponential final : public Compliant {
     const bool slips = !options_.compliant.bilateral && !options_.compliant.project_only;
     const bool watched = slips && (options_.compliant.events || options_.compliant.accuracy > 0);
     if (watched) before_.map() = free_.map();
-    if (!integrate_forces(h, true)) return false;
-    if (slips && !let_slip(island, h)) return false;
+    hold_.clear();
+    if (!(slips ? let_slip(island, h) : integrate_forces(h, true))) return false;
     if (watched) watch(island, h);
     scatter(island);
     work.assembly.apply(island, dynamics, problem_, f1_.data(), h, zero_, v_new_);
@@ -246,49 +247,119 @@ class Exponential final : public Compliant {
   bool let_slip(const Island& island, double h) {
     const int nc = problem_.nc();
     hold_.assign(at(nc), Hold::Stick);
+    pushed_.assign(at(nc), false);
     known_.setZero(problem_.size());
-    against_.resize(problem_.size());
-    for (int pass = 0; pass < most_passes; ++pass) {
-      bool other_springs = false, other_forces = false;
-      for (int i = 0; i < nc; ++i) classify(springs_[at(island.contacts[at(i)])], i, other_springs, other_forces);
-      if (!other_springs && !other_forces) break;
-      if (!integrate_forces(h, other_springs)) return false;
-    }
+    against_.setZero(problem_.size());
+    auto spring = [&](int i) -> const Spring& { return springs_[at(island.contacts[at(i)])]; };
     for (int i = 0; i < nc; ++i)
-      if (hold_[at(i)] != Hold::Stick)
-        for (VectorBuffer* f : {&f1_, &f2_}) f->map().segment<2>(3 * i) = known_.map().segment<2>(3 * i);
+      if (spring(i).mode == ContactMode::Open && !spring(i).fresh) let_go(i);
+    if (!integrate_forces(h, true)) return false;
+    bool turned = false;  // since a contact last changed its law
+    for (int pass = 0; pass < most_passes; ++pass) {
+      other_springs_ = other_forces_ = false;
+      for (int i = 0; i < nc; ++i) classify(spring(i), i, h);
+      if (other_springs_) turned = false;
+      if (!other_springs_ && !other_forces_) {
+        if (turned) break;
+        turned = true;
+        for (int i = 0; i < nc; ++i)
+          if (hold_[at(i)] == Hold::Slip) turn_friction(spring(i), i, h);
+        if (!other_forces_) break;
+      }
+      if (!integrate_forces(h, other_springs_)) return false;
+    }
+    for (int i = 0; i < nc; ++i) settle(spring(i), i);
     return true;
   }
 
-  // Takes the springs along the surface away where a contact slips or pulls, and keeps its friction up with f_N.
-  void classify(const Spring& s, int i, bool& other_springs, bool& other_forces) {
+  // Takes the springs along the surface away where a contact slips, and keeps its friction up with f_N; all springs
+  // where it pulls.
+  void classify(const Spring& s, int i, double h) {
     const int o = 3 * i;
     Hold& hold = hold_[at(i)];
     const Vec3 f = f1_.map().segment<3>(o);
-    Eigen::Vector2d friction = Eigen::Vector2d::Zero();
+    auto against = against_.map().segment<2>(o);
     if (hold == Hold::Stick) {
       const double tangential = std::hypot(f.x(), f.y()), mu = s.slipping ? s.mu_slip : s.mu_stick;
       if (f.z() > 0 && tangential <= mu * f.z()) return;
       hold = Hold::Slip;
       K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
-      other_springs = true;
-      const double normal = f.z() > 0 ? f.z() : s.f.z();
-      // Kept while the normal force is sought: it may vanish on the way and come back.
-      auto against = against_.map().segment<2>(o);
-      against.setZero();
+      other_springs_ = true;
       if (tangential > 0) against = f.head<2>() / tangential;
-      friction = s.mu_slip * normal * against;
-    } else if (f.z() > 0) {
-      friction = s.mu_slip * f.z() * against_.map().segment<2>(o);
+      // The stick forces of others may have pulled at it: the normal force is sought once more.
+      set_friction(s.mu_slip * (f.z() > 0 ? f.z() : s.f.z()) * against, i);
+    } else if (hold == Hold::Slip && f.z() > 0) {
+      set_friction(s.mu_slip * f.z() * against, i);
+    } else if (hold == Hold::Slip) {
+      let_go(i);
+    } else if (!pushed_[at(i)] && would_push(s, i, h)) {
+      pushed_[at(i)] = true;  // once, so that the passes end
+      hold = Hold::Stick;
+      K_.map().segment<3>(o) = s.K;
+      B_.map().segment<3>(o) = s.B;
+      other_springs_ = true;
     }
-    const Eigen::Vector2d change = friction - known_.map().segment<2>(o);
-    if (change.norm() <= 1e-6 * friction.norm()) return;
-    other_forces = true;
-    known_.map().segment<2>(o) = friction;
-    for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(o + k);
   }
 
-  // Does one law hold for each contact over the whole part? Judged by its start, its mean and its end. (expo.8)
+  void let_go(int i) {
+    hold_[at(i)] = Hold::Open;
+    K_.map().segment<3>(3 * i).setZero();
+    B_.map().segment<3>(3 * i).setZero();
+    other_springs_ = true;
+    set_friction(Eigen::Vector2d::Zero(), i);
+  }
+
+  void set_friction(const Eigen::Vector2d& friction, int i) {
+    const Eigen::Vector2d change = friction - known_.map().segment<2>(3 * i);
+    if (change.norm() <= 1e-6 * friction.norm()) return;
+    other_forces_ = true;
+    known_.map().segment<2>(3 * i) = friction;
+    for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(3 * i + k);
+  }
+
+  // Mean velocity of a contact over the part, as forces and known friction have it.
+  Vec3 mean_velocity(int i, double h) const {
+    Vec3 c;
+    for (int k = 0; k < 3; ++k) {
+      const int j = 3 * i + k;
+      c[k] = c_[j] + 0.5 * h * (free_[j] + problem_.G().col(j).dot(f2_.map()));
+    }
+    return c;
+  }
+
+  // Friction along what spring and damper would give in the middle of the part, where that is about the way it had.
+  void turn_friction(const Spring& s, int i, double h) {
+    auto against = against_.map().segment<2>(3 * i);
+    Eigen::Vector2d x = s.x.head<2>();
+    const Eigen::Vector2d f = known_.map().segment<2>(3 * i);
+    if (draws(s)) x += std::expm1(-0.5 * h * s.K.x() / s.B.x()) * (x + f / s.K.x());
+    const Eigen::Vector2d wanted = -s.K.x() * x - s.B.x() * mean_velocity(i, h).head<2>();
+    const double size = wanted.norm();
+    if (wanted.dot(against) <= 0.5 * size) return;
+    against = wanted / size;
+    set_friction(f.norm() * against, i);
+  }
+
+  // Would the springs of an open contact press in the mean?
+  bool would_push(const Spring& s, int i, double h) const {
+    const int j = 3 * i + 2;
+    const double a = free_[j] + problem_.G().col(j).dot(f1_.map());
+    const double x = s.x.z() + 0.5 * h * s.c.z() + h * h * a / 6, c = s.c.z() + 0.5 * h * a;
+    return -s.K.z() * x - s.B.z() * c > 1e-9 * problem_.weight;
+  }
+
+  // Forces of what slips or is open, once the passes are over.
+  void settle(const Spring& s, int i) {
+    if (hold_[at(i)] == Hold::Stick) return;
+    auto f1 = f1_.map().segment<3>(3 * i), f2 = f2_.map().segment<3>(3 * i);
+    f1.z() = std::max(f1.z(), 0.0);
+    f2.z() = std::max(f2.z(), 0.0);
+    const Eigen::Vector2d against = s.mu_slip * against_.map().segment<2>(3 * i);
+    f1.head<2>() = f1.z() * against;
+    f2.head<2>() = f2.z() * against;
+  }
+
+  // Does one law hold for each contact over the whole part? Judged by its start and its end. (expo.8)
   void watch(const Island& island, double h) {
     const int n = problem_.size();
     const auto G = problem_.G();
@@ -299,29 +370,58 @@ class Exponential final : public Compliant {
       end_c_.map() += h * f1_[j] * G.col(j);
       end_x_.map() += 0.5 * h * h * f2_[j] * G.col(j);
     }
-    for (int i = 0; i < problem_.nc(); ++i) hidden_ |= changes(springs_[at(island.contacts[at(i)])], i, h);
+    for (int i = 0; i < problem_.nc(); ++i)
+      held_ = std::min(held_, share_held(springs_[at(island.contacts[at(i)])], i, h));
   }
 
-  bool changes(const Spring& s, int i, double h) const {
+  // Share of the part after which a margin passes 0; the mean gives its bend.
+  static double root(double begin, double end, double mean) {
+    const double b = 3 * (begin + end) - 6 * mean, a = end - begin - b, d = std::sqrt(a * a - 4 * b * begin);
+    const double q = -0.5 * (a + std::copysign(d, a)), t = q != 0 ? begin / q : 0;
+    return t > 0 && t < 1 ? t : q / b;
+  }
+
+  // 1 where the law that was taken holds at both ends, to within small; else the share up to the change.
+  static double up_to_change(double begin, double end, double mean, double small) {
+    if (begin >= -small && end >= -small) return 1;
+    if (begin < -small && end < -small) return 0.5;
+    const double beyond = begin < end ? -0.5 * small : 0.5 * small;  // so that the change lies behind
+    return root(begin + beyond, end + beyond, mean + beyond);
+  }
+
+  double share_held(const Spring& s, int i, double h) const {
+    const Hold hold = hold_[at(i)];
     const Vec3 mean = f1_.map().segment<3>(3 * i), c = end_c_.map().segment<3>(3 * i);
+    Vec3 x = end_x_.map().segment<3>(3 * i);
+    if (hold != Hold::Stick) {  // the anchor has come along
+      const Eigen::Vector2d goal = -mean.head<2>() / s.K.x();
+      x.head<2>() = goal;
+      if (draws(s)) x.head<2>() += std::exp(-h * s.K.x() / s.B.x()) * (s.x.head<2>() - goal);
+    }
     const Vec3 begin = -s.K.cwiseProduct(s.x) - s.B.cwiseProduct(s.c);
-    const Vec3 end = -s.K.cwiseProduct(Vec3(end_x_.map().segment<3>(3 * i))) - s.B.cwiseProduct(c);
-    ContactMode at_begin, at_end;
-    const Vec3 b = project(s, begin, at_begin), e = project(s, end, at_end);
-    const double small = 0.02 * std::max({mean.norm(), b.norm(), 1e-3 * problem_.weight});
-    if (!(mean.z() > 0)) return b.norm() > small || e.norm() > small;
-    if (hold_[at(i)] == Hold::Stick) return (b - begin).norm() > small || (e - end).norm() > small;
-    const bool stuck = at_begin == ContactMode::Stick && std::hypot(b.x(), b.y()) < s.mu_stick * b.z() - small;
-    const bool turned = c.head<2>().dot(against_.map().segment<2>(3 * i)) * h * s.K.x() > small;
-    return at_begin == ContactMode::Open || stuck || turned || end.z() < -small;
+    const Vec3 end = -s.K.cwiseProduct(x) - s.B.cwiseProduct(c);
+    const double small = event_slop * std::max({mean.norm(), s.f.norm(), 1e-3 * problem_.weight});
+    if (hold == Hold::Open) return up_to_change(-begin.z(), -end.z(), -0.5 * (begin.z() + end.z()), small);
+    const double mu = s.slipping || hold == Hold::Slip ? s.mu_slip : s.mu_stick;
+    auto margin = [&](const Vec3& f) { return mu * f.z() - std::hypot(f.x(), f.y()); };
+    const double presses = up_to_change(begin.z(), end.z(), mean.z(), small);
+    if (hold == Hold::Stick) return std::min(presses, up_to_change(margin(begin), margin(end), margin(mean), small));
+    const double middle = -0.5 * (margin(begin) + margin(end));
+    return std::min(presses, up_to_change(-margin(begin), -margin(end), middle, small));
   }
 
   // Into the cone (expo.4).
   void scatter(const Island& island) {
     const int nc = problem_.nc();
     auto f1 = f1_.map(), f2 = f2_.map();
+    const bool known = !hold_.empty();
     for (int i = 0; i < nc; ++i) {
       Spring& s = springs_[at(island.contacts[at(i)])];
+      if (known && hold_[at(i)] != Hold::Stick) {
+        s.mean = f1.segment<3>(3 * i);
+        s.mode = s.mean.z() > 0 ? ContactMode::Slip : ContactMode::Open;
+        continue;
+      }
       ContactMode second;
       s.mean = project(s, f1.segment<3>(3 * i), s.mode);
       f1.segment<3>(3 * i) = s.mean;
@@ -334,18 +434,21 @@ class Exponential final : public Compliant {
     }
   }
 
-  enum class Hold : char { Stick, Slip };
+  enum class Hold : char { Stick, Slip, Open };
   static constexpr int most_passes = 12;
-  static constexpr double steady = 0.1;  // relative change of forces and velocities that counts as going on
+  static constexpr double event_slop = 1e-3;  // of the force: a law broken by so little still holds
+  static constexpr double steady = 0.1;       // relative change of forces and velocities that counts as going on
 
   bool damped_;
-  bool hidden_ = false;  // a contact changes within the part
-  Dynamics stage_;       // at the middle of the part
+  double held_ = 1;  // share of the part up to a change of a contact
+  Dynamics stage_;   // at the middle of the part
   std::vector<Contact> stage_contacts_;
   VecX move_, q_stage_, v_stage_;
   std::vector<int> free_joints_;
   double beta_ = 0;
-  std::vector<Hold> hold_;
+  std::vector<Hold> hold_;  // empty: forces are only cut
+  std::vector<char> pushed_;
+  bool other_springs_ = false, other_forces_ = false;
   ContactProblem problem_;
   VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_, end_x_, end_c_;

@@ -45,12 +45,12 @@ class ImplicitEuler final : public Compliant {
 
  private:
   // At the end, where the last residual was taken.
-  void charge(const Model& model, const State&, const Workspace& work, double) override {
-    power_ = {};
-    add_moment(model, work, {stage_, v_end_, a_, v_end_});
-    for (std::size_t i = 0; i < springs_.size(); ++i) power_.contacts += springs_[i].mean.dot(followed_[i].c);
+  void charge(const Model& model, const State&, const Workspace& work, double h) override {
+    charged_ = {};
+    add_moment(model, work, {stage_, v_end_, a_, v_end_, h});
+    for (std::size_t i = 0; i < springs_.size(); ++i) charged_.contacts += h * springs_[i].mean.dot(followed_[i].c);
     for (std::size_t j = 0; j < limits_.size(); ++j)
-      power_.constraints += rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
+      charged_.constraints += h * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
   }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {

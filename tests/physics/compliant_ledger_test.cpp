@@ -1,10 +1,10 @@
-// The energy ledger of the compliant family: its lines are formulas of their own (compliant.6), (compliant.8), so that
+// The energy ledger of the compliant family: its lines are formulas of their own (compliant.6), (compliant.10), so that
 // they add up only where the motion obeys the forces that are charged.
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "worlds.hpp"
+#include "slider.hpp"
 
 using namespace worlds;
 
@@ -26,10 +26,7 @@ constexpr Scheme schemes[] = {{"explicit-euler", false, 1, 2e-4},
 // Every line of the ledger has work to do.
 Simulation hopper(const Scheme& scheme, double dt, StepperOptions options) {
   ModelBuilder builder;
-  SurfacePair soft = friction(0.3);
-  soft.stiffness = 2e3;
-  soft.damping = 20;
-  const int material = builder.add_material({"surface", soft});
+  const int material = builder.add_material({"surface", spring(2e3, 20, 0.3)});
   builder.begin_member("hopper", true, "test");
   const JointKind joints[] = {JointKind::Free, JointKind::Revolute, JointKind::Spherical};
   for (int k = 0; k < 3; ++k) {

@@ -83,10 +83,10 @@ TEST_CASE("exponential with a fixed order: nearer to the exact one with every or
   CHECK(before < 1e-6);
 }
 
-TEST_CASE("a box slides with mu g whether the damper of slip is kept or dropped") {
-  for (SlipDamping damping : {SlipDamping::Kept, SlipDamping::Dropped}) {
+TEST_CASE("a box slides with mu g however its anchors move") {
+  for (SlipAnchor slip : {SlipAnchor::Drawn, SlipAnchor::Set, SlipAnchor::SetUndamped}) {
     StepperOptions options;
-    options.compliant.slip_damping = damping;
+    options.compliant.slip = slip;
     const Vec3 resting(0, 0, 0.05 - 9.81 / 4e5);
     Simulation s = World(friction(0.4))
                        .ground()
@@ -105,14 +105,14 @@ TEST_CASE("scene keys of the compliant steppers reach their options") {
   const Scene expo = parse_scene(
       cube +
           "[stepper]\nname = \"exponential\"\nmethod = \"reduced\"\norder = 5\n"
-          "anchor = \"detected\"\nslip_damping = \"dropped\"\nproject_only = true\nmidpoint = true\nevents = true\n"
+          "anchor = \"detected\"\nslip_anchor = \"set-undamped\"\nproject_only = true\nmidpoint = true\nevents = true\n"
           "limit_stiffness = 7.0\nlimit_damping = 2.0\naccuracy = 1e-3\n",
       "x.toml");
   const CompliantOptions& e = expo.stepper_options.compliant;
   CHECK(e.method == ExponentialMethod::Reduced);
   CHECK(e.order == 5);
   CHECK(e.anchor == AnchorRule::Detected);
-  CHECK(e.slip_damping == SlipDamping::Dropped);
+  CHECK(e.slip == SlipAnchor::SetUndamped);
   CHECK(e.project_only);
   CHECK(e.midpoint);
   CHECK(e.events);

@@ -149,7 +149,8 @@ TEST_CASE("a ball that rolls over an analytic hill follows it to the grid's accu
 
 // Eight contacts of the can share its torques: many distributions of them are right, and intervals alone do not settle.
 // The lengths are those of hard and of soft rubber, between 0.1 and 10 mm.
-TEST_CASE("rolling friction of many contacts settles on 99 of 100 steps: a box, a can and a ball on a platform that shakes") {
+TEST_CASE(
+    "rolling friction of many contacts settles on 99 of 100 steps: a box, a can and a ball on a platform that shakes") {
   for (const char* rolling : {"0.0001", "0.001", "0.002", "0.01"}) {
     INFO(std::string(rolling));
     const Scene scene = load_scene(TRIBO_SCENES "/platform.toml", {{"material.default.rolling", rolling}});
