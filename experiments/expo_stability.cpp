@@ -47,7 +47,8 @@ Result expo_stability(const ExperimentOptions& options, const Progress& progress
                                              : std::vector<std::string>{"detected", "surface", "surface-unsplit"};
   const std::vector<std::string> labels =
       options.quick ? std::vector<std::string>{"expo"}
-                    : std::vector<std::string>{"expo", "expo, cut only", "expo-mid", "eul-exp", "rk4", "eul-imp"};
+                    : std::vector<std::string>{"expo",      "expo, cut only", "expo-mid", "expo-mid-events",
+                                               "expo-1e-2", "eul-exp",        "rk4",      "eul-imp"};
   result.settings = {{"stiffness", 1e5}, {"damping", 300}, {"mu", 1}, {"fastest", fastest}};
   const std::map<std::string, double> paper = {
       {"solo-squat", 40}, {"solo-jump", 10}, {"solo-trot", 2}, {"romeo-walk", 5}};

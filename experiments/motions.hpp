@@ -38,7 +38,8 @@ struct Setting {
   std::string anchor = "surface";
   double stiffness = 1e5, damping = 300;
   bool project_only = false;  ///< as the paper does it
-  double tick = 0;            ///< period of control instead of the scene's [s]; 0: the scene's
+  std::string slip_anchor = "drawn";
+  double tick = 0;  ///< period of control instead of the scene's [s]; 0: the scene's
 };
 Scene motion_scene(const ExperimentOptions& options, const MotionCase& motion, const Setting& setting);
 

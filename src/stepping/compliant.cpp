@@ -108,7 +108,7 @@ bool Compliant::run_accurate(const Model& model, State& state, Workspace& work, 
       if (!run(model, state, work, 0.5 * taken, report)) return false;
     const double error =
         std::max((state.q - q_single_).cwiseAbs().maxCoeff(), (state.v - v_single_).cwiseAbs().maxCoeff());
-    const double share = error > 0 ? 0.9 * std::sqrt(options_.compliant.accuracy / error) : 5;
+    const double share = error > 0 ? 0.9 * std::pow(options_.compliant.accuracy / error, 1.0 / (order() + 1)) : 5;
     if (error > options_.compliant.accuracy && taken > 1e-6 * dt) {
       restore(before_pair_, state, work, report);
       h = taken * std::clamp(share, 0.1, 0.8);
@@ -249,9 +249,8 @@ void Compliant::report_part(const Model& model, const Workspace& work, double h)
     r = listed_report(contacts[i]);
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
-    const Vec3 c = velocity_of(model, work.dynamics, contacts_[next++], v_new_);
-    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = std::hypot(s.mean.x(), s.mean.y());
-    add_action(s.mean, c, s.mode, mu, r);
+    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
+    const double ft = add_action(s.mean, velocity_of(model, work.dynamics, contacts_[next++], v_new_), s.mode, mu, r);
     part_.made += s.fresh && r.f.z() > 0;
     part_.broken += !s.fresh && s.f.z() > 0 && !(r.f.z() > 0);
     part_.slipped += s.mode == ContactMode::Slip && !s.slipping;
@@ -259,7 +258,7 @@ void Compliant::report_part(const Model& model, const Workspace& work, double h)
     part_.laws.signorini = std::max(part_.laws.signorini, -r.f.z() / F);
     part_.laws.coulomb = std::max(part_.laws.coulomb, (ft - mu * std::max(r.f.z(), 0.0)) / F);
     if (r.mode != ContactMode::Slip) continue;  // what sticks on springs creeps, and friction need not oppose it
-    const double speed = std::hypot(r.c.x(), r.c.y()), power = r.f.head<2>().dot(r.c.head<2>());
+    const double speed = r.c.head<2>().norm(), power = r.f.head<2>().dot(r.c.head<2>());
     const double scale = F * (r.c.norm() + h * model.gravity.norm());
     if (scale > 0) part_.laws.dissipation = std::max(part_.laws.dissipation, std::abs(power + ft * speed) / scale);
   }

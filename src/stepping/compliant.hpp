@@ -82,6 +82,8 @@ class Compliant : public Stepper {
   virtual bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) = 0;
   /// After solve: share of the part up to where a contact begins to slip, to stick, to part or to press.
   virtual double held() const { return 1; }
+  /// Of the scheme, between changes of contacts.
+  virtual int order() const { return 1; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
   /// Fills charged_ for the ledger, after solve; here for M(q) (v_new - v) = h (mean forces).

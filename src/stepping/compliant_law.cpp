@@ -145,7 +145,7 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
     s.rest = source->rest;
     s.slipping = source->mode == ContactMode::Slip;
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    if (touched && std::hypot(rolled.x(), rolled.y()) < roll_slop) {
+    if (touched && rolled.head<2>().norm() < roll_slop) {
       s.point = source->point;
       s.anchor = source->anchor;
       s.moved = false;
@@ -193,7 +193,7 @@ Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) 
     mode = ContactMode::Open;
     return Vec3::Zero();
   }
-  const double tangential = std::hypot(f.x(), f.y());
+  const double tangential = f.head<2>().norm();
   if (tangential <= (spring.slipping ? spring.mu_slip : spring.mu_stick) * f.z()) return f;
   mode = ContactMode::Slip;
   const double share = spring.mu_slip * f.z() / tangential;  // (compliant.3)

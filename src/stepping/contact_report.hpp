@@ -1,8 +1,6 @@
 // What every stepper says of a contact in the same way.
 #pragma once
 
-#include <cmath>
-
 #include "tribo/contact.hpp"
 
 namespace tribo {
@@ -19,12 +17,14 @@ inline ContactReport listed_report(const Contact& contact) {
   return r;
 }
 
-/// Force, velocity at the end and mode of a contact that acts, under the friction mu.
-inline void add_action(const Vec3& f, const Vec3& c, ContactMode mode, double mu, ContactReport& r) {
+/// Adds force, velocity at the end and mode of a contact that acts, under the friction mu. Returns |f_T| [N].
+inline double add_action(const Vec3& f, const Vec3& c, ContactMode mode, double mu, ContactReport& r) {
   r.f = f;
   r.c = c;
   r.mode = mode;
-  r.cone_margin = mu * f.z() - std::hypot(f.x(), f.y());
+  const double tangential = f.head<2>().norm();
+  r.cone_margin = mu * f.z() - tangential;
+  return tangential;
 }
 
 }  // namespace tribo

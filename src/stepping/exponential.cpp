@@ -59,6 +59,7 @@ class Exponential final : public Compliant {
 
   double damping_at() const override { return 1; }
   double held() const override { return held_; }
+  int order() const override { return options_.compliant.midpoint ? 2 : 1; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     if (!factored_ || damped_) {
@@ -223,10 +224,12 @@ class Exponential final : public Compliant {
     auto f1 = f1_.map(), f2 = f2_.map();
     if (changed) beta_ = proportion();
     if (beta_ >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
-      // Parts of a step differ in length: for them the coefficients would be found in vain.
+      // Parts of a step differ in length: for few unknowns their modes are found sooner than coefficients.
+      const bool whole = h == whole_step();
+      const auto length = whole ? Polynomial::Length::Usual : Polynomial::Length::Single;
       if (changed)
-        few_terms_ =
-            method == ExponentialMethod::Auto && h == whole_step() && polynomial_.prepare(G, K_.data(), n, beta_, h);
+        few_terms_ = method == ExponentialMethod::Auto && (whole || n > few) &&
+                     polynomial_.prepare(G, K_.data(), n, beta_, h, length);
       if (changed && !few_terms_ && !modal_.decompose(G, K_.data(), n)) return false;
       if (few_terms_)
         polynomial_.integrate(x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
@@ -280,7 +283,7 @@ class Exponential final : public Compliant {
     const Vec3 f = f1_.map().segment<3>(o);
     auto against = against_.map().segment<2>(o);
     if (hold == Hold::Stick) {
-      const double tangential = std::hypot(f.x(), f.y()), mu = s.slipping ? s.mu_slip : s.mu_stick;
+      const double tangential = f.head<2>().norm(), mu = s.slipping ? s.mu_slip : s.mu_stick;
       if (f.z() > 0 && tangential <= mu * f.z()) return;
       hold = Hold::Slip;
       K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
@@ -403,7 +406,7 @@ class Exponential final : public Compliant {
     const double small = event_slop * std::max({mean.norm(), s.f.norm(), 1e-3 * problem_.weight});
     if (hold == Hold::Open) return up_to_change(-begin.z(), -end.z(), -0.5 * (begin.z() + end.z()), small);
     const double mu = s.slipping || hold == Hold::Slip ? s.mu_slip : s.mu_stick;
-    auto margin = [&](const Vec3& f) { return mu * f.z() - std::hypot(f.x(), f.y()); };
+    auto margin = [&](const Vec3& f) { return mu * f.z() - f.head<2>().norm(); };
     const double presses = up_to_change(begin.z(), end.z(), mean.z(), small);
     if (hold == Hold::Stick) return std::min(presses, up_to_change(margin(begin), margin(end), margin(mean), small));
     const double middle = -0.5 * (margin(begin) + margin(end));
@@ -437,6 +440,7 @@ class Exponential final : public Compliant {
   enum class Hold : char { Stick, Slip, Open };
   static constexpr int most_passes = 12;
   static constexpr double event_slop = 1e-3;  // of the force: a law broken by so little still holds
+  static constexpr int few = 6;               // unknowns
   static constexpr double steady = 0.1;       // relative change of forces and velocities that counts as going on
 
   bool damped_;

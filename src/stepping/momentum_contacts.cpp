@@ -166,8 +166,7 @@ void MomentumFamily::report_contacts(const Model& model, const Workspace& work, 
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
     const Touching& t = touching_[next++];
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
-    add_action(t.mean, t.v_end, t.mode, mu, r);
-    const double ft = std::hypot(r.f.x(), r.f.y()), ct = std::hypot(r.c.x(), r.c.y());
+    const double ft = add_action(t.mean, t.v_end, t.mode, mu, r), ct = std::hypot(r.c.x(), r.c.y());
     report.closed += r.f.z() > 0;
     report.made += !t.loaded && r.f.z() > 0;
     report.broken += t.loaded && !(r.f.z() > 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/clones.hpp"
 #include "stepping/modal.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -18,14 +19,23 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr int nodes = Polynomial::most_terms;
 constexpr double tolerance = 1e-14;  // of what is left out, to the largest coefficient
 
-// cos(pi m / (2 nodes)), m modulo 4 nodes.
-const std::array<double, 4 * nodes>& cosines() {
-  static const auto table = [] {
-    std::array<double, 4 * nodes> x;
-    for (int m = 0; m < 4 * nodes; ++m) x[at(m)] = std::cos(M_PI * m / (2 * nodes));
+// cos(pi k (j + 1/2) / n), row by row of j, for n = 16, 32, 64: T_k at the Chebyshev nodes.
+const double* cosines(int n) {
+  static const auto tables = [] {
+    std::array<std::array<double, nodes * nodes>, 3> x;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0, m = 16 << i; j < m; ++j)
+        for (int k = 0; k < m; ++k) x[at(i)][at(j * m + k)] = std::cos(M_PI * (k * (2 * j + 1) % (4 * m)) / (2 * m));
     return x;
   }();
-  return table;
+  return tables[n == 16 ? 0 : n == 32 ? 1 : 2].data();
+}
+
+// c_k = sum_j u_j C_jk
+TRIBO_CLONES void transform(const double* C, const double* u, int n, double* c) {
+  for (int k = 0; k < n; ++k) c[k] = 0;
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < n; ++k) c[k] += u[j] * C[j * n + k];
 }
 
 struct Sums {
@@ -103,6 +113,73 @@ __attribute__((target("avx2,fma"))) void clenshaw_wide(const Sums& q) {
   std::copy_n(a1, 4 * W, q.first);
   std::copy_n(b1, 4 * W, q.second);
 }
+
+// For few unknowns, where one sum would wait for itself: even and odd terms apart, four sums side by side
+// (polynomial.3).
+template <int N>
+__attribute__((target("avx2,fma"))) void clenshaw_split(const Sums& q) {
+  constexpr int W = (N + 3) / 4;
+  alignas(32) double Y[4 * W * N], last[4][4 * W] = {};  // 2 y; b_m+1 of the integrals' even and odd sums
+  __m256d before[4][W];                                  // b_m+2
+  for (int j = 0; j < N; ++j) {
+    __m256d column[W];
+    for (int i = 0; i < W; ++i) column[i] = _mm256_setzero_pd();
+#pragma GCC unroll 12
+    for (int k = 0; k < N; ++k) {
+      const __m256d factor = _mm256_broadcast_sd(q.A + 4 * j * W + k);
+#pragma GCC unroll 3
+      for (int i = 0; i < W; ++i) column[i] = _mm256_fmadd_pd(factor, _mm256_load_pd(q.A + 4 * (k * W + i)), column[i]);
+    }
+    for (int i = 0; i < W; ++i) _mm256_store_pd(Y + 4 * (j * W + i), column[i]);
+    Y[4 * j * W + j] -= 2;
+  }
+  for (auto& b : before)
+    for (int i = 0; i < W; ++i) b[i] = _mm256_setzero_pd();
+  for (int m = (q.count - 1) / 2; m >= 0; --m) {
+    __m256d sum[4][W];
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      const int k = 2 * m + c % 2;
+      const __m256d by_y = _mm256_set1_pd(c < 2 ? q.s[k] : q.s1[k]), by_v = _mm256_set1_pd(c < 2 ? q.u1[k] : q.u2[k]),
+                    by_g = _mm256_set1_pd(c < 2 ? q.u2[k] : q.u3[k]);
+#pragma GCC unroll 3
+      for (int i = 0; i < W; ++i) {
+        const __m256d y = _mm256_load_pd(q.y + 4 * i), v = _mm256_load_pd(q.ydot + 4 * i),
+                      g = _mm256_load_pd(q.g + 4 * i);
+        sum[c][i] = _mm256_fmadd_pd(by_y, y, _mm256_fmadd_pd(by_v, v, _mm256_fmsub_pd(by_g, g, before[c][i])));
+        before[c][i] = _mm256_load_pd(last[c] + 4 * i);
+      }
+    }
+    if (m == 0)  // T_1 = y, not 2 y
+      for (int i = 0; i < N; ++i) last[0][i] *= 0.5, last[2][i] *= 0.5;
+#pragma GCC unroll 12
+    for (int j = 0; j < N; ++j) {
+#pragma GCC unroll 4
+      for (int c = 0; c < 4; ++c) {
+        const __m256d factor = _mm256_broadcast_sd(last[c] + j);
+#pragma GCC unroll 3
+        for (int i = 0; i < W; ++i) sum[c][i] = _mm256_fmadd_pd(_mm256_load_pd(Y + 4 * (j * W + i)), factor, sum[c][i]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c)
+#pragma GCC unroll 3
+      for (int i = 0; i < W; ++i) _mm256_store_pd(last[c] + 4 * i, sum[c][i]);
+  }
+  for (int c = 0; c < 4; c += 2) {  // even + x odd, odd = b_0 - b_1
+    double* out = c == 0 ? q.first : q.second;
+    __m256d sum[W];
+    for (int i = 0; i < W; ++i) {
+      sum[i] = _mm256_load_pd(last[c] + 4 * i);
+      _mm256_store_pd(last[c + 1] + 4 * i, _mm256_sub_pd(_mm256_load_pd(last[c + 1] + 4 * i), before[c + 1][i]));
+    }
+    for (int j = 0; j < N; ++j) {
+      const __m256d factor = _mm256_set1_pd(0.5 * last[c + 1][j]);
+      for (int i = 0; i < W; ++i) sum[i] = _mm256_fmadd_pd(_mm256_load_pd(q.A + 4 * (j * W + i)), factor, sum[i]);
+    }
+    for (int i = 0; i < W; ++i) _mm256_store_pd(out + 4 * i, sum[i]);
+  }
+}
 #endif
 
 using Sum = void (*)(const Sums&);
@@ -110,7 +187,10 @@ using Sum = void (*)(const Sums&);
 template <int N>
 Sum pick() {
 #ifdef TRIBO_WIDE
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return clenshaw_wide<N>;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    if constexpr (N <= 12) return clenshaw_split<N>;
+    return clenshaw_wide<N>;
+  }
 #endif
   return clenshaw<N>;
 }
@@ -138,46 +218,62 @@ double scaled(const double* G, const double* root, int n, int stride, double* A)
 
 }  // namespace
 
-void Polynomial::expand(Terms& t) {
-  std::array<std::array<double, nodes>, 5> u;
-  for (std::size_t j = 0; j < nodes; ++j) {
-    const double l = 0.5 * t.bound * (1 + cosines()[2 * j + 1]);
-    const Oscillator o = oscillate(l, t.beta * l, t.h);
-    u[0][j] = o.s;
-    u[1][j] = o.s1;
-    u[2][j] = o.s1 + t.beta * o.s;
-    u[3][j] = o.s2 + t.beta * o.s1;
-    u[4][j] = o.s3 + t.beta * o.s2;
-  }
-  std::size_t count = 1;
-  for (std::size_t f = 0; f < 5; ++f) {
-    double largest = 0;
-    for (std::size_t k = 0; k < nodes; ++k) {
-      double sum = 0;
-      for (std::size_t j = 0; j < nodes; ++j) sum += u[f][j] * cosines()[k * (2 * j + 1) % (4 * nodes)];
-      t.c[f][k] = (k == 0 ? 1.0 : 2.0) / nodes * sum;
-      largest = std::max(largest, std::abs(t.c[f][k]));
-    }
-    for (std::size_t k = count; k < nodes; ++k)
-      if (std::abs(t.c[f][k]) > tolerance * largest) count = k + 1;
-  }
-  // Where the last coefficients are not negligible, the function is not resolved.
-  t.count = count + 2 > nodes ? 0 : static_cast<int>(count);
+void Polynomial::expand(Terms& t, Length length) {
+  const double expected = std::sqrt(-2 * std::log(tolerance) * t.beta * t.bound * t.h);
+  const int most = length == Length::Single ? 32 : nodes;
+  t.count = 0;
+  int n = 16;
+  while (n < nodes && n < expected) n *= 2;
+  for (bool resolved = false; !resolved && n <= most; n *= 2) resolved = resolve(t, n);
 }
 
-const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound) {
-  for (const Terms& t : known_)
-    if (t.h == h && t.bound == bound && t.beta == beta) return t;
-  Terms& t = known_[next_];
-  next_ = (next_ + 1) % known_.size();
+// Coefficients from the values at n nodes; false where the last ones are not negligible: n do not resolve the
+// functions.
+bool Polynomial::resolve(Terms& t, int n) {
+  std::array<std::array<double, nodes>, 5> u;
+  const double* C = cosines(n);
+  for (int j = 0; j < n; ++j) {
+    const double l = 0.5 * t.bound * (1 + C[j * n + 1]);
+    const Oscillator o = oscillate(l, t.beta * l, t.h);
+    u[0][at(j)] = o.s;
+    u[1][at(j)] = o.s1;
+    u[2][at(j)] = o.s1 + t.beta * o.s;
+    u[3][at(j)] = o.s2 + t.beta * o.s1;
+    u[4][at(j)] = o.s3 + t.beta * o.s2;
+  }
+  int count = 1;
+  for (std::size_t f = 0; f < 5; ++f) {
+    transform(C, u[f].data(), n, t.c[f].data());
+    double largest = 0;
+    for (int k = 0; k < n; ++k) {
+      t.c[f][at(k)] *= (k == 0 ? 1.0 : 2.0) / n;
+      largest = std::max(largest, std::abs(t.c[f][at(k)]));
+    }
+    for (int k = count; k < n; ++k)
+      if (std::abs(t.c[f][at(k)]) > tolerance * largest) count = k + 1;
+  }
+  const bool resolved = count + 2 <= n;
+  t.count = resolved ? count : 0;
+  for (auto& c : t.c) std::fill(c.begin() + count, c.end(), 0.0);
+  return resolved;
+}
+
+const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound, Length length) {
+  auto fits = [&](const Terms& t) { return t.h == h && t.bound == bound && t.beta == beta; };
+  if (length == Length::Single && fits(single_)) return single_;
+  if (length == Length::Usual)
+    for (const Terms& t : known_)
+      if (fits(t)) return t;
+  Terms& t = length == Length::Single ? single_ : known_[next_];
+  if (length == Length::Usual) next_ = (next_ + 1) % known_.size();
   t.beta = beta;
   t.h = h;
   t.bound = bound;
-  expand(t);
+  expand(t, length);
   return t;
 }
 
-bool Polynomial::prepare(const double* G, const double* K, int n, double beta, double h) {
+bool Polynomial::prepare(const double* G, const double* K, int n, double beta, double h, Length length) {
   if (sum_of(n) == nullptr) return false;
   if (n != n_) A_.fill(0);
   n_ = n;
@@ -194,7 +290,7 @@ bool Polynomial::prepare(const double* G, const double* K, int n, double beta, d
       if (mantissa <= step) bound = step;
     bound = std::ldexp(bound, exponent);
   }
-  terms_ = &terms(beta, h, bound);
+  terms_ = &terms(beta, h, bound, length);
   if (terms_->count == 0) return false;
   const double scale = 4 / bound;
   for (int i = 0; i < n * stride; ++i) A_[at(i)] *= scale;

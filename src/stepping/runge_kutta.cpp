@@ -26,6 +26,7 @@ class RungeKutta final : public Compliant {
 
  private:
   void charge(const Model&, const State&, const Workspace&, double) override {}  // solve has done it, stage by stage
+  int order() const override { return 4; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
     constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
