@@ -2,9 +2,9 @@
 // costs as the chain grows (Wakisaka2014: O(n)). Counted in joint degrees that the articulated-body passes visit, and
 // measured in CPU time, the least of several runs.
 #include <cmath>
-#include <ctime>
 
 #include "list.hpp"
+#include "simulation/cpu_time.hpp"
 #include "stepping/momentum.hpp"
 
 namespace tribo::experiments {
@@ -65,9 +65,9 @@ Cost measure(int links, int repeats, int steps) {
   for (int k = 0; k < 3; ++k) stepper->advance(*model, state, work, dt);
   for (int r = 0; r < repeats; ++r) {
     const std::uint64_t before = family.visits();
-    const std::clock_t start = std::clock();
+    const double start = cpu_seconds();
     for (int k = 0; k < steps; ++k) cost.contacts = stepper->advance(*model, state, work, dt).contacts;
-    cost.time = std::min(cost.time, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / steps);
+    cost.time = std::min(cost.time, (cpu_seconds() - start) / steps);
     cost.visits = static_cast<double>(family.visits() - before) / steps;
   }
   return cost;

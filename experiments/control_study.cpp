@@ -1,23 +1,16 @@
 #include "control_study.hpp"
 
-#include <time.h>
-
 #include <Eigen/LU>
 #include <cmath>
 
 #include "dynamics/dynamics.hpp"
 #include "model/names.hpp"
+#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 struct Stance {
   bool open = false;  // a stance is under way

@@ -9,6 +9,7 @@
 #include "dynamics/dynamics.hpp"
 #include "list.hpp"
 #include "motions.hpp"
+#include "simulation/cpu_time.hpp"
 #include "stepping/matrix_exponential.hpp"
 #include "stepping/modal.hpp"
 #include "stepping/polynomial.hpp"

@@ -1,12 +1,11 @@
 #include "motions.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "dynamics/group.hpp"
 #include "model/names.hpp"
+#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -134,12 +133,6 @@ LocalError local_error(const ExperimentOptions& options, const MotionCase& motio
   e.real_time = n * motion.dt_c / e.time;
   e.step = e.time / (n * static_cast<double>(steps));
   return e;
-}
-
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace tribo::experiments

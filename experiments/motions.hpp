@@ -58,7 +58,4 @@ struct LocalError {
 LocalError local_error(const ExperimentOptions& options, const MotionCase& motion, const Setting& setting,
                        const std::vector<State>& truth);
 
-/// CPU time of this process [s].
-double cpu_seconds();
-
 }  // namespace tribo::experiments

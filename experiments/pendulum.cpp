@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "list.hpp"
 #include "scenes.hpp"
+#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -30,9 +30,9 @@ PendulumRun swing(const ExperimentOptions& options, const PendulumMethod& method
   const long steps = std::lround(duration / dt), every = std::max(1L, std::lround(sample / dt));
   double energy_start = 0;
   for (long k = 0; k < steps; ++k) {
-    const std::clock_t before = std::clock();
+    const double before = cpu_seconds();
     const StepReport report = simulation.step();
-    run.cpu += static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    run.cpu += cpu_seconds() - before;
     run.passes += report.solve.iterations;
     const double energy = report.energy.kinetic + report.energy.potential + report.energy.elastic;
     if (k == 0) energy_start = energy;

@@ -72,9 +72,8 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   }
 }
 
-// Jacobian of one side, its velocities, then whitened in place in the factor.
-void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics,
-                        const VecX& v, const VecX& v_free, ContactFactor& factor, double* before, double* free) {
+// Of a body, at the end of the factor.
+FactorBlock Assembly::next_block(int body, const ContactFactor& factor) const {
   const Body& b = model_->bodies[at(body)];
   FactorBlock block;
   block.depth = static_cast<int>(b.chain.size());
@@ -83,6 +82,14 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   block.tree = b.tree;
   block.body = body;
   block.node = node_[at(b.tree)];
+  return block;
+}
+
+// Jacobian of one side, its velocities, then whitened in place in the factor.
+void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics,
+                        const VecX& v, const VecX& v_free, ContactFactor& factor, double* before, double* free) {
+  const Body& b = model_->bodies[at(body)];
+  const FactorBlock block = next_block(body, factor);
   factor.y.resize(factor.y.size() + at(3 * block.depth));
   double* y = factor.y.data() + block.first;
   dynamics.point_jacobian(body, p_W, R_WC, y);
@@ -112,13 +119,7 @@ void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, 
   before = free = row.given;
   auto add = [&](int body, auto&& jacobian) {
     const Body& b = model_->bodies[at(body)];
-    FactorBlock block;
-    block.depth = static_cast<int>(b.chain.size());
-    block.first = static_cast<int>(factor.y.size());
-    block.index = static_cast<int>(factor.index.size());
-    block.tree = b.tree;
-    block.body = body;
-    block.node = node_[at(b.tree)];
+    const FactorBlock block = next_block(body, factor);
     for (int dof : b.chain) {
       const double J = jacobian(dof);
       factor.y.push_back(J);

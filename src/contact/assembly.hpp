@@ -73,6 +73,7 @@ class Assembly {
   int body_of(const Row& row) const;
   void add_row(const Row& row, const Dynamics& dynamics, const VecX& v, const VecX& v_free, ContactFactor& factor,
                double& before, double& free);
+  FactorBlock next_block(int body, const ContactFactor& factor) const;
   void add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign, const Dynamics& dynamics, const VecX& v,
                 const VecX& v_free, ContactFactor& factor, double* before, double* free);
 

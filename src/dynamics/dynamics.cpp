@@ -61,21 +61,11 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
   L_.assign(entries, 0.0);
 }
 
-void Dynamics::compute(const VecX& q, const VecX& v) {
-  kinetic_ = potential_ = 0;
-  const int nt = static_cast<int>(model_->trees.size());
-  for (int t = 0; t < nt; ++t) {
-    const Tree& tree = model_->trees[at(t)];
-    if (tree.single) {
-      single(t, q, v);
-    } else {
-      forward(tree, q, v);
-      backward(tree, v);
-    }
-  }
-}
+void Dynamics::compute(const VecX& q, const VecX& v) { pass(q, v, &Dynamics::backward); }
 
-void Dynamics::compute_motion(const VecX& q, const VecX& v) {
+void Dynamics::compute_motion(const VecX& q, const VecX& v) { pass(q, v, &Dynamics::backward_bias); }
+
+void Dynamics::pass(const VecX& q, const VecX& v, Backward back) {
   kinetic_ = potential_ = 0;
   const int nt = static_cast<int>(model_->trees.size());
   for (int t = 0; t < nt; ++t) {
@@ -84,7 +74,7 @@ void Dynamics::compute_motion(const VecX& q, const VecX& v) {
       single(t, q, v);
     } else {
       forward(tree, q, v);
-      backward_bias(tree, v);
+      (this->*back)(tree, v);
     }
   }
 }

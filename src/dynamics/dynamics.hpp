@@ -87,6 +87,8 @@ class Dynamics {
   Vec3 center_of_mass(int tree) const;
 
  private:
+  using Backward = void (Dynamics::*)(const Tree& tree, const VecX& v);
+  void pass(const VecX& q, const VecX& v, Backward back);
   void forward(const Tree& tree, const VecX& q, const VecX& v);
   void backward(const Tree& tree, const VecX& v);
   void backward_bias(const Tree& tree, const VecX& v);

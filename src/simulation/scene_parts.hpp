@@ -96,8 +96,6 @@ void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec)
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);
-/// A gain for every joint with one coordinate, or by joint name; 0 elsewhere.
-VecX read_gain(Section& section, const std::string& key, const Model& model, const Member& member);
 /// Torques that hold q_ref against gravity (nv of the member); a floating base is carried by its feet.
 VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
                          const VecX& q_ref);

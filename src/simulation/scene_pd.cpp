@@ -45,21 +45,6 @@ VecX gravity_feedforward(const Section& section, const Model& model, const State
   return tau;
 }
 
-VecX read_gain(Section& section, const std::string& key, const Model& model, const Member& member) {
-  VecX gain = VecX::Zero(member.nv);
-  const TomlValue* given = section.value(key);
-  if (given == nullptr) return gain;
-  auto set = [&](const Body& body, double value) { gain[body.iv - member.iv] = value; };
-  if (!given->is_number()) {
-    by_joint(section, key, model, member, Bound::NonNegative, set);
-    return gain;
-  }
-  const double value = section.number(key, Bound::NonNegative);
-  for (int b = member.first_body; b < member.first_body + member.bodies; ++b)
-    if (nv_of(model.bodies[at(b)].joint) == 1) set(model.bodies[at(b)], value);
-  return gain;
-}
-
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
   const Member& member = model.members[at(spec.member)];
@@ -69,8 +54,8 @@ void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
   // The reference has no say on the base: the feed-forward is that of the robot as it stands.
   if (model.bodies[at(member.first_body)].joint == JointKind::Free)
     pd.q_ref.head(7) = scene.start.q.segment(member.iq, 7);
-  pd.kp = read_gain(section, "kp", model, member);
-  pd.kd = read_gain(section, "kd", model, member);
+  pd.kp = per_joint(section, "kp", model, member, Bound::NonNegative, 0);
+  pd.kd = per_joint(section, "kd", model, member, Bound::NonNegative, 0);
   pd.implicit = section.flag("implicit", true);
   pd.period = section.number("period", 0, Bound::NonNegative);
   pd.limits = read_limits(section, model, member);
@@ -84,7 +69,7 @@ void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
 
 void read_pid(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
-  const VecX ki = read_gain(section, "ki", model, model.members[at(spec.member)]);
+  const VecX ki = per_joint(section, "ki", model, model.members[at(spec.member)], Bound::NonNegative, 0);
   read_pd(section, scene, spec);
   spec.pd->ki = ki;
   spec.make = [pd = *spec.pd](const Model& m) { return make_pd(m, pd); };

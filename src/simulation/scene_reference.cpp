@@ -73,6 +73,20 @@ TargetOptions read_target(Section& section) {
   return target;
 }
 
+// What controllers of a reference have in common.
+template <class Options>
+Options read_followed(Section& section, const Scene& scene, const ControllerSpec& spec) {
+  const Model& model = *scene.model;
+  const Member& member = model.members[at(spec.member)];
+  Options options;
+  options.member = spec.member;
+  const VecX q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
+  options.reference = read_reference(section, scene, spec.member, q_ref);
+  options.target = read_target(section);
+  options.limits = read_limits(section, model, member);
+  return options;
+}
+
 }  // namespace
 
 VecX per_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
@@ -120,12 +134,7 @@ EffortLimits read_limits(Section& section, const Model& model, const Member& mem
 void read_velocity_constraint(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
   const Member& member = model.members[at(spec.member)];
-  VelocityConstraintOptions options;
-  options.member = spec.member;
-  const VecX q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
-  options.reference = read_reference(section, scene, spec.member, q_ref);
-  options.target = read_target(section);
-  options.limits = read_limits(section, model, member);
+  auto options = read_followed<VelocityConstraintOptions>(section, scene, spec);
   if (section.has("driven")) {
     options.driven.setZero(member.nv);
     by_joint(section, "driven", model, member, Bound::NonNegative,
@@ -149,14 +158,7 @@ void read_trot_constraint(Section& section, const Scene& scene, ControllerSpec& 
 }
 
 void read_inverse_dynamics(Section& section, const Scene& scene, ControllerSpec& spec) {
-  const Model& model = *scene.model;
-  const Member& member = model.members[at(spec.member)];
-  InverseDynamicsOptions options;
-  options.member = spec.member;
-  const VecX q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
-  options.reference = read_reference(section, scene, spec.member, q_ref);
-  options.target = read_target(section);
-  options.limits = read_limits(section, model, member);
+  auto options = read_followed<InverseDynamicsOptions>(section, scene, spec);
   options.period = section.number("period", 0, Bound::NonNegative);
   spec.make = [options](const Model& m) { return make_inverse_dynamics(m, options); };
 }

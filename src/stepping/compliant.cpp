@@ -1,4 +1,4 @@
-// Steps of the compliant family: parts between new contacts, sub-steps by an error estimate, reports and energy.
+// Steps of the compliant family: parts between new contacts, sub-steps by an error estimate, reports.
 //
 // AnchorRule::Surface: a part ends where the next new contact touches. Its time is foreseen from gap, speed and
 // acceleration; where the point is found too deep after all, the part is taken back and shortened         (compliant.4)
@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+
+#include "stepping/contact_report.hpp"
 
 namespace tribo {
 namespace {
@@ -151,7 +153,7 @@ bool Compliant::part(const Model& model, State& state, Workspace& work, double h
       report.status = StepStatus::NotFinite;
       return false;
     }
-    if (!split_ && options_.audit != AuditLevel::Full) break;
+    if (!split_ && !audited()) break;
     prepare(model, state, work);  // the next part needs it anyway
     if (!may_split || attempt == most_retries) break;
     const double t = late(h);
@@ -212,7 +214,12 @@ bool Compliant::commit(const Model& model, State& state, Workspace& work, double
   integrate(model, v_mean_, h, q_new_);
   if (!q_new_.allFinite() || !v_new_.allFinite()) return false;
   draw_anchors(model, work, h);
-  report_part(model, state, work, h);
+  report_part(model, work, h);
+  if (audited()) {
+    charge(model, state, work, h);
+    energy_before_ = work.dynamics.kinetic() + work.dynamics.potential();
+    elastic_before_ = stored();
+  }
   remember(state, work);
   for (const Tree& tree : model.trees) {
     const Body& root = model.bodies[at(tree.first_body)];
@@ -229,8 +236,8 @@ bool Compliant::commit(const Model& model, State& state, Workspace& work, double
   return true;
 }
 
-// Reports, events, laws and work of the part, before the state moves on.
-void Compliant::report_part(const Model& model, const State& state, const Workspace& work, double h) {
+// Reports, events and laws of the part, before the state moves on.
+void Compliant::report_part(const Model& model, const Workspace& work, double h) {
   const auto contacts = work.collision.contacts();
   part_reports_.resize(contacts.size());
   part_ = {};
@@ -238,22 +245,12 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
   for (const Spring& s : springs_) F = std::max(F, s.mean.cwiseAbs().maxCoeff());
   std::size_t next = 0;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Contact& c = contacts[i];
     ContactReport& r = part_reports_[i];
-    r = {};
-    r.id = c.id;
-    r.geometry_a = c.geometry_a;
-    r.geometry_b = c.geometry_b;
-    r.p_WC = c.p_WC;
-    r.R_WC = c.R_WC;
-    r.gap = c.gap;
+    r = listed_report(contacts[i]);
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
-    r.c = velocity_of(model, work, contacts_[next++], v_new_);
-    r.f = s.mean;
-    r.mode = s.mode;
-    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick, ft = r.f.head<2>().norm();
-    r.cone_margin = mu * r.f.z() - ft;
+    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
+    const double ft = add_action(s.mean, velocity_of(model, work.dynamics, contacts_[next++], v_new_), s.mode, mu, r);
     part_.made += s.fresh && r.f.z() > 0;
     part_.broken += !s.fresh && s.f.z() > 0 && !(r.f.z() > 0);
     part_.slipped += s.mode == ContactMode::Slip && !s.slipping;
@@ -265,7 +262,6 @@ void Compliant::report_part(const Model& model, const State& state, const Worksp
     const double scale = F * (r.c.norm() + h * model.gravity.norm());
     if (scale > 0) part_.laws.dissipation = std::max(part_.laws.dissipation, std::abs(power + ft * speed) / scale);
   }
-  if (options_.audit == AuditLevel::Full) charge(model, state, work, h);
 }
 
 // (compliant.9) with the mean force of the part.
@@ -278,21 +274,20 @@ void Compliant::draw_anchors(const Model& model, const Workspace& work, double h
     const Contact& contact = contacts_[i];
     const Vec3 turning =
         work.dynamics.point_bias(contact.body_b, contact.p_WC) - work.dynamics.point_bias(contact.body_a, contact.p_WC);
-    const Vec3 c = velocity_of(model, work, contact, v_mean_) + 0.5 * h * (contact.R_WC.transpose() * turning);
+    const Vec3 c = velocity_of(model, work.dynamics, contact, v_mean_) + 0.5 * h * (contact.R_WC.transpose() * turning);
     const Eigen::Vector2d excess = s.x.head<2>() + s.mean.head<2>() / s.K.x();
     s.drawn = h * c.head<2>() - std::expm1(-h * s.K.x() / s.B.x()) * excess;
   }
 }
 
-// Of b relative to a, in C.
-Vec3 Compliant::velocity_of(const Model& model, const Workspace& work, const Contact& c, const VecX& v) const {
+Vec3 Compliant::velocity_of(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
   Vec3 velocity = Vec3::Zero();
   for (double sign : {1.0, -1.0}) {
     const int body = sign > 0 ? c.body_b : c.body_a;
     if (body < 0) continue;
-    const Vec3 r = c.p_WC - work.dynamics.origin(model.bodies[at(body)].tree);
+    const Vec3 r = c.p_WC - dynamics.origin(model.bodies[at(body)].tree);
     for (int k : model.bodies[at(body)].chain) {
-      const Spatial& S = work.dynamics.axis(k);
+      const Spatial& S = dynamics.axis(k);
       velocity += sign * v[k] * (S.lin + S.ang.cross(r));
     }
   }
@@ -327,48 +322,7 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
     merged_.insert(merged_.end(), a, work.contacts.end());
     work.contacts = merged_;
   }
-  if (options_.audit == AuditLevel::Full) close_charge(work, report.energy);
-}
-
-// Work of the part, line by line, as in (rigid.8): v_m = (v + v') / 2, the work of a force is h v_m . force. What the
-// scheme itself adds is, where M (v' - v) is h times the forces,
-//   W_int = T(q+, v+) - T(q, v') + V(q+) - V(q) - h v_m . bias                                           (compliant.6)
-// and else what is left of the change of energy. The part at q+ is added by close_charge.
-void Compliant::charge(const Model& model, const State& state, const Workspace& work, double h) {
-  EnergyLines& lines = part_.energy;
-  mid_ = 0.5 * (state.v + v_new_);
-  lines.actuators = h * mid_.dot(torque_);
-  lines.external = h * mid_.dot(work.actuation.external);
-  const VecX& D = model.joints.damping;
-  for (int k = 0; k < model.nv; ++k)
-    lines.damping -= h * mid_[k] * D[k] * (state.v[k] + damping_at() * (v_new_[k] - state.v[k]));
-  general_.setZero();
-  add_generalised(work.dynamics, true, general_);
-  double limits = 0;
-  for (std::size_t j = 0; j < limits_.size(); ++j) limits += rows_[j].sign * limits_[j].mean * mid_[rows_[j].dof];
-  lines.constraints = h * limits;
-  lines.contacts = h * mid_.dot(general_) - lines.constraints;
-  elastic_before_ = stored();
-  if (!momentum_form()) {
-    lines.integrator = -work.dynamics.kinetic() - work.dynamics.potential() - lines.work();
-    return;
-  }
-  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
-    work.dynamics.multiply(t, v_new_.data(), momentum_.data());
-  lines.integrator = -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - h * mid_.dot(work.dynamics.h());
-}
-
-void Compliant::close_charge(const Workspace& work, EnergyLines& sum) const {
-  const EnergyLines& e = part_.energy;
-  sum.kinetic = work.dynamics.kinetic();
-  sum.potential = work.dynamics.potential();
-  sum.elastic = stored();
-  sum.actuators += e.actuators;
-  sum.damping += e.damping;
-  sum.external += e.external;
-  sum.constraints += e.constraints;
-  sum.contacts += e.contacts + sum.elastic - elastic_before_;
-  sum.integrator += e.integrator + sum.kinetic + sum.potential;
+  if (audited()) close_charge(work, report.energy);
 }
 
 void Compliant::save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const {

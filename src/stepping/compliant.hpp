@@ -62,6 +62,14 @@ struct LimitSpring {
   bool active(double x) const { return x < 0; }
 };
 
+/// A moment of a part at which forces are taken, for the ledger (compliant.6).
+struct Moment {
+  const Dynamics& dynamics;  ///< M and the bias there
+  const VecX &v, &a;         ///< velocity and acceleration there (nv)
+  const VecX& damped;        ///< velocity at which joint damping was taken (nv)
+  double time;               ///< that it stands for [s]
+};
+
 class Compliant : public Stepper {
  public:
   Compliant(const Model& model, const StepperOptions& options);
@@ -72,14 +80,14 @@ class Compliant : public Stepper {
   /// Fills v_new_ (at the end, free joints in the axes of the start), v_mean_ (q moves along it), and mean forces and
   /// modes of springs and limits. False: did not converge.
   virtual bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) = 0;
-  /// Does M(q) (v_new - v) = h (forces) hold with the mean forces? The energy line of the scheme follows from it.
-  virtual bool momentum_form() const { return true; }
   /// After solve: share of the part up to where a contact begins to slip, to stick, to part or to press.
   virtual double held() const { return 1; }
   /// Of the scheme, between changes of contacts.
   virtual int order() const { return 1; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
+  /// Fills charged_ for the ledger, after solve; here for M(q) (v_new - v) = h (mean forces).
+  virtual void charge(const Model& model, const State& state, const Workspace& work, double h);
 
   Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
@@ -94,8 +102,12 @@ class Compliant : public Stepper {
   Followed follow(std::size_t i, const Workspace& work, const Dynamics& stage) const;
   /// Actuators, pushes, joint damping and bias at the start of the part, as a generalised force.
   void applied(const Model& model, const State& state, const Workspace& work, VecX& tau) const;
-  /// Adds J^T f of every spring and limit: the mean force, or that of the start.
-  void add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const;
+  /// Adds J^T f of every spring and limit, as at the start of the part.
+  void add_generalised(const Dynamics& dynamics, VecX& tau) const;
+  /// Adds a moment to charged_; contacts and limits are added apart: at the mean forces, or by the stepper.
+  void add_moment(const Model& model, const Workspace& work, const Moment& moment);
+  void add_mean_forces(const Model& model, const std::vector<Contact>& contacts, const Moment& moment);
+  bool audited() const { return options_.audit == AuditLevel::Full; }
   const VecX& q_at_start() const { return start_.q; }  ///< where control measured its errors
   double whole_step() const { return dt_; }            ///< which may have been split into parts [s]
   /// M^-1 of a generalised force, at the factor that stands.
@@ -109,6 +121,10 @@ class Compliant : public Stepper {
   VecX torque_;            // of the actuators, held over the step
   VecX v_new_, v_mean_, zero_;
   bool factored_ = false;  // work.dynamics holds the factor of M
+  struct Charged {
+    double actuators = 0, damping = 0, external = 0, contacts = 0, constraints = 0;
+    double motion = 0;  // of the force that the motion needs
+  } charged_;           // work over the part [J]
 
  private:
   struct OpenContact {
@@ -139,10 +155,10 @@ class Compliant : public Stepper {
   void draw_anchors(const Model& model, const Workspace& work, double h);
   bool commit(const Model& model, State& state, Workspace& work, double h);
   void remember(State& state, const Workspace& work);
-  void report_part(const Model& model, const State& state, const Workspace& work, double h);
-  Vec3 velocity_of(const Model& model, const Workspace& work, const Contact& contact, const VecX& v) const;
+  void report_part(const Model& model, const Workspace& work, double h);
+  /// Of b relative to a at the velocity v, in C.
+  static Vec3 velocity_of(const Model& model, const Dynamics& dynamics, const Contact& contact, const VecX& v);
   void merge_part(Workspace& work, double h, StepReport& report);
-  void charge(const Model& model, const State& state, const Workspace& work, double h);
   void close_charge(const Workspace& work, EnergyLines& sum) const;
   void save(const State& state, const Workspace& work, const StepReport& report, Saved& saved) const;
   void restore(const Saved& saved, State& state, Workspace& work, StepReport& report);
@@ -152,10 +168,11 @@ class Compliant : public Stepper {
   std::vector<ContactReport> part_reports_, merged_;
   std::vector<ContactMemory> kept_;
   StepReport part_;
-  VecX q_new_, q_known_, v_known_, mid_, momentum_, general_, lower_, upper_;
+  VecX q_new_, q_known_, v_known_, mid_, vdot_mean_, damped_at_, momentum_rate_, lower_, upper_;
   VecX q_single_, v_single_;
   Saved start_, before_part_, before_pair_;
-  double dt_ = 0, t_known_ = 0, elastic_before_ = 0;
+  double dt_ = 0, t_known_ = 0;
+  double energy_before_ = 0, elastic_before_ = 0;  // at the start of the part [J]
   bool prepared_ = false, split_ = false;
   int parts_ = 0;
 };

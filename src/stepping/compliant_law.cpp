@@ -4,6 +4,7 @@
 
 #include "model/names.hpp"
 #include "stepping/compliant.hpp"
+#include "stepping/contact_points.hpp"
 
 namespace tribo {
 namespace {
@@ -13,22 +14,6 @@ constexpr double roll_slop = 1e-9;      // the point of contact has moved over b
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Vec3 to_body(const Workspace& work, int body, const Vec3& p_W) {
-  if (body < 0) return p_W;
-  const Placement& X = work.dynamics.X_WB(body);
-  return X.R.transpose() * (p_W - X.p);
-}
-
-Vec3 to_world(const Workspace& work, int body, const Vec3& p_B) {
-  return body < 0 ? p_B : work.dynamics.X_WB(body) * p_B;
-}
-
-// Radius about the core of a shape.
-double round(const Model& model, int geometry) {
-  const Geometry& g = model.geometries[at(geometry)];
-  return g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule ? g.size.x() : 0;
-}
 
 void require(bool good, const std::string& field, double value, const std::string& bound) {
   if (!good || !std::isfinite(value))
@@ -56,7 +41,8 @@ Compliant::Compliant(const Model& model, const StepperOptions& options) : option
   split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
   lower_ = model.joints.lower;
   upper_ = model.joints.upper;
-  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &momentum_, &general_}) x->setZero(model.nv);
+  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_})
+    x->setZero(model.nv);
 }
 
 // Contacts, springs and limits at a state: a function of the state alone, so that a restored run goes on bit for bit.
@@ -94,7 +80,7 @@ const ContactMemory* Compliant::neighbour(const State& state, const Workspace& w
                              [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
   for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
     if (!it->touched) continue;
-    const double d = (to_world(work, contact.body_b, it->point) - contact.p_WC).squaredNorm();
+    const double d = (to_world(work.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
     if (nearest == nullptr || d < distance) {
       nearest = &*it;
       distance = d;
@@ -129,17 +115,17 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
   s.mu_stick = surface.mu_static;
   s.mu_slip = surface.mu_dynamic;
   s.c = velocity;
-  s.off_a = round(model, c.geometry_a) * c.R_WC.col(2);
-  s.off_b = -round(model, c.geometry_b) * c.R_WC.col(2);
-  s.on_a = to_body(work, c.body_a, c.p_WC - s.off_a);
-  s.on_b = to_body(work, c.body_b, c.p_WC - s.off_b);
-  s.point = to_body(work, c.body_b, c.p_WC);
+  s.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
+  s.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
+  s.on_a = to_body(work.dynamics, c.body_a, c.p_WC - s.off_a);
+  s.on_b = to_body(work.dynamics, c.body_b, c.p_WC - s.off_b);
+  s.point = to_body(work.dynamics, c.body_b, c.p_WC);
   s.fresh = !touched;
   if (touched) s.last = memory->f;
   const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(state, work, c) : nullptr;
   if (source != nullptr) {
-    const Vec3 held = to_world(work, c.body_b, source->point);
-    const Vec3 x = c.R_WC.transpose() * (held - to_world(work, c.body_a, source->anchor));
+    const Vec3 held = to_world(work.dynamics, c.body_b, source->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(work.dynamics, c.body_a, source->anchor));
     s.x = Vec3(x.x(), x.y(), 0);
     s.rest = source->rest;
     s.slipping = source->mode == ContactMode::Slip;
@@ -250,15 +236,14 @@ double Compliant::elastic(const Model& model, const State& state, Workspace& wor
   return stored();
 }
 
-void Compliant::add_generalised(const Dynamics& dynamics, bool mean, VecX& tau) const {
+void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
   for (std::size_t i = 0; i < springs_.size(); ++i) {
     const Contact& c = contacts_[i];
-    const Vec3 f_W = c.R_WC * (mean ? springs_[i].mean : springs_[i].f);
+    const Vec3 f_W = c.R_WC * springs_[i].f;
     dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }
-  for (std::size_t j = 0; j < limits_.size(); ++j)
-    tau[rows_[j].dof] += rows_[j].sign * (mean ? limits_[j].mean : limits_[j].f);
+  for (std::size_t j = 0; j < limits_.size(); ++j) tau[rows_[j].dof] += rows_[j].sign * limits_[j].f;
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {
@@ -277,14 +262,15 @@ void Compliant::remember(State& state, const Workspace& work) {
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
     const Spring& s = springs_[next];
     const Contact& c = contacts_[next++];
-    const Vec3 held = to_world(work, c.body_b, s.point);
+    const Vec3 held = to_world(work.dynamics, c.body_b, s.point);
     m.f = s.mean;
     m.mode = s.mode;
     m.touched = true;
     m.rest = s.rest;
     m.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
-    m.anchor = s.moved ? to_body(work, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
+    m.anchor =
+        s.moved ? to_body(work.dynamics, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
   state.contacts = kept_;
 }

@@ -19,7 +19,7 @@ class ExplicitEuler final : public Compliant {
     applied(model, state, work, vdot_);
     for (Spring& s : springs_) s.mean = s.f;
     for (LimitSpring& l : limits_) l.mean = l.f;
-    add_generalised(work.dynamics, false, vdot_);
+    add_generalised(work.dynamics, vdot_);
     to_acceleration(model, work.dynamics, vdot_);
     v_new_ = state.v + h * vdot_;
     v_mean_ = state.v + 0.5 * h * vdot_;  // (euler.1)

@@ -57,8 +57,7 @@ class Exponential final : public Compliant {
     }
   }
 
-  double damping_at() const override { return options_.compliant.midpoint ? 0.5 : 1; }
-  bool momentum_form() const override { return !options_.compliant.midpoint; }
+  double damping_at() const override { return 1; }
   double held() const override { return held_; }
   int order() const override { return options_.compliant.midpoint ? 2 : 1; }
 
@@ -70,7 +69,7 @@ class Exponential final : public Compliant {
     factored_ = true;
     const bool midpoint = options_.compliant.midpoint;
     const bool foreseen = midpoint && foresee(model, state, work, h);
-    if (!foreseen && !cross(model, state, work, work.dynamics, contacts_, h, report)) return false;
+    if (!foreseen && !cross(model, state, work, work.dynamics, state.v, contacts_, h, report)) return false;
     return !midpoint || cross_from_middle(model, state, work, h, report);
   }
 
@@ -92,10 +91,10 @@ class Exponential final : public Compliant {
     return h * vdot_.cwiseAbs().maxCoeff() <= steady * state.v.cwiseAbs().maxCoeff();
   }
 
-  // The part with M, J and the bias of `dynamics` held.
-  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics,
+  // The part with M, J and the bias of `dynamics` held; v is the velocity at the start, in its axes.
+  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics, const VecX& v,
              const std::vector<Contact>& contacts, double h, StepReport& report) {
-    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(state.v);
+    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(v);
     to_acceleration(model, dynamics, vdot_);
     v_new_ = state.v + h * vdot_;
     v_mean_ = state.v + 0.5 * h * vdot_;
@@ -123,7 +122,9 @@ class Exponential final : public Compliant {
       const Followed f = follow(i, work, stage_);
       stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
     }
-    if (!cross(model, state, work, stage_, stage_contacts_, h, report)) return false;
+    v_stage_ = state.v;
+    for (int i : free_joints_) v_stage_.segment<3>(i) = turn(-1, i) * Vec3(v_stage_.segment<3>(i));
+    if (!cross(model, state, work, stage_, v_stage_, stage_contacts_, h, report)) return false;
     for (int i : free_joints_) {  // from the axes of the middle to those of the start
       const Quat forth = turn(1, i);
       for (VecX* v : {&v_new_, &v_mean_}) {
@@ -132,6 +133,19 @@ class Exponential final : public Compliant {
       }
     }
     return true;
+  }
+
+  // In the middle, where M, J and the bias were taken.
+  void charge(const Model& model, const State& state, const Workspace& work, double h) override {
+    if (!options_.compliant.midpoint) return Compliant::charge(model, state, work, h);
+    charged_ = {};
+    v_stage_ = 0.5 * (state.v + v_new_);
+    vdot_ = (v_new_ - state.v) / h;
+    for (int i : free_joints_)
+      for (VecX* x : {&v_stage_, &vdot_}) x->segment<3>(i) = turn(-1, i) * Vec3(x->segment<3>(i));
+    const Moment middle{stage_, v_stage_, vdot_, v_stage_, h};
+    add_moment(model, work, middle);
+    add_mean_forces(model, stage_contacts_, middle);
   }
 
   // Rotation of a free joint over half of the part.

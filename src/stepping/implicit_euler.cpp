@@ -44,8 +44,14 @@ class ImplicitEuler final : public Compliant {
   }
 
  private:
-  bool momentum_form() const override { return false; }
-  double damping_at() const override { return 1; }
+  // At the end, where the last residual was taken.
+  void charge(const Model& model, const State&, const Workspace& work, double h) override {
+    charged_ = {};
+    add_moment(model, work, {stage_, v_end_, a_, v_end_, h});
+    for (std::size_t i = 0; i < springs_.size(); ++i) charged_.contacts += h * springs_[i].mean.dot(followed_[i].c);
+    for (std::size_t j = 0; j < limits_.size(); ++j)
+      charged_.constraints += h * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
+  }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
     const CompliantOptions& o = options_.compliant;
@@ -91,7 +97,7 @@ class ImplicitEuler final : public Compliant {
     if (!factored_) work.dynamics.factor(zero_);
     factored_ = true;
     applied(model, state, work, vdot_);
-    add_generalised(work.dynamics, false, vdot_);
+    add_generalised(work.dynamics, vdot_);
     to_acceleration(model, work.dynamics, vdot_);
     trial_ = state.v + h * vdot_;
     const double moved = residual(model, state, work, h, trial_);

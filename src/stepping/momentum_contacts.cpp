@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "model/names.hpp"
+#include "stepping/contact_points.hpp"
+#include "stepping/contact_report.hpp"
 #include "stepping/momentum.hpp"
 
 namespace tribo {
@@ -13,21 +15,6 @@ constexpr double release_share = 0.5;  // of |g| dt^2
 constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Vec3 to_body(const Dynamics& dynamics, int body, const Vec3& p_W) {
-  if (body < 0) return p_W;
-  const Placement& X = dynamics.X_WB(body);
-  return X.R.transpose() * (p_W - X.p);
-}
-
-Vec3 to_world(const Dynamics& dynamics, int body, const Vec3& p_B) {
-  return body < 0 ? p_B : dynamics.X_WB(body) * p_B;
-}
-
-double round(const Model& model, int geometry) {
-  const Geometry& g = model.geometries[at(geometry)];
-  return g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule ? g.size.x() : 0;
-}
 
 void require(bool good, const std::string& field, double value, const std::string& bound) {
   if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
@@ -95,8 +82,8 @@ void MomentumFamily::add_touching(const Model& model, const Workspace& work, int
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   t.surface = model.surface(c.surface);
   t.v = c.R_WC.transpose() * (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
-  t.off_a = round(model, c.geometry_a) * c.R_WC.col(2);
-  t.off_b = -round(model, c.geometry_b) * c.R_WC.col(2);
+  t.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
+  t.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
   t.on_a = to_body(dynamics_, c.body_a, c.p_WC - t.off_a);
   t.on_b = to_body(dynamics_, c.body_b, c.p_WC - t.off_b);
   set_reference(t, memory, dt);
@@ -160,29 +147,17 @@ void MomentumFamily::report_contacts(const Model& model, const Workspace& work, 
   const double a = model.gravity.norm() + 9.81;
   std::size_t next = 0;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Contact& listed = contacts[i];
     ContactReport& r = reports[i];
-    r = {};
-    r.id = listed.id;
-    r.geometry_a = listed.geometry_a;
-    r.geometry_b = listed.geometry_b;
-    r.p_WC = listed.p_WC;
-    r.R_WC = listed.R_WC;
-    r.gap = listed.gap;
+    r = listed_report(contacts[i]);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
     const Touching& t = touching_[next++];
-    const Contact& c = t.c;
-    r.c = t.v_end;
-    r.f = t.mean;
-    r.mode = t.mode;
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
-    const double ft = std::hypot(r.f.x(), r.f.y()), ct = std::hypot(r.c.x(), r.c.y());
-    r.cone_margin = mu * r.f.z() - ft;
+    const double ft = add_action(t.mean, t.v_end, t.mode, mu, r), ct = std::hypot(r.c.x(), r.c.y());
     report.closed += r.f.z() > 0;
     report.made += !t.loaded && r.f.z() > 0;
     report.broken += t.loaded && !(r.f.z() > 0);
     report.slipped += t.mode == ContactMode::Slip && !t.slid;
-    report.penetration = std::max(report.penetration, -c.gap);
+    report.penetration = std::max(report.penetration, -t.c.gap);
     if (options_.audit == AuditLevel::Off) continue;
     LawResiduals& laws = report.laws;
     laws.signorini = std::max(laws.signorini, std::abs(std::min(r.f.z() / F, t.residual / (dt * a))));

@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "stepping/closures.hpp"
+#include "stepping/contact_report.hpp"
 #include "stepping/flight.hpp"
 #include "stepping/midpoint.hpp"
 #include "stepping/rolling.hpp"
@@ -245,12 +246,7 @@ class Rigid final : public Stepper {
       const Vec3 f = f_.map().segment<3>(o), c = c_.map().segment<3>(o);
       const double mu = problem_.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                    ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-      r.id = contact.id;
-      r.geometry_a = contact.geometry_a;
-      r.geometry_b = contact.geometry_b;
-      r.p_WC = contact.p_WC;
-      r.R_WC = contact.R_WC;
-      r.gap = contact.gap;
+      r = listed_report(contact);
       r.f = f;
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
       r.c = dt * (c - problem_.g().segment<3>(o) - problem_.R().segment<3>(o).cwiseProduct(f)) +

@@ -25,7 +25,7 @@ class RungeKutta final : public Compliant {
   }
 
  private:
-  bool momentum_form() const override { return false; }
+  void charge(const Model&, const State&, const Workspace&, double) override {}  // solve has done it, stage by stage
   int order() const override { return 4; }
 
   bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
@@ -39,6 +39,7 @@ class RungeKutta final : public Compliant {
     for (LimitSpring& l : limits_) l.mean = 0;
     sum_move_.setZero();
     sum_u_.setZero();
+    charged_ = {};
     for (int k = 0; k < 4; ++k) {
       if (k == 0) {
         move_.setZero();
@@ -71,6 +72,7 @@ class RungeKutta final : public Compliant {
     a_ = torque_ + work.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
     add_forces(work, time, first);
     to_acceleration(model, stage_, a_);
+    if (audited()) add_moment(model, work, {stage_, v_stage_, a_, v_stage_, time});
     k_move_ = u_;
     for (int i : turning_) k_move_.segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
     k_u_ = a_;
@@ -88,6 +90,7 @@ class RungeKutta final : public Compliant {
       if (first) s.mode = mode;
       if (mode == ContactMode::Slip) s.mode = mode;
       s.mean += time * f;
+      if (audited()) charged_.contacts += time * f.dot(at_stage.c);
       if (s.drawn_by_stages) {
         slips_[i].rate.setZero();
         if (mode != ContactMode::Stick) slips_[i].rate = slip_rate(s, at_stage.x, at_stage.c, f);
@@ -100,6 +103,7 @@ class RungeKutta final : public Compliant {
       const Row& row = rows_[j];
       const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
       limits_[j].mean += time * f;
+      if (audited()) charged_.constraints += time * row.sign * f * v_stage_[row.dof];
       a_[row.dof] += row.sign * f;
     }
   }

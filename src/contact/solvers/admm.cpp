@@ -20,10 +20,7 @@ class Admm final : public ContactSolver {
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
-    if (problem.size() == 0) return report;
-    if (!problem.dense() || !usable(problem, f)) return refused();
-    report.residual = judge_afresh(problem, options_.model, f.data(), c_);
-    if (tolerance.met(report.residual)) return report;
+    if (settled(problem, options_.model, tolerance, f, c_, report)) return report;
     report.status = SolveStatus::IterationLimit;
     prepare(problem, f);
     double least = report.residual.relative();

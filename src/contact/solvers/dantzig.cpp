@@ -25,10 +25,7 @@ class Dantzig final : public ContactSolver {
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
-    if (problem.size() == 0) return report;
-    if (!problem.dense() || !usable(problem, f)) return refused();
-    report.residual = judge_afresh(problem, ContactModel::Lcp, f.data(), c_);
-    if (tolerance.met(report.residual)) return report;
+    if (settled(problem, ContactModel::Lcp, tolerance, f, c_, report)) return report;
     prepare(problem, f);
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;

@@ -29,10 +29,7 @@ class Lemke final : public ContactSolver {
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
-    if (problem.size() == 0) return report;
-    if (!problem.dense() || !usable(problem, f)) return refused();
-    report.residual = judge_afresh(problem, ContactModel::Lcp, f.data(), c_, options_.facets);
-    if (tolerance.met(report.residual)) return report;
+    if (settled(problem, ContactModel::Lcp, tolerance, f, c_, report, options_.facets)) return report;
     list_variables(problem);
     assemble(problem);
     // Where rounding leads the first attempt astray, others go with q moved by a little; f is judged by the q as given.

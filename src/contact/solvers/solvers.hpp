@@ -40,4 +40,17 @@ inline SolveReport refused() {
   return report;
 }
 
+/// For solvers of dense problems: is there nothing to solve? No unknowns, a problem that is refused, or a guess that is
+/// the answer already; the report says which.
+inline bool settled(const ContactProblem& problem, ContactModel model, const Tolerance& tolerance, const VecRef& f,
+                    VectorBuffer& c, SolveReport& report, int facets = 4) {
+  if (problem.size() == 0) return true;
+  if (!problem.dense() || !usable(problem, f)) {
+    report = refused();
+    return true;
+  }
+  report.residual = judge_afresh(problem, model, f.data(), c, facets);
+  return tolerance.met(report.residual);
+}
+
 }  // namespace tribo

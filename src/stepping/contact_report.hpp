@@ -1,0 +1,30 @@
+// What every stepper says of a contact in the same way.
+#pragma once
+
+#include "tribo/contact.hpp"
+
+namespace tribo {
+
+/// As collision lists it: open, without force.
+inline ContactReport listed_report(const Contact& contact) {
+  ContactReport r;
+  r.id = contact.id;
+  r.geometry_a = contact.geometry_a;
+  r.geometry_b = contact.geometry_b;
+  r.p_WC = contact.p_WC;
+  r.R_WC = contact.R_WC;
+  r.gap = contact.gap;
+  return r;
+}
+
+/// Adds force, velocity at the end and mode of a contact that acts, under the friction mu. Returns |f_T| [N].
+inline double add_action(const Vec3& f, const Vec3& c, ContactMode mode, double mu, ContactReport& r) {
+  r.f = f;
+  r.c = c;
+  r.mode = mode;
+  const double tangential = f.head<2>().norm();
+  r.cone_margin = mu * f.z() - tangential;
+  return tangential;
+}
+
+}  // namespace tribo
