@@ -67,7 +67,7 @@ Json run_experiment(const Experiment& experiment, const ExperimentOptions& optio
 /// The claims of a file: each gets what was measured and whether it holds. InvalidInput for an unknown measure.
 Json judge_claims(const Json& claims, const std::map<std::string, double>& measures);
 
-/// Text of claims/NAME.json, built into the program; "[]" where there is none.
+/// Text of claims/NAME.json ("full": judged in the full form alone), built into the program; "[]" where there is none.
 std::string claims_text(const std::string& name);
 
 /// The tables and the claims as text.
