@@ -133,6 +133,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"infeasible", a.infeasible},
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
+  if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
   if (a.worst_target >= 0)
     json["audit"]["targets"] = {
         {"gave_way", a.gave_way}, {"largest_miss", a.target_miss}, {"joint", joint_of(*scene.model, a.worst_target)}};
@@ -171,6 +172,9 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
                      number(audit["worst_residual"]) + " (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  if (audit.contains("control_unsolved"))
+    line("control",
+         "found no answer at " + audit["control_unsolved"].dump() + " steps, and went on with its last torque");
   if (audit.contains("targets"))
     line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +

@@ -24,6 +24,7 @@ struct Actuation {
   VecX lower, upper;  ///< limits of the whole [N m] or [N]
   double dt = 0;      ///< time for which this is decided: the step, or the controller's period where longer [s]
   VecX external;      ///< generalised force of pushes; not limited, not an actuator's work [N m] or [N]
+  int unsolved = 0;   ///< controllers whose tick found no answer: they go on with their last torque
 
   bool has_target(int k) const { return !std::isnan(target[k]); }
 
@@ -38,6 +39,7 @@ struct Actuation {
     target.setConstant(nv, std::numeric_limits<double>::quiet_NaN());
     lower.setConstant(nv, -inf);
     upper.setConstant(nv, inf);
+    unsolved = 0;
   }
 };
 

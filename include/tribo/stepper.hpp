@@ -56,6 +56,7 @@ struct StepReport {
   double penetration = 0;    ///< deepest at the start of the step [m], >= 0
   int made = 0, broken = 0;  ///< contacts that began or ceased to carry force within the step
   int slipped = 0;           ///< contacts that began to slip
+  int unsolved = 0;          ///< controllers whose tick found no answer: they went on with their last torque
   int gave_way = 0;          ///< velocity targets that were missed by more than 1e-4 rad/s or m/s
   int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]

@@ -32,6 +32,7 @@ std::string shown(const Audit& a) {
   text +=
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
+  if (a.unsolved > 0) text += line("control", "found no answer at " + std::to_string(a.unsolved) + " steps");
   text += line("energy", "kinetic " + number(e.kinetic) + ", potential " + number(e.potential) + ", elastic " +
                              number(e.elastic) + ", start " + number(a.energy_start) + " J");
   text += line("work", "actuators " + number(e.actuators) + ", damping " + number(e.damping) + ", contacts " +
@@ -120,6 +121,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("infeasible", &Audit::infeasible, "steps")
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
+      .def_ro("unsolved", &Audit::unsolved, "steps at which a controller found no answer")
       .def_ro("status", &Audit::status, "NotFinite, Stopped: the run ended there")
       .def("__str__", [](const Audit& a) { return shown(a); })
       .def("__repr__", [](const Audit& a) {
@@ -131,6 +133,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("contacts", &StepReport::contacts, "in the list")
       .def_ro("closed", &StepReport::closed, "with force")
       .def_ro("penetration", &StepReport::penetration, "deepest at the start of the step [m]")
+      .def_ro("unsolved", &StepReport::unsolved, "controllers that found no answer and went on with their last torque")
       .def_ro("laws", &StepReport::laws)
       .def_ro("energy", &StepReport::energy)
       .def_ro("substeps", &StepReport::substeps)

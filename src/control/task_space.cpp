@@ -5,7 +5,7 @@
 //   J_c a + bias_c = kp (c_0 - c) - kd v_c                          feet stay: the centre c of
 //   J_w a + bias_w = kp log(R_0 R^T) - kd w                         those on a body, its turn   (task.3)
 //   |f_x|, |f_y| <= mu/sqrt2 f_z, f_z >= least;  |M_j a + h_j - J_j^T f| <= limit               (task.4)
-// The torque is M_j a + h_j - J_j^T f. Where the program has no solution the last torque stays.
+// The torque is M_j a + h_j - J_j^T f. Where the program has no solution the last torque stays, and the report says so.
 // Feet on one body are held as one, where their centre is and about the axes that they span (a line: two, one foot:
 // none): held one by one they would contradict each other by w x (w x r), and repeat each other.
 #include "tribo/task_space.hpp"
@@ -83,6 +83,8 @@ class TaskSpace final : public Controller {
       error_ += h_;
       error_.noalias() -= contact_J_ * x.tail(3 * nc_);
       Eigen::Map<VecX>(memory.data(), nv_) = error_;
+    } else {
+      ++a.unsolved;
     }
     for (int k = 6; k < nv_; ++k) a.tau[member_.iv + k] += memory[at(k)];
   }

@@ -57,6 +57,7 @@ struct Simulation::Impl {
       clear(*model, decided);
       decided.dt = std::max(dt, period);
       controller.control(*model, state, work.dynamics, memory.first(own), decided);
+      work.actuation.unsolved += decided.unsolved;
       next = std::floor((state.t + 1e-6 * dt) / period) + 1;
     }
     double* held = memory.data() + own + 1;
@@ -120,6 +121,7 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
+    a.unsolved += report.unsolved > 0;
     a.gave_way += report.gave_way > 0;
     if (report.worst_target >= 0 && (a.worst_target < 0 || std::abs(report.target_miss) > a.target_miss)) {
       a.target_miss = std::abs(report.target_miss);
@@ -176,7 +178,8 @@ StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
   s.control();
-  const StepReport report = s.stepper->advance(*s.model, s.state, s.work, s.dt);
+  StepReport report = s.stepper->advance(*s.model, s.state, s.work, s.dt);
+  report.unsolved = s.work.actuation.unsolved;
   s.diagnose(report);
   return report;
 }

@@ -236,6 +236,20 @@ TEST_CASE("task space: Solo squats under it, with a torque held for 40 ms") {
   CHECK(low == doctest::Approx(-0.03).epsilon(0.3));
 }
 
+TEST_CASE("task space: a tick without an answer is told") {
+  // No torque of 0.01 N m carries the weight.
+  Scene scene =
+      parse_scene("[robot]\nmodel = \"solo12\"\n[controller]\nname = \"task-space\"\nperiod = 0.01\n", "x.toml");
+  Model weak = *scene.model;
+  weak.joints.effort_limit.tail(12).setConstant(0.01);
+  scene.model = std::make_shared<const Model>(weak);
+  Simulation simulation = make_simulation(scene);
+  CHECK(simulation.step().unsolved == 1);
+  CHECK(simulation.step().unsolved == 0);  // between ticks
+  for (int k = 2; k < 20; ++k) simulation.step();
+  CHECK(simulation.audit().unsolved == 2);
+}
+
 TEST_CASE("task space: what it cannot be used for is refused by name") {
   const std::string fixed = "[robot]\nmodel = \"ur10\"\n[controller]\nname = \"task-space\"\n";
   CHECK(refusal([&] { parse_scene(fixed, "x.toml"); }).find("its base is fixed") != std::string::npos);
