@@ -31,27 +31,48 @@ double least_us(int repeats, F&& f) {
   return least;
 }
 
-// Mean CPU time of a step over a stretch of the trot, the smallest of some repeats [us].
-double step_us(const ExperimentOptions& options, const std::string& label, double dt, const std::string& anchor,
-               int repeats, double tick = 0) {
-  Setting setting;
-  setting.integrator = integrator(label);
-  setting.dt = dt;
-  setting.anchor = anchor;
-  setting.tick = tick;
-  const Scene scene = motion_scene(options, motion_case("solo-trot"), setting);
-  const double from = 0.3, length = options.quick ? 0.1 : 0.72;  // two strides
-  double least = HUGE_VAL;
-  for (int r = 0; r < repeats; ++r) {
-    Simulation simulation = make_simulation(scene);
-    for (long k = 0; k < std::lround(from / dt); ++k) simulation.step();
-    const long steps = std::lround(length / dt);
-    const double begin = cpu_seconds();
-    for (long k = 0; k < steps; ++k) simulation.step();
-    least = std::min(least, 1e6 * (cpu_seconds() - begin) / static_cast<double>(steps));
+// Two strides of the trot, taken again and again from the same state.
+class Stretch {
+ public:
+  Stretch(const ExperimentOptions& options, const std::string& label, double dt, const std::string& anchor,
+          double tick = 0)
+      : Stretch(motion_scene(options, motion_case("solo-trot"), setting(label, dt, anchor, tick)),
+                options.quick ? 0.1 : 0.72) {}
+
+  // Mean CPU time of a step over some thousand of them; keeps the least.
+  void measure() {
+    const long times = std::max(1L, 4000 / steps_);
+    double spent = 0;
+    for (long r = 0; r < times; ++r) {
+      simulation_.set_state(start_);
+      const double begin = cpu_seconds();
+      for (long k = 0; k < steps_; ++k) simulation_.step();
+      spent += cpu_seconds() - begin;
+    }
+    least_ = std::min(least_, 1e6 * spent / static_cast<double>(times * steps_));
   }
-  return least;
-}
+  double us() const { return least_; }
+
+ private:
+  static Setting setting(const std::string& label, double dt, const std::string& anchor, double tick) {
+    Setting s;
+    s.integrator = integrator(label);
+    s.dt = dt;
+    s.anchor = anchor;
+    s.tick = tick;
+    return s;
+  }
+  Stretch(const Scene& scene, double length)
+      : simulation_(make_simulation(scene)), steps_(std::lround(length / scene.dt)) {
+    for (long k = 0; k < std::lround(0.3 / scene.dt); ++k) simulation_.step();
+    start_ = simulation_.state();
+  }
+
+  Simulation simulation_;
+  State start_;
+  long steps_;
+  double least_ = HUGE_VAL;
+};
 
 // The parts of a step at the state of a time of the trot.
 void parts(const ExperimentOptions& options, double time, int repeats, Table& table, Result& result) {
@@ -164,20 +185,24 @@ Result expo_timing(const ExperimentOptions& options, const Progress& progress) {
                            {"expo-1", "detected", 2e-3},   {"expo-full", "detected", 2e-3},
                            {"rk4", "detected", 1e-4},      {"eul-imp", "detected", 2e-3}};
   // A tick every 0.1 ms against one every 2 ms, on steps of explicit Euler of 0.1 ms.
-  const int runs = std::max(2, repeats / 2);
-  const double every = step_us(options, "eul-exp", 1e-4, "detected", runs, 1e-4);
-  const double seldom = step_us(options, "eul-exp", 1e-4, "detected", runs);
-  const double tick = (every - seldom) / (1 - 1e-4 / 2e-3);
+  std::vector<Stretch> stretches;
+  stretches.emplace_back(options, "eul-exp", 1e-4, "detected", 1e-4);
+  for (const Row& row : rows) stretches.emplace_back(options, row.label, row.dt, row.anchor);
+  const int rounds = repeats;
+  for (int r = 0; r < rounds; ++r) {  // in turn, so that a slow moment of the machine meets all
+    for (Stretch& s : stretches) s.measure();
+    progress((r + 1.0) / rounds);
+  }
+  const double tick = (stretches[0].us() - stretches[3].us()) / (1 - 1e-4 / 2e-3);
   result.measures["tick_us"] = tick;
   double euler = 0;
-  int run = 0;
-  for (const Row& row : rows) {
-    const double us = step_us(options, row.label, row.dt, row.anchor, runs) - tick * row.dt / 2e-3;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    const double us = stretches[i + 1].us() - tick * row.dt / 2e-3;
     if (row.label == "eul-exp") euler = us;
     steps.rows.push_back({row.label, row.anchor, 1e3 * row.dt, us, us / euler});
     result.measures[row.label + "_" + row.anchor + "_us"] = us;
     result.measures[row.label + "_" + row.anchor + "_over_euler"] = us / euler;
-    progress(++run / static_cast<double>(rows.size()));
   }
   Table breakdown{"Parts of an exponential step [us]",
                   {"contacts", "collision", "M and h", "factor of M", "J and G", "integrals: polynomial", "modes",

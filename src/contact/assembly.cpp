@@ -199,25 +199,33 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
   if (problem.dense()) problem.densify();
 }
 
-void Assembly::apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f,
-                     double dt, VecX& work, VecX& v) const {
+template <int Columns>
+void Assembly::apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem,
+                     const std::array<Impulse, Columns>& impulses, VecX& work) const {
   const ContactFactor& factor = problem.factor;
   for (int i = 0; i < problem.blocks(); ++i) {
-    const int rows = problem.block_size(i);
-    const double* fi = f + problem.offset(i);
+    const int rows = problem.block_size(i), o = problem.offset(i);
     for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
       const FactorBlock& b = factor.blocks[at(s)];
       const int* chain = model_->bodies[at(b.body)].chain.data();
       const double* y = factor.y.data() + b.first;
       for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) work[chain[k]] += dt * y[rows * k + r] * fi[r];
+        for (int r = 0; r < rows; ++r)
+          for (int c = 0; c < Columns; ++c)
+            work[Columns * chain[k] + c] += impulses[at(c)].time * y[rows * k + r] * impulses[at(c)].f[o + r];
     }
   }
+  std::array<double*, Columns> v;
+  for (int c = 0; c < Columns; ++c) v[at(c)] = impulses[at(c)].v->data();
   for (int t : island.trees) {
-    dynamics.unwhiten_add(t, work.data(), v.data());
+    dynamics.unwhiten_add<Columns>(t, work.data(), v);
     const Tree& tree = model_->trees[at(t)];
-    work.segment(tree.iv, tree.nv).setZero();
+    work.segment(Columns * tree.iv, Columns * tree.nv).setZero();
   }
 }
+template void Assembly::apply<1>(const Island&, const Dynamics&, const ContactProblem&, const std::array<Impulse, 1>&,
+                                 VecX&) const;
+template void Assembly::apply<2>(const Island&, const Dynamics&, const ContactProblem&, const std::array<Impulse, 2>&,
+                                 VecX&) const;
 
 }  // namespace tribo

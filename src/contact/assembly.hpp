@@ -1,6 +1,7 @@
 // From contacts and rows to contact problems: islands, whitened Jacobians, free velocities.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,13 @@ struct Island {
   std::vector<int> contacts, rows, trees;
 };
 
+/// Forces that act for a time, and the velocities that they change.
+struct Impulse {
+  const double* f;  ///< (n) of the problem [N]
+  double time;      ///< [s]
+  VecX* v;          ///< (nv)
+};
+
 class Assembly {
  public:
   explicit Assembly(const Model& model);
@@ -63,9 +71,11 @@ class Assembly {
              const Dynamics& dynamics, const VecX& v, const VecX& v_free, bool need_dense, ContactProblem& problem,
              VectorBuffer& before, VectorBuffer& free);
 
-  /// Adds M^-1 J^T f dt of one island's solution to v; work is (nv) of zeros and is left so.
-  void apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem, const double* f, double dt,
-             VecX& work, VecX& v) const;
+  /// Adds M^-1 J^T f time of one island's forces to v, for one or two sets of forces; work is (Columns nv) of zeros and
+  /// is left so.
+  template <int Columns>
+  void apply(const Island& island, const Dynamics& dynamics, const ContactProblem& problem,
+             const std::array<Impulse, Columns>& impulses, VecX& work) const;
 
  private:
   int root(int tree);

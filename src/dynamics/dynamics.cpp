@@ -321,19 +321,26 @@ void Dynamics::whiten(int body, double* J) const {
 template void Dynamics::whiten<1>(int, double*) const;
 template void Dynamics::whiten<3>(int, double*) const;
 
-void Dynamics::unwhiten_add(int t, double* w, double* x) const {
+template <int Columns>
+void Dynamics::unwhiten_add(int t, double* w, const std::array<double*, Columns>& x) const {
   const Tree& tree = model_->trees[at(t)];
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-    double y = w[k] * dis_[k];
+    double y[Columns];
+    for (int c = 0; c < Columns; ++c) y[c] = w[Columns * k + c] * dis_[k];
     if (!tree.single) {
       const double* l = lrow(k);
       const int* chain = chain_[at(k)];
-      for (int a = 0; a < depth_[at(k)]; ++a) y -= l[a] * w[chain[a]];
+      for (int a = 0; a < depth_[at(k)]; ++a)
+        for (int c = 0; c < Columns; ++c) y[c] -= l[a] * w[Columns * chain[a] + c];
     }
-    w[k] = y;
-    x[k] += y;
+    for (int c = 0; c < Columns; ++c) {
+      w[Columns * k + c] = y[c];
+      x[at(c)][k] += y[c];
+    }
   }
 }
+template void Dynamics::unwhiten_add<1>(int, double*, const std::array<double*, 1>&) const;
+template void Dynamics::unwhiten_add<2>(int, double*, const std::array<double*, 2>&) const;
 
 void Dynamics::solve_in_place(int t, double* b) const {
   const Tree& tree = model_->trees[at(t)];

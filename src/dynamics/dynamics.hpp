@@ -12,6 +12,7 @@
 // acceleration as its derivative. So a free body keeps its linear momentum exactly. The stepper turns it afterwards.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -66,8 +67,9 @@ class Dynamics {
   /// J -> Y = J L^-1 D^-1/2 in place, along the chain of a body; rows x depth, column-major.
   template <int Rows>
   void whiten(int body, double* J) const;
-  /// x += L^-1 D^-1/2 w on one tree; w and x are (nv). w is overwritten.
-  void unwhiten_add(int tree, double* w, double* x) const;
+  /// x += L^-1 D^-1/2 w on one tree; each x is (nv), w (Columns nv) with the columns side by side. w is overwritten.
+  template <int Columns>
+  void unwhiten_add(int tree, double* w, const std::array<double*, Columns>& x) const;
   /// b <- (M + extra)^-1 b on one tree; (nv).
   void solve_in_place(int tree, double* b) const;
   /// y = M x on one tree, without extra; (nv).

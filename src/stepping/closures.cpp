@@ -109,7 +109,7 @@ bool Closures::solve(const Island& island) {
   for (int j = 0; j < n; ++j) f_[j] = -rows_[at(island.rows[at(j)])].error;
   if (!dense::cholesky(matrix_.data(), n)) return false;
   dense::cholesky_solve(matrix_.data(), n, f_.data());
-  assembly_.apply(island, dynamics_, problem_, f_.data(), 1, work_, dq_);
+  assembly_.apply<1>(island, dynamics_, problem_, {{{f_.data(), 1, &dq_}}}, work_);
   return true;
 }
 

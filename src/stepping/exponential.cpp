@@ -32,6 +32,7 @@ class Exponential final : public Compliant {
   Exponential(const Model& model, const StepperOptions& options)
       : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model) {
     for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
+    pair_.setZero(2 * model.nv);
     for (const Body& b : model.bodies)
       if (b.joint == JointKind::Free) free_joints_.push_back(b.iv);
     if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
@@ -166,8 +167,8 @@ class Exponential final : public Compliant {
     if (!(slips ? let_slip(island, h) : integrate_forces(h, true))) return false;
     if (watched) watch(island, h);
     scatter(island);
-    work.assembly.apply(island, dynamics, problem_, f1_.data(), h, zero_, v_new_);
-    work.assembly.apply(island, dynamics, problem_, f2_.data(), 0.5 * h, zero_, v_mean_);  // (expo.5)
+    work.assembly.apply<2>(island, dynamics, problem_, {{{f1_.data(), h, &v_new_}, {f2_.data(), 0.5 * h, &v_mean_}}},
+                           pair_);  // (expo.5)
     return true;
   }
 
@@ -456,7 +457,7 @@ class Exponential final : public Compliant {
   ContactProblem problem_;
   VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_, end_x_, end_c_;
-  VecX extra_, vdot_;
+  VecX extra_, vdot_, pair_;
   Modal modal_;
   Polynomial polynomial_;
   bool few_terms_ = false;  // the polynomial is in use

@@ -186,7 +186,7 @@ class Rigid final : public Stepper {
     c_.resize(problem_.size());
     problem_.velocity(f_.data(), c_.data());
     report_island(model, work, island, dt, solve.residual, report);
-    work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, v_new_);
+    work.assembly.apply<1>(island, work.dynamics, problem_, {{{f_.data(), dt, &v_new_}}}, zero_);
   }
 
   void soften_closures(const Island& island) {
@@ -329,7 +329,7 @@ class Rigid final : public Stepper {
         if (deep && moved < -0.5 * problem_.g()[n] && report.status == StepStatus::Ok)
           report.status = StepStatus::Wedged;
       }
-      work.assembly.apply(island, work.dynamics, problem_, f_.data(), dt, zero_, recovery_v_);
+      work.assembly.apply<1>(island, work.dynamics, problem_, {{{f_.data(), dt, &recovery_v_}}}, zero_);
     }
   }
 
