@@ -140,8 +140,8 @@ class Pieces {
   void apply() {
     v_new_ = v_free_;
     for (int i = 0; i < work_.assembly.islands(); ++i)
-      work_.assembly.apply(work_.assembly.island(i), work_.dynamics, solves_[at(i)].problem, solves_[at(i)].f.data(),
-                           dt_, zero_, v_new_);
+      work_.assembly.apply<1>(work_.assembly.island(i), work_.dynamics, solves_[at(i)].problem,
+                              {{{solves_[at(i)].f.data(), dt_, &v_new_}}}, zero_);
   }
 
   const Model& model_;

@@ -161,8 +161,9 @@ void print_summary(const Json& j) {
   std::string robots;
   for (const Json& r : j["robots"]) robots += (robots.empty() ? "" : ", ") + r.get<std::string>();
   line("scene", j["scene"].get<std::string>() + (robots.empty() ? "" : ", robots " + robots));
-  line("method", j["stepper"].get<std::string>() + ", " + j["contact_model"].get<std::string>() + ", " +
-                     j["solver"].get<std::string>() + ", dt " + number(j["dt"]) + " s");
+  const std::string stepper = j["stepper"], model = j["contact_model"], solver = j["solver"];
+  const bool solves = stepper_entry(stepper).targets;  // the others have a law of their own
+  line("method", stepper + (solves ? ", " + model + ", " + solver : "") + ", dt " + number(j["dt"]) + " s");
   line("simulated", number(j["simulated_time"]) + " s in " + j["steps"].dump() + " steps");
   line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");
   line("contacts", j["contacts"]["closed"].dump() + " closed at the end, normal forces sum to " +

@@ -264,9 +264,15 @@ std::vector<std::string> Section::texts(const std::string& key) {
   return list;
 }
 
+std::string Section::path(const std::string& key) const {
+  const std::size_t first = label_.find_first_not_of('[');
+  if (first == std::string::npos) return key;
+  return label_.substr(first, label_.find(']') - first) + "." + key;
+}
+
 Section Section::inner(const std::string& key) {
   const TomlValue* found = value(key);
-  return Section(found ? *found : empty_table, file_, "[" + key + "]");
+  return Section(found ? *found : empty_table, file_, "[" + path(key) + "]");
 }
 
 std::vector<Section> Section::tables(const std::string& key) {
@@ -274,10 +280,10 @@ std::vector<Section> Section::tables(const std::string& key) {
   std::vector<Section> list;
   if (found == nullptr) return list;
   if (found->kind != TomlValue::Kind::Array) {
-    list.emplace_back(*found, file_, "[" + key + "]");
+    list.emplace_back(*found, file_, "[" + path(key) + "]");
     return list;
   }
-  for (const TomlValue& item : found->items) list.emplace_back(item, file_, "[[" + key + "]]");
+  for (const TomlValue& item : found->items) list.emplace_back(item, file_, "[[" + path(key) + "]]");
   return list;
 }
 

@@ -77,6 +77,7 @@ class Section {
 
  private:
   std::string place(const TomlValue& value) const;
+  std::string path(const std::string& key) const;  // with the sections around it
   [[noreturn]] void rethrow(const std::string& key, const InvalidInput& error) const;
 
   const TomlValue* table_;
