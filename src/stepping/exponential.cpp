@@ -256,7 +256,7 @@ class Exponential final : public Compliant {
     against_.setZero(problem_.size());
     auto spring = [&](int i) -> const Spring& { return springs_[at(island.contacts[at(i)])]; };
     for (int i = 0; i < nc; ++i)
-      if (spring(i).mode == ContactMode::Open && !spring(i).fresh) let_go(i);
+      if (!(spring(i).f.z() > 0) && !spring(i).fresh) let_go(i);  // it pulls at the start
     if (!integrate_forces(h, true)) return false;
     bool turned = false;  // since a contact last changed its law
     for (int pass = 0; pass < most_passes; ++pass) {
