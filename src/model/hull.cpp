@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "model/names.hpp"
 #include "tribo/shape.hpp"
 
 namespace tribo {
@@ -17,6 +18,8 @@ namespace {
 
 using Triangle = std::array<int, 3>;
 using Edge = std::pair<int, int>;
+
+constexpr double most_away = 1e5;  // coordinate of a point [m]; Qhull, as it is packaged, crashes where it would warn
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -167,8 +170,12 @@ namespace {
 void check_points(const std::vector<Vec3>& points, const std::string& owner) {
   if (points.size() < 4)
     throw InvalidInput(owner + ": a convex hull needs at least 4 points, got " + std::to_string(points.size()));
-  for (const Vec3& p : points)
+  for (const Vec3& p : points) {
     if (!p.allFinite()) throw InvalidInput(owner + ": a point of the hull is not finite");
+    if (p.cwiseAbs().maxCoeff() > most_away)
+      throw InvalidInput(owner + ": a point of the hull is " + shown(p.cwiseAbs().maxCoeff()) +
+                         " m away, must be within " + shown(most_away) + " m (is the scale right?)");
+  }
   if (!(thickness(points) > 1e-7))
     throw InvalidInput(owner + ": no convex hull, its " + std::to_string(points.size()) + " points lie in a plane");
 }

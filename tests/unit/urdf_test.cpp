@@ -272,6 +272,8 @@ TEST_CASE("hull: a box with points inside and on its faces has 8 vertices and 6 
   CHECK((exact.about_com - got.about_com).norm() < 1e-12);
   CHECK((got.com - Vec3(0, 1, 0)).norm() < 1e-12);
   CHECK_THROWS_AS(make_hull({Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(1, 1, 0)}, "flat"), InvalidInput);
+  CHECK_THROWS_WITH_AS(make_hull({Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 2e30)}, "far"),
+                       doctest::Contains("far: a point of the hull is 2e+30 m away"), InvalidInput);
 }
 
 TEST_CASE("hull: Euler's formula holds for the hulls of a robot's meshes") {
