@@ -12,6 +12,16 @@ inline SurfacePair spring(double K, double B, double mu = 1) {
   return s;
 }
 
+inline Geometry point_foot(int body, const Vec3& p, int material) {
+  Geometry foot;
+  foot.name = "foot";
+  foot.kind = ShapeKind::Point;
+  foot.body = body;
+  foot.X_BG.p = p;
+  foot.material = material;
+  return foot;
+}
+
 // A point mass that cannot turn: three prismatic joints, and a contact point on the last body.
 struct Slider {
   explicit Slider(double mass, const SurfacePair& surface, const Vec3& gravity = {0, 0, -9.81}) {
@@ -31,12 +41,7 @@ struct Slider {
       }
       builder.add_body(body);
     }
-    Geometry foot;
-    foot.name = "foot";
-    foot.kind = ShapeKind::Point;
-    foot.body = 2;
-    foot.material = material;
-    builder.add_geometry(foot);
+    builder.add_geometry(point_foot(2, Vec3::Zero(), material));
     builder.add_ground({}, material);
     model = std::make_shared<const Model>(builder.build());
   }

@@ -59,7 +59,6 @@ struct Followed {
 struct LimitSpring {
   double gap = 0, c = 0;  ///< distance to the limit and its rate [rad] or [m]
   double f = 0, mean = 0;
-  bool active(double x) const { return x < 0; }
 };
 
 /// A moment of a part at which forces are taken, for the ledger (compliant.6).

@@ -188,8 +188,10 @@ template <int N>
 Sum pick() {
 #ifdef TRIBO_WIDE
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    if constexpr (N <= 12) return clenshaw_split<N>;
-    return clenshaw_wide<N>;
+    if constexpr (N <= 12)
+      return clenshaw_split<N>;
+    else
+      return clenshaw_wide<N>;
   }
 #endif
   return clenshaw<N>;

@@ -44,13 +44,7 @@ Simulation hopper(const Scheme& scheme, double dt, StepperOptions options) {
   p.damping << 0.3, 0.5, 0.7, 0.03, 0.02, 0.01, 0.2, 0.05, 0.04, 0.03;
   p.armature[6] = 0.01;
   p.upper[6] = 0.35;
-  Geometry foot;
-  foot.name = "foot";
-  foot.kind = ShapeKind::Point;
-  foot.body = 2;
-  foot.X_BG.p = Vec3(0, 0, -0.12);
-  foot.material = material;
-  builder.add_geometry(foot);
+  builder.add_geometry(point_foot(2, Vec3(0, 0, -0.12), material));
   builder.add_ground({}, material);
   auto model = std::make_shared<const Model>(builder.build());
   options.compliant.midpoint = scheme.midpoint;

@@ -213,13 +213,7 @@ TEST_CASE("order of each stepper on a smooth problem on the group") {
   body.inertia.com = Vec3(0.02, 0.01, 0.03);
   body.inertia.about_com = Vec3(0.01, 0.02, 0.025).asDiagonal();
   builder.add_body(body);
-  Geometry point;
-  point.name = "point";
-  point.kind = ShapeKind::Point;
-  point.body = 0;
-  point.X_BG.p = Vec3(0.1, 0.05, -0.2);
-  point.material = material;
-  builder.add_geometry(point);
+  builder.add_geometry(point_foot(0, Vec3(0.1, 0.05, -0.2), material));
   builder.add_ground({}, material);
   auto model = std::make_shared<const Model>(builder.build());
   StepperOptions options;
