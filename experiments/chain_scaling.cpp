@@ -5,7 +5,7 @@
 
 #include "list.hpp"
 #include "simulation/cpu_time.hpp"
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/momentum.hpp"
 
 namespace tribo::experiments {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dynamics/dynamics.hpp"
-#include "stepping/springs.hpp"
+#include "stepping/rigid/springs.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/scene.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "contact/block_kernels.hpp"
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/factor.hpp"
 
 namespace tribo {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

@@ -9,7 +9,7 @@
 // no force that stops it: Infeasible. Dense problems only.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
 

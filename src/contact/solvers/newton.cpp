@@ -18,7 +18,7 @@
 // tells which.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"

@@ -1,11 +1,11 @@
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
 
-#include "contact/clones.hpp"
+#include "linalg/clones.hpp"
 
 namespace tribo::dense {
 namespace {

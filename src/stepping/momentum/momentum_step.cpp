@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/momentum.hpp"
 
 namespace tribo {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "contact/assembly.hpp"
-#include "stepping/rolling_sweep.hpp"
+#include "stepping/rigid/rolling_sweep.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {

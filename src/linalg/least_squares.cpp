@@ -1,4 +1,4 @@
-#include "stepping/least_squares.hpp"
+#include "linalg/least_squares.hpp"
 
 #include <cmath>
 #include <numeric>

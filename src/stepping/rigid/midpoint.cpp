@@ -7,7 +7,7 @@
 // is all that it costs. Floating trees are refused: their base velocity turns within the step.
 // What the rule itself adds to the energy, with T_h the kinetic energy with M_h and v_m = (v + v') / 2:
 //   W_int = T(q+, v') - T_h(v') + T_h(v) - T(q, v) + V(q+) - V(q) - dt v_m . h_h                          (midpoint.3)
-#include "stepping/midpoint.hpp"
+#include "stepping/rigid/midpoint.hpp"
 
 namespace tribo {
 namespace {

@@ -9,7 +9,7 @@
 //   midpoint                     the same in the middle, with its M, J and bias, in its axes
 //   implicit Euler               the end, v+
 //   Runge-Kutta                  the four stages, with the weights of the method
-#include "stepping/compliant.hpp"
+#include "stepping/compliant/compliant.hpp"
 
 namespace tribo {
 

@@ -1,4 +1,4 @@
-#include "stepping/flight.hpp"
+#include "stepping/rigid/flight.hpp"
 
 namespace tribo {
 namespace {

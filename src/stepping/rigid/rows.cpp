@@ -1,10 +1,10 @@
-#include "stepping/rows.hpp"
+#include "stepping/rigid/rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "stepping/closures.hpp"
-#include "stepping/rolling.hpp"
+#include "stepping/rigid/closures.hpp"
+#include "stepping/rigid/rolling.hpp"
 
 namespace tribo {
 namespace {

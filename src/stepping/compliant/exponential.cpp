@@ -16,10 +16,10 @@
 #include <cmath>
 
 #include "model/names.hpp"
-#include "stepping/compliant.hpp"
-#include "stepping/matrix_exponential.hpp"
-#include "stepping/modal.hpp"
-#include "stepping/polynomial.hpp"
+#include "stepping/compliant/compliant.hpp"
+#include "linalg/matrix_exponential.hpp"
+#include "linalg/modal.hpp"
+#include "linalg/polynomial.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {

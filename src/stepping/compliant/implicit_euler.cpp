@@ -11,9 +11,9 @@
 // are taken at the end of the step, torques within their limits.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "dynamics/derivatives.hpp"
-#include "stepping/compliant.hpp"
+#include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {

@@ -23,13 +23,13 @@
 // is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
 #include <cmath>
 
-#include "stepping/closures.hpp"
+#include "stepping/rigid/closures.hpp"
 #include "stepping/contact_report.hpp"
-#include "stepping/flight.hpp"
-#include "stepping/midpoint.hpp"
-#include "stepping/rolling.hpp"
-#include "stepping/rows.hpp"
-#include "stepping/springs.hpp"
+#include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/midpoint.hpp"
+#include "stepping/rigid/rolling.hpp"
+#include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/springs.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {

@@ -1,4 +1,4 @@
-#include "stepping/rolling_sweep.hpp"
+#include "stepping/rigid/rolling_sweep.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "stepping/matrix_exponential.hpp"
+#include "linalg/matrix_exponential.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

@@ -1,8 +1,8 @@
-#include "stepping/closures.hpp"
+#include "stepping/rigid/closures.hpp"
 
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {

@@ -5,7 +5,7 @@
 #include "model/names.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/momentum.hpp"
 
 namespace tribo {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "model/names.hpp"
-#include "stepping/compliant.hpp"
+#include "stepping/compliant/compliant.hpp"
 #include "stepping/contact_points.hpp"
 
 namespace tribo {

@@ -1,4 +1,4 @@
-#include "stepping/contact_program.hpp"
+#include "stepping/momentum/contact_program.hpp"
 
 #include <Eigen/LU>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "stepping/polynomial.hpp"
+#include "linalg/polynomial.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "contact/clones.hpp"
-#include "stepping/modal.hpp"
+#include "linalg/clones.hpp"
+#include "linalg/modal.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

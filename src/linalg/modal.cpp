@@ -1,6 +1,6 @@
 // The eigenvectors of S are never formed: Householder reflections and the plane rotations of the QL iteration are kept
 // and applied to the few vectors that are wanted, forth and back.
-#include "stepping/modal.hpp"
+#include "linalg/modal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -18,8 +18,8 @@
 #include <cmath>
 
 #include "contact/assembly.hpp"
-#include "stepping/contact_program.hpp"
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/contact_program.hpp"
+#include "stepping/momentum/momentum.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {

@@ -5,7 +5,7 @@
 //   v = -ln(1 - x) / k_w                                                                              (microscopic.2)
 #include <cmath>
 
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/momentum.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {

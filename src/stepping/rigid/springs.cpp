@@ -1,4 +1,4 @@
-#include "stepping/springs.hpp"
+#include "stepping/rigid/springs.hpp"
 
 #include <cmath>
 

@@ -29,7 +29,7 @@
 
 #include <vector>
 
-#include "stepping/least_squares.hpp"
+#include "linalg/least_squares.hpp"
 #include "tribo/buffer.hpp"
 
 namespace tribo {

@@ -7,7 +7,7 @@
 // T(r) w = w + r x w / 2 + (1/|r|^2 - (1 + cos|r|) / (2 |r| sin|r|)) r x (r x w). Spherical joints: r alone.
 // The list of contacts is that of the start; their points move with the bodies. Anchors that are drawn (compliant.8)
 // are coordinates too, where h K <= B; else their time constant is shorter than the step. Gains are taken at the start.
-#include "stepping/compliant.hpp"
+#include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {

@@ -1,4 +1,4 @@
-#include "stepping/rolling.hpp"
+#include "stepping/rigid/rolling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 // acceleration; where the point is found too deep after all, the part is taken back and shortened         (compliant.4)
 // Accuracy: a part h is kept where it and two of h/2 agree; the two are what is kept                      (compliant.5)
 // Within it, or with events, a part also ends where a contact changes its law (expo.8).
-#include "stepping/compliant.hpp"
+#include "stepping/compliant/compliant.hpp"
 
 #include <algorithm>
 #include <cmath>
