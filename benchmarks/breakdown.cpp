@@ -9,8 +9,6 @@
 namespace tribo::bench {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // The order and the arithmetic of src/stepping/rigid/rigid.cpp for hard contacts without impacts and drives within limits.
 class Pieces {
  public:

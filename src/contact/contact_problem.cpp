@@ -9,8 +9,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Whitened coordinates that two blocks of one tree share: index lists run from the root, so these are a common prefix.
 int shared_depth(const ContactFactor& factor, const FactorBlock& a, const FactorBlock& b) {
   if (a.tree != b.tree) return 0;

@@ -7,8 +7,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double dependent = 1e-12;  // squared sine of the angle to the active normals
 constexpr double slack = 1e-10;      // relative violation that is forgiven
 

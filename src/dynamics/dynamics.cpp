@@ -6,8 +6,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Spatial cross_motion(const Spatial& V, const Spatial& S) {
   return {V.ang.cross(S.lin) + V.lin.cross(S.ang), V.ang.cross(S.ang)};
 }

@@ -8,8 +8,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // C = A B, all n x n; B may have fewer columns.
 void multiply(const double* A, const double* B, int n, int columns, double* C) {
   std::fill(C, C + at(n) * at(columns), 0.0);

@@ -10,8 +10,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Series about 0 of the last two integrals, for d t + l t^2 < 1; the others follow from the equation itself without
 // cancellation there. With T_n the terms of s3: T_n+2 = -d t / (n + 5) T_n+1 - l t^2 / ((n + 5)(n + 4)) T_n.
 Oscillator series(double l, double d, double t) {

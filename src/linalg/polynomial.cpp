@@ -14,8 +14,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr int nodes = Polynomial::most_terms;
 constexpr double tolerance = 1e-14;  // of what is left out, to the largest coefficient
 

@@ -9,8 +9,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Asks for nothing, within the limits of the model: no torque where there is no motor.
 void clear(const Model& model, Actuation& actuation) {
   actuation.resize(model.nv);

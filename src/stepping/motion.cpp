@@ -4,12 +4,6 @@
 #include "stepping/workspace.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 // (rk.1)
 Vec3 rotation_rate(const Vec3& r, const Vec3& w) {
   const double a2 = r.squaredNorm(), a = std::sqrt(a2);

@@ -16,7 +16,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 using Side = BoxQp::Side;
 
 class Dantzig final : public ContactSolver {

@@ -20,7 +20,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double smallest_pivot = 1e-10;  // in the scaled problem, whose diagonal is 1
 
 class Lemke final : public ContactSolver {

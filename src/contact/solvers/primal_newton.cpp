@@ -26,8 +26,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 enum class Compliance { MuJoCo, Sap };
 
 // Derivative of project_cone.

@@ -20,8 +20,6 @@ constexpr int most_retries = 8;
 constexpr double least_held = 1e-3;   // shortest part for a change of a contact, of the step
 constexpr double least_share = 1e-9;  // shortest part, of the step
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // First time at which gap + speed t + acceleration t^2 / 2 falls to 0, or infinity.
 double touching_time(double gap, double speed, double acceleration) {
   const double discriminant = speed * speed - 2 * acceleration * gap;

@@ -13,8 +13,6 @@ constexpr double touch_slop = 1e-7;     // a gap that counts as touching when a 
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void require(bool good, const std::string& field, double value, const std::string& bound) {
   if (!good || !std::isfinite(value))
     throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);

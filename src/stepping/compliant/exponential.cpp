@@ -25,8 +25,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 class Exponential final : public Compliant {
  public:
   Exponential(const Model& model, const StepperOptions& options)

@@ -19,8 +19,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // d exp(w) = exp(w) [T dw].
 Mat3 right_jacobian(const Vec3& w) {
   const double a2 = w.squaredNorm(), a = std::sqrt(a2);

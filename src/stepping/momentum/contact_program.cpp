@@ -6,8 +6,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double rank_tolerance = 1e-12;  // of pivoting and minimum norm: rounding of A
 constexpr double local_slack = 1e-9;      // makes local blocks invertible, of the mean diagonal
 constexpr int dense_unknowns = 150;       // up to here a relaxed program is solved by QR

@@ -25,8 +25,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr std::size_t most_trees = 64;  // of macroscopic
 
 enum class Variant { Momentum, Relaxed, Macroscopic };

@@ -14,8 +14,6 @@ constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
 constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void require(bool good, const std::string& field, double value, const std::string& bound) {
   if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
 }

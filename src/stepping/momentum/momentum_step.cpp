@@ -7,8 +7,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double c = 0.70710678118654752440;  // 1/sqrt(2)
 constexpr double weight[] = {1.0 / 6, (1 - c) / 3, (1 + c) / 3, 1.0 / 6};
 constexpr double tableau[4][3] = {{0, 0, 0}, {0.5, 0, 0}, {c - 0.5, 1 - c, 0}, {0, -c, 1 + c}};  // (momentum.5)

@@ -8,8 +8,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr int most_rounds = 8;
 constexpr double closed = 1e-13;  // [m] or [rad]: near the rounding of coordinates of order one

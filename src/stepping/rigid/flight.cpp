@@ -1,12 +1,6 @@
 #include "stepping/rigid/flight.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void Flight::begin(const Model& model, const Workspace& work) {
   trees_.clear();
   momentum_.clear();

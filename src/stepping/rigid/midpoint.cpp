@@ -10,12 +10,6 @@
 #include "stepping/rigid/midpoint.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 Midpoint::Midpoint(const Model& model) : free_(model.trees.size(), 0), dynamics_(model) {
   for (const Tree& tree : model.trees) {
     const Body& root = model.bodies[at(tree.first_body)];

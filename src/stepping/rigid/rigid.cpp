@@ -41,8 +41,6 @@ constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot un
 constexpr double closure_compliance = 1e-10;  // of the largest diagonal entry of G among the rows of an equality
 constexpr double open_closure = 1e-6;         // error of an equality that its correction leaves is flagged [m] or [rad]
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 class Rigid final : public Stepper {
  public:
   Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model), closures_(model) {

@@ -10,8 +10,6 @@ constexpr int most_rounds = 10;   // with intervals, before sweeps take over
 constexpr int most_sweeps = 500;  // rounds of them
 constexpr int sweeps_a_round = 8;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void set(ContactProblem& problem, int j, double bound) {
   problem.lower()[j] = -bound;
   problem.upper()[j] = bound;

@@ -6,12 +6,6 @@
 #include "contact/diagonal_block.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void RollingSweep::begin(const Island& island, std::span<const Row> rows, const ContactProblem& problem,
                          const double* f) {
   turns_.assign(at(problem.nc()), {});

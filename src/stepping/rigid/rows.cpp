@@ -9,8 +9,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
