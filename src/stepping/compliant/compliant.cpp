@@ -39,6 +39,7 @@ StepReport Compliant::advance(const Model& model, State& state, Workspace& work,
   prepare(model, state, work);
   hold_torque(model, state, work);
   work.contacts.clear();
+  merged_parts_ = 0;
   report.substeps = 0;
   report.contacts = 0;
   const bool done = options_.compliant.accuracy > 0 ? run_accurate(model, state, work, dt, report)
@@ -57,7 +58,7 @@ StepReport Compliant::advance(const Model& model, State& state, Workspace& work,
   report.t = state.t;
   report.contacts = static_cast<int>(work.contacts.size());
   for (ContactReport& r : work.contacts) {
-    r.f /= dt;  // impulses were summed
+    if (report.substeps > 1) r.f /= dt;  // impulses were summed
     report.closed += r.f.z() > 0;
     report.penetration = std::max(report.penetration, -r.gap);
   }
@@ -300,10 +301,13 @@ void Compliant::merge_part(Workspace& work, double h, StepReport& report) {
   report.laws.signorini = std::max(report.laws.signorini, part_.laws.signorini);
   report.laws.coulomb = std::max(report.laws.coulomb, part_.laws.coulomb);
   report.laws.dissipation = std::max(report.laws.dissipation, part_.laws.dissipation);
-  for (ContactReport& r : part_reports_) r.f *= h;
-  if (work.contacts.empty()) {
+  if (merged_parts_++ == 0) {
+    first_part_ = h;
     work.contacts = part_reports_;  // copies: each list keeps the memory that it has grown to
   } else {
+    if (merged_parts_ == 2)
+      for (ContactReport& r : work.contacts) r.f *= first_part_;
+    for (ContactReport& r : part_reports_) r.f *= h;
     merged_.clear();
     auto a = work.contacts.begin();
     for (const ContactReport& r : part_reports_) {
@@ -329,6 +333,7 @@ void Compliant::save(const State& state, const Workspace& work, const StepReport
   saved.t = state.t;
   saved.contacts = state.contacts;
   saved.reports = work.contacts;
+  saved.merged_parts = merged_parts_;
   saved.report = report;
 }
 
@@ -338,6 +343,7 @@ void Compliant::restore(const Saved& saved, State& state, Workspace& work, StepR
   state.t = saved.t;
   state.contacts = saved.contacts;
   work.contacts = saved.reports;
+  merged_parts_ = saved.merged_parts;
   report = saved.report;
   work.current = false;
   prepared_ = false;

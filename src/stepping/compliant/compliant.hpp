@@ -135,6 +135,7 @@ class Compliant : public Stepper {
     double t = 0;
     std::vector<ContactMemory> contacts;
     std::vector<ContactReport> reports;
+    int merged_parts = 0;
     StepReport report;
   };
 
@@ -173,7 +174,8 @@ class Compliant : public Stepper {
   double dt_ = 0, t_known_ = 0;
   double energy_before_ = 0, elastic_before_ = 0;  // at the start of the part [J]
   bool prepared_ = false, split_ = false;
-  int parts_ = 0;
+  int parts_ = 0, merged_parts_ = 0;
+  double first_part_ = 0;  // [s]
 };
 
 }  // namespace tribo
