@@ -111,13 +111,15 @@ void MomentumFamily::gill(const Model& model, const State& state, double dt) {
   move_.setZero();
   v_new_ = state.v;
   for (int s = 0; s < 4; ++s) {
-    move_ += dt * weight[s] * k_move_[s];
+    move_ += weight[s] * k_move_[s];
     v_new_ += dt * weight[s] * k_u_[s];
   }
   q_new_ = state.q;
-  integrate(model, move_, 1, q_new_);
-  for (int i : free_)
-    v_new_.segment<3>(i) = rotation_exponential(-move_.segment<3>(i + 3)) * Vec3(v_new_.segment<3>(i));
+  integrate(model, move_, dt, q_new_);
+  for (int i : free_) {
+    const Vec3 w = move_.segment<3>(i + 3);
+    if (!w.isZero(0)) v_new_.segment<3>(i) = rotation_exponential(-dt * w) * Vec3(v_new_.segment<3>(i));
+  }
 }
 
 // Rates of the coordinates at (move_, u_), and what the stage adds to means and powers.
