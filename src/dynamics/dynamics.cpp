@@ -30,6 +30,7 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
   A_.resize(nb);
   F_.resize(nb);
   I_.resize(nb);
+  subtree_.resize(nb);
   aligned_.resize(nb);
   origin_.resize(model.trees.size());
   momentum_.resize(model.trees.size());
@@ -202,9 +203,10 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
 }
 
 void Dynamics::backward(const Tree& tree, const VecX& v) {
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) subtree_[at(i)] = I_[at(i)];
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
-    const RigidInertia& I = I_[at(i)];
+    const RigidInertia& I = subtree_[at(i)];
     const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
     const int n = nv_of(body.joint);
     for (int k = body.iv; k < body.iv + n; ++k) {
@@ -224,7 +226,7 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
       kinetic_ += 0.5 * armature * v[k] * v[k];
     }
     if (body.parent >= 0) {
-      RigidInertia& Ip = I_[at(body.parent)];
+      RigidInertia& Ip = subtree_[at(body.parent)];
       Ip.m += I.m;
       Ip.mc += I.mc;
       Ip.I += I.I;
@@ -236,7 +238,7 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
   }
 }
 
-// h alone: the inertias stay those of the bodies.
+// h alone.
 void Dynamics::backward_bias(const Tree& tree, const VecX& v) {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];

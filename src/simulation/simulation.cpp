@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "simulation/ledger.hpp"
+#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -109,9 +110,7 @@ struct Simulation::Impl {
     Audit& a = audit;
     ++a.steps;
     a.time = state.t;
-    a.laws.signorini = std::max(a.laws.signorini, report.laws.signorini);
-    a.laws.coulomb = std::max(a.laws.coulomb, report.laws.coulomb);
-    a.laws.dissipation = std::max(a.laws.dissipation, report.laws.dissipation);
+    a.laws.add(report.laws);
     a.penetration = std::max(a.penetration, report.penetration);
     a.iterations += static_cast<std::uint64_t>(report.solve.iterations);
     a.worst_residual = std::max(a.worst_residual, report.solve.residual.relative());
@@ -145,7 +144,7 @@ struct Simulation::Impl {
     audit = {};
     audit.energy.kinetic = work.dynamics.kinetic();
     audit.energy.potential = work.dynamics.potential();
-    audit.energy.elastic = stepper->elastic(*model, state, work);
+    audit.energy.elastic = stepper->elastic(state, work);
     audit.energy_start = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
     audit.energy_scale = std::max({audit.energy.kinetic, std::abs(audit.energy.potential), audit.energy.elastic});
     started = true;
@@ -176,15 +175,15 @@ StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
   s.control();
-  StepReport report = s.stepper->advance(*s.model, s.state, s.work, s.dt);
+  StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   report.unsolved = s.work.actuation.unsolved;
   s.diagnose(report);
   return report;
 }
 
-const std::vector<ContactReport>& Simulation::contacts() const { return impl_->work.contacts; }
-const VecX& Simulation::torque() const { return impl_->work.torque; }
-const VecX& Simulation::target_miss() const { return impl_->work.target_miss; }
+const std::vector<ContactReport>& Simulation::contacts() const { return impl_->stepper->contacts(); }
+const VecX& Simulation::torque() const { return impl_->stepper->outcome().torque; }
+const VecX& Simulation::target_miss() const { return impl_->stepper->outcome().target_miss; }
 const Audit& Simulation::audit() const { return impl_->audit; }
 const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
@@ -197,7 +196,7 @@ void Simulation::set_state(const State& state) {
     throw InvalidInput("the state has the wrong sizes for this simulation (controllers with other memory?)");
   if (!state.q.allFinite() || !state.v.allFinite()) throw InvalidInput("the state is not finite");
   impl_->state = state;  // a copy keeps the capacity of the contact list
-  impl_->work.current = false;
+  impl_->work.moved();
   impl_->started = false;
 }
 

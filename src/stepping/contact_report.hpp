@@ -1,6 +1,8 @@
 // What every stepper says of a contact in the same way.
 #pragma once
 
+#include <cmath>
+
 #include "tribo/contact.hpp"
 
 namespace tribo {
@@ -17,14 +19,15 @@ inline ContactReport listed_report(const Contact& contact) {
   return r;
 }
 
-/// Adds force, velocity at the end and mode of a contact that acts, under the friction mu. Returns |f_T| [N].
-inline double add_action(const Vec3& f, const Vec3& c, ContactMode mode, double mu, ContactReport& r) {
+/// Adds force, velocities at both ends and mode of a contact that acts, under the friction mu.
+inline void add_action(const Vec3& f, const Vec3& c_start, const Vec3& c, ContactMode mode, double mu,
+                       ContactReport& r) {
   r.f = f;
+  r.c_start = c_start;
   r.c = c;
   r.mode = mode;
-  const double tangential = f.head<2>().norm();
-  r.cone_margin = mu * f.z() - tangential;
-  return tangential;
+  r.mu = mu;
+  r.cone_margin = mu * f.z() - std::sqrt(f.x() * f.x() + f.y() * f.y());
 }
 
 }  // namespace tribo

@@ -1,4 +1,4 @@
-// The energy ledger of the compliant family: its lines are formulas of their own (compliant.6), (compliant.10), so that
+// The energy ledger of the compliant family: its lines are formulas of their own (ledger.1), (ledger.2), so that
 // they add up only where the motion obeys the forces that are charged.
 #include <doctest/doctest.h>
 

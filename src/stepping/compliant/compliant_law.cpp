@@ -37,40 +37,31 @@ Compliant::Compliant(const Model& model, const StepperOptions& options) : option
       limited_.push_back({b.iv, b.iq});
   }
   split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
-  lower_ = model.joints.lower;
-  upper_ = model.joints.upper;
-  for (VecX* x : {&torque_, &v_new_, &v_mean_, &zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_})
-    x->setZero(model.nv);
+  for (VecX* x : {&zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_}) x->setZero(model.nv);
 }
 
-// Contacts, springs and limits at a state: a function of the state alone, so that a restored run goes on bit for bit.
-void Compliant::prepare(const Model& model, const State& state, Workspace& work) {
-  if (prepared_ && work.current && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
-  work.update(state);
-  fill_motions(model, work.dynamics, state.t, dt_, work.motions);
-  const double margin = options_.compliant.bilateral ? std::max(options_.margin, bilateral_margin) : options_.margin;
-  work.collision.detect(work.motions, {margin, dt_}, state.contacts);
+double Compliant::contact_margin(double margin) const {
+  return options_.compliant.bilateral ? std::max(margin, bilateral_margin) : margin;
+}
+
+void Compliant::begin(const Start& start) {
   springs_.clear();
   contacts_.clear();
-  open_before_ = open_;
   open_.clear();
-  auto memory = state.contacts.begin();
-  const auto contacts = work.collision.contacts();
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    while (memory != state.contacts.end() && memory->id < contacts[i].id) ++memory;
-    const bool known = memory != state.contacts.end() && memory->id == contacts[i].id;
-    add_spring(model, state, work, static_cast<int>(i), known ? &*memory : nullptr);
+  auto memory = start.state.contacts.begin();
+  const auto end = start.state.contacts.end();
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    while (memory != end && memory->id < start.contacts[i].id) ++memory;
+    const bool known = memory != end && memory->id == start.contacts[i].id;
+    add_spring(start, static_cast<int>(i), known ? &*memory : nullptr);
   }
-  list_limits(state);
-  q_known_ = state.q;
-  v_known_ = state.v;
-  t_known_ = state.t;
-  prepared_ = true;
+  list_limits(start);
   factored_ = false;
 }
 
 // Where the feature of a pair changed while it touched, the new contact goes on with the displacement of the nearest.
-const ContactMemory* Compliant::neighbour(const State& state, const Workspace& work, const Contact& contact) const {
+const ContactMemory* Compliant::neighbour(const Start& start, const Contact& contact) const {
+  const State& state = start.state;
   const ContactMemory* nearest = nullptr;
   double distance = 0;
   const std::uint64_t pair = contact.id >> 16;
@@ -78,7 +69,7 @@ const ContactMemory* Compliant::neighbour(const State& state, const Workspace& w
                              [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
   for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
     if (!it->touched) continue;
-    const double d = (to_world(work.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
+    const double d = (to_world(start.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
     if (nearest == nullptr || d < distance) {
       nearest = &*it;
       distance = d;
@@ -87,12 +78,11 @@ const ContactMemory* Compliant::neighbour(const State& state, const Workspace& w
   return nearest;
 }
 
-void Compliant::add_spring(const Model& model, const State& state, const Workspace& work, int listed,
-                           const ContactMemory* memory) {
-  const Contact& contact = work.collision.contacts()[at(listed)];
+void Compliant::add_spring(const Start& start, int listed, const ContactMemory* memory) {
+  const Model& model = start.model;
   const CompliantOptions& rules = options_.compliant;
-  const Dynamics& dynamics = work.dynamics;
-  Contact c = contact;
+  const Dynamics& dynamics = start.dynamics;
+  Contact c = start.contacts[at(listed)];
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   const Vec3 velocity =
       c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
@@ -115,15 +105,15 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
   s.c = velocity;
   s.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
   s.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
-  s.on_a = to_body(work.dynamics, c.body_a, c.p_WC - s.off_a);
-  s.on_b = to_body(work.dynamics, c.body_b, c.p_WC - s.off_b);
-  s.point = to_body(work.dynamics, c.body_b, c.p_WC);
+  s.on_a = to_body(dynamics, c.body_a, c.p_WC - s.off_a);
+  s.on_b = to_body(dynamics, c.body_b, c.p_WC - s.off_b);
+  s.point = to_body(dynamics, c.body_b, c.p_WC);
   s.fresh = !touched;
   if (touched) s.last = memory->f;
-  const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(state, work, c) : nullptr;
+  const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(start, c) : nullptr;
   if (source != nullptr) {
-    const Vec3 held = to_world(work.dynamics, c.body_b, source->point);
-    const Vec3 x = c.R_WC.transpose() * (held - to_world(work.dynamics, c.body_a, source->anchor));
+    const Vec3 held = to_world(dynamics, c.body_b, source->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source->anchor));
     s.x = Vec3(x.x(), x.y(), 0);
     s.rest = source->rest;
     s.slipping = source->mode == ContactMode::Slip;
@@ -147,16 +137,18 @@ void Compliant::add_spring(const Model& model, const State& state, const Workspa
   contacts_.push_back(c);
 }
 
-void Compliant::list_limits(const State& state) {
+void Compliant::list_limits(const Start& start) {
+  const VecX &q = start.state.q, &v = start.state.v;
+  const VecX &lower = start.model.joints.lower, &upper = start.model.joints.upper;
   limits_.clear();
   rows_.clear();
   for (const auto& [iv, iq] : limited_) {
     for (double sign : {1.0, -1.0}) {
-      const double gap = sign > 0 ? state.q[iq] - lower_[iv] : upper_[iv] - state.q[iq];
+      const double gap = sign > 0 ? q[iq] - lower[iv] : upper[iv] - q[iq];
       if (!(gap < 0)) continue;
       LimitSpring limit;
       limit.gap = gap;
-      limit.c = sign * state.v[iv];
+      limit.c = sign * v[iv];
       limit.f = limit_force(limit.gap, limit.c);
       limits_.push_back(limit);
       rows_.push_back({iv, sign, 0, 0, 0, 0, Row::Kind::Limit});
@@ -193,7 +185,7 @@ Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode
 
 // The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
 //   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
-Followed Compliant::follow(std::size_t i, const Workspace& work, const Dynamics& stage) const {
+Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage) const {
   const Spring& s = springs_[i];
   const Contact& c = contacts_[i];
   Followed f;
@@ -202,7 +194,7 @@ Followed Compliant::follow(std::size_t i, const Workspace& work, const Dynamics&
     p = c.p_WC;
     turn.setIdentity();
     if (body < 0) return;
-    const Placement &X = stage.X_WB(body), &X0 = work.dynamics.X_WB(body);
+    const Placement &X = stage.X_WB(body), &X0 = start.dynamics.X_WB(body);
     p = X * on + off;
     passed += sign * (p - c.p_WC);
     rate += sign * stage.point_velocity(body, p);
@@ -219,19 +211,14 @@ Followed Compliant::follow(std::size_t i, const Workspace& work, const Dynamics&
 }
 
 // Springs that are stretched along the normal hold nothing: they do not pull.
-double Compliant::stored() const {
+Elastic Compliant::stored(const Start&) {
   double energy = 0;
   for (const Spring& s : springs_) {
     if (s.x.z() > 0 && !options_.compliant.bilateral) continue;
     energy += 0.5 * s.x.cwiseProduct(s.K).dot(s.x);
   }
   for (const LimitSpring& l : limits_) energy += 0.5 * options_.compliant.limit_stiffness * l.gap * l.gap;
-  return energy;
-}
-
-double Compliant::elastic(const Model& model, const State& state, Workspace& work) {
-  prepare(model, state, work);
-  return stored();
+  return {energy, 0};
 }
 
 void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
@@ -246,31 +233,6 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) dynamics.solve_in_place(t, tau.data());
-}
-
-void Compliant::remember(State& state, const Workspace& work) {
-  const auto contacts = work.collision.contacts();
-  kept_.resize(contacts.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    ContactMemory& m = kept_[i];
-    m = {};
-    m.id = contacts[i].id;
-    m.t1 = contacts[i].R_WC.col(0);
-    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
-    const Spring& s = springs_[next];
-    const Contact& c = contacts_[next++];
-    const Vec3 held = to_world(work.dynamics, c.body_b, s.point);
-    m.f = s.mean;
-    m.mode = s.mode;
-    m.touched = true;
-    m.rest = s.rest;
-    m.point = s.point;
-    // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
-    m.anchor =
-        s.moved ? to_body(work.dynamics, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
-  }
-  state.contacts = kept_;
 }
 
 }  // namespace tribo

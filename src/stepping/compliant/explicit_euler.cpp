@@ -13,16 +13,16 @@ class ExplicitEuler final : public Compliant {
   ExplicitEuler(const Model& model, const StepperOptions& options) : Compliant(model, options) {}
 
  private:
-  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
-    if (!factored_) work.dynamics.factor(zero_);
+  bool cross(const Start& start, Outcome& out) override {
+    if (!factored_) start.dynamics.factor(zero_);
     factored_ = true;
-    applied(model, state, work, vdot_);
+    applied(start, out.torque, vdot_);
     for (Spring& s : springs_) s.mean = s.f;
     for (LimitSpring& l : limits_) l.mean = l.f;
-    add_generalised(work.dynamics, vdot_);
-    to_acceleration(model, work.dynamics, vdot_);
-    v_new_ = state.v + h * vdot_;
-    v_mean_ = state.v + 0.5 * h * vdot_;  // (euler.1)
+    add_generalised(start.dynamics, vdot_);
+    to_acceleration(start.model, start.dynamics, vdot_);
+    out.v_end = start.state.v + start.dt * vdot_;
+    out.v_mean = start.state.v + 0.5 * start.dt * vdot_;  // (euler.1)
     return true;
   }
 
@@ -31,7 +31,7 @@ class ExplicitEuler final : public Compliant {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_explicit_euler(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_explicit_euler(const Model& model, const StepperOptions& options) {
   return std::make_unique<ExplicitEuler>(model, options);
 }
 

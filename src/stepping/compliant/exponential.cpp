@@ -15,11 +15,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/names.hpp"
-#include "stepping/compliant/compliant.hpp"
+#include "dynamics/chart.hpp"
+#include "dynamics/group.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
+#include "model/names.hpp"
+#include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -28,11 +30,9 @@ namespace {
 class Exponential final : public Compliant {
  public:
   Exponential(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model) {
+      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model), chart_(model) {
     for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
     pair_.setZero(2 * model.nv);
-    for (const Body& b : model.bodies)
-      if (b.joint == JointKind::Free) free_joints_.push_back(b.iv);
     if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
   }
 
@@ -57,102 +57,98 @@ class Exponential final : public Compliant {
   }
 
   double damping_at() const override { return 1; }
-  double held() const override { return held_; }
   int order() const override { return options_.compliant.midpoint ? 2 : 1; }
 
-  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
+  bool cross(const Start& start, Outcome& out) override {
     if (!factored_ || damped_) {
-      if (damped_) extra_ = h * model.joints.damping;
-      work.dynamics.factor(extra_);
+      if (damped_) extra_ = start.dt * start.model.joints.damping;
+      start.dynamics.factor(extra_);
     }
     factored_ = true;
-    const bool midpoint = options_.compliant.midpoint;
-    const bool foreseen = midpoint && foresee(model, state, work, h);
-    if (!foreseen && !cross(model, state, work, work.dynamics, state.v, contacts_, h, report)) return false;
-    return !midpoint || cross_from_middle(model, state, work, h, report);
+    if (!options_.compliant.midpoint) return cross_with(start, start.dynamics, start.state.v, contacts_, out);
+    if (!foresee(start, out) && !cross_with(start, start.dynamics, start.state.v, contacts_, out)) return false;
+    return cross_from_middle(start, out);
   }
 
   // v_mean with the forces of the part before, where they go on as they were and velocities change little: good to the
   // order that the middle needs.
-  bool foresee(const Model& model, const State& state, const Workspace& work, double h) {
+  bool foresee(const Start& start, Outcome& out) {
     if (!limits_.empty()) return false;
     for (const Spring& s : springs_)
       if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
-    applied(model, state, work, vdot_);
+    applied(start, out.torque, vdot_);
     for (std::size_t i = 0; i < springs_.size(); ++i) {
       const Contact& c = contacts_[i];
       const Vec3 f_W = c.R_WC * springs_[i].last;
-      work.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
-      work.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
+      start.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
+      start.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
     }
-    to_acceleration(model, work.dynamics, vdot_);
-    v_mean_ = state.v + 0.5 * h * vdot_;
-    return h * vdot_.cwiseAbs().maxCoeff() <= steady * state.v.cwiseAbs().maxCoeff();
+    to_acceleration(start.model, start.dynamics, vdot_);
+    out.v_mean = start.state.v + 0.5 * start.dt * vdot_;
+    return start.dt * vdot_.cwiseAbs().maxCoeff() <= steady * start.state.v.cwiseAbs().maxCoeff();
   }
 
-  // The part with M, J and the bias of `dynamics` held; v is the velocity at the start, in its axes.
-  bool cross(const Model& model, const State& state, Workspace& work, const Dynamics& dynamics, const VecX& v,
-             const std::vector<Contact>& contacts, double h, StepReport& report) {
-    vdot_ = torque_ + work.actuation.external - dynamics.h() - model.joints.damping.cwiseProduct(v);
-    to_acceleration(model, dynamics, vdot_);
-    v_new_ = state.v + h * vdot_;
-    v_mean_ = state.v + 0.5 * h * vdot_;
-    held_ = 1;
+  // The step with M, J and the bias of `dynamics` held; v is the velocity at the start, in its axes.
+  bool cross_with(const Start& start, const Dynamics& dynamics, const VecX& v, const std::vector<Contact>& contacts,
+                  Outcome& out) {
+    const double h = start.dt;
+    vdot_ = out.torque + start.actuation.external - dynamics.h() - start.model.joints.damping.cwiseProduct(v);
+    to_acceleration(start.model, dynamics, vdot_);
+    out.v_end = start.state.v + h * vdot_;
+    out.v_mean = start.state.v + 0.5 * h * vdot_;
+    out.held = 1;
     if (springs_.empty() && limits_.empty()) return true;
-    work.assembly.group(contacts, rows_);
-    report.islands = work.assembly.islands();
-    for (int i = 0; i < work.assembly.islands(); ++i)
-      if (!cross_island(state, work, dynamics, contacts, work.assembly.island(i), h)) return false;
+    start.assembly.group(contacts, rows_);
+    out.islands_solved = start.assembly.islands();
+    for (int i = 0; i < start.assembly.islands(); ++i)
+      if (!cross_island(start, dynamics, contacts, start.assembly.island(i), out)) return false;
     return true;
   }
 
   // The same at the middle of what was found first (expo.7).
-  bool cross_from_middle(const Model& model, const State& state, Workspace& work, double h, StepReport& report) {
-    move_ = 0.5 * h * v_mean_;
-    q_stage_ = state.q;
+  bool cross_from_middle(const Start& start, Outcome& out) {
+    const Model& model = start.model;
+    move_ = 0.5 * start.dt * out.v_mean;
+    q_stage_ = start.state.q;
     integrate(model, move_, 1, q_stage_);
-    v_stage_ = v_mean_;
-    for (int i : free_joints_) v_stage_.segment<3>(i) = turn(-1, i) * Vec3(v_stage_.segment<3>(i));
+    v_stage_ = out.v_mean;
+    chart_.turn(move_, -1, v_stage_);
     stage_.compute(q_stage_, v_stage_);
-    extra_ = 0.5 * h * model.joints.damping;
+    extra_ = 0.5 * start.dt * model.joints.damping;
     stage_.factor(extra_);
     stage_contacts_ = contacts_;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
-      const Followed f = follow(i, work, stage_);
+      const Followed f = follow(i, start, stage_);
       stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
     }
-    v_stage_ = state.v;
-    for (int i : free_joints_) v_stage_.segment<3>(i) = turn(-1, i) * Vec3(v_stage_.segment<3>(i));
-    if (!cross(model, state, work, stage_, v_stage_, stage_contacts_, h, report)) return false;
-    for (int i : free_joints_) {  // from the axes of the middle to those of the start
-      const Quat forth = turn(1, i);
-      for (VecX* v : {&v_new_, &v_mean_}) {
-        const Vec3 u = state.v.segment<3>(i), change = v->segment<3>(i) - u;
-        v->segment<3>(i) = u + forth * change;
-      }
+    v_stage_ = start.state.v;
+    chart_.turn(move_, -1, v_stage_);
+    if (!cross_with(start, stage_, v_stage_, stage_contacts_, out)) return false;
+    for (VecX* v : {&out.v_end, &out.v_mean}) {  // their changes from the axes of the middle to those of the start
+      change_ = *v - start.state.v;
+      chart_.turn(move_, 1, change_);
+      for (int i : chart_.free()) v->segment<3>(i) = start.state.v.segment<3>(i) + change_.segment<3>(i);
     }
     return true;
   }
 
   // In the middle, where M, J and the bias were taken.
-  void charge(const Model& model, const State& state, const Workspace& work, double h) override {
-    if (!options_.compliant.midpoint) return Compliant::charge(model, state, work, h);
-    charged_ = {};
-    v_stage_ = 0.5 * (state.v + v_new_);
-    vdot_ = (v_new_ - state.v) / h;
-    for (int i : free_joints_)
-      for (VecX* x : {&v_stage_, &vdot_}) x->segment<3>(i) = turn(-1, i) * Vec3(x->segment<3>(i));
-    const Moment middle{stage_, v_stage_, vdot_, v_stage_, h};
-    add_moment(model, work, middle);
-    add_mean_forces(model, stage_contacts_, middle);
+  void charge(const Start& start, Outcome& out) override {
+    if (!options_.compliant.midpoint) return Compliant::charge(start, out);
+    const VecX& v = start.state.v;
+    v_stage_ = 0.5 * (v + out.v_end);
+    vdot_ = (out.v_end - v) / start.dt;
+    chart_.turn(move_, -1, v_stage_);
+    chart_.turn(move_, -1, vdot_);
+    const Instant middle{stage_, v_stage_, vdot_, v_stage_, start.dt};
+    add_instant(start, out.torque, middle, out.work);
+    add_mean_forces(start, stage_contacts_, middle, out.work);
   }
 
-  // Rotation of a free joint over half of the part.
-  Quat turn(double sign, int i) const { return rotation_exponential(sign * move_.segment<3>(i + 3)); }
-
-  bool cross_island(const State& state, Workspace& work, const Dynamics& dynamics, const std::vector<Contact>& contacts,
-                    const Island& island, double h) {
-    work.assembly.build(island, contacts, rows_, dynamics, state.v, vdot_, true, problem_, before_, free_);
+  bool cross_island(const Start& start, const Dynamics& dynamics, const std::vector<Contact>& contacts,
+                    const Island& island, Outcome& out) {
+    const double h = start.dt;
+    start.assembly.build(island, contacts, rows_, dynamics, start.state.v, vdot_, true, problem_, before_, free_);
     if (!problem_.dense()) {
       problem_.resize(problem_.nc(), problem_.nr(), true);
       problem_.densify();
@@ -162,11 +158,12 @@ class Exponential final : public Compliant {
     const bool watched = slips && (options_.compliant.events || options_.compliant.accuracy > 0);
     if (watched) before_.map() = free_.map();
     hold_.clear();
+    whole_ = h == start.step;
     if (!(slips ? let_slip(island, h) : integrate_forces(h, true))) return false;
-    if (watched) watch(island, h);
+    if (watched) out.held = std::min(out.held, watch(island, h));
     scatter(island);
-    work.assembly.apply<2>(island, dynamics, problem_, {{{f1_.data(), h, &v_new_}, {f2_.data(), 0.5 * h, &v_mean_}}},
-                           pair_);  // (expo.5)
+    start.assembly.apply<2>(island, dynamics, problem_,
+                            {{{f1_.data(), h, &out.v_end}, {f2_.data(), 0.5 * h, &out.v_mean}}}, pair_);  // (expo.5)
     return true;
   }
 
@@ -224,10 +221,9 @@ class Exponential final : public Compliant {
     if (changed) beta_ = proportion();
     if (beta_ >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
       // Parts of a step differ in length: for few unknowns their modes are found sooner than coefficients.
-      const bool whole = h == whole_step();
-      const auto length = whole ? Polynomial::Length::Usual : Polynomial::Length::Single;
+      const auto length = whole_ ? Polynomial::Length::Usual : Polynomial::Length::Single;
       if (changed)
-        few_terms_ = method == ExponentialMethod::Auto && (whole || n > few) &&
+        few_terms_ = method == ExponentialMethod::Auto && (whole_ || n > few) &&
                      polynomial_.prepare(G, K_.data(), n, beta_, h, length);
       if (changed && !few_terms_ && !modal_.decompose(G, K_.data(), n)) return false;
       if (few_terms_)
@@ -362,7 +358,7 @@ class Exponential final : public Compliant {
   }
 
   // Does one law hold for each contact over the whole part? Judged by its start and its end. (expo.8)
-  void watch(const Island& island, double h) {
+  double watch(const Island& island, double h) {
     const int n = problem_.size();
     const auto G = problem_.G();
     for (VectorBuffer* x : {&end_x_, &end_c_}) x->resize(n);
@@ -372,8 +368,10 @@ class Exponential final : public Compliant {
       end_c_.map() += h * f1_[j] * G.col(j);
       end_x_.map() += 0.5 * h * h * f2_[j] * G.col(j);
     }
+    double held = 1;
     for (int i = 0; i < problem_.nc(); ++i)
-      held_ = std::min(held_, share_held(springs_[at(island.contacts[at(i)])], i, h));
+      held = std::min(held, share_held(springs_[at(island.contacts[at(i)])], i, h));
+    return held;
   }
 
   // Share of the part after which a margin passes 0; the mean gives its bend.
@@ -443,11 +441,11 @@ class Exponential final : public Compliant {
   static constexpr double steady = 0.1;       // relative change of forces and velocities that counts as going on
 
   bool damped_;
-  double held_ = 1;  // share of the part up to a change of a contact
-  Dynamics stage_;   // at the middle of the part
+  bool whole_ = true;  // the step is not divided
+  Dynamics stage_;     // at the middle of the step
+  Chart chart_;
   std::vector<Contact> stage_contacts_;
-  VecX move_, q_stage_, v_stage_;
-  std::vector<int> free_joints_;
+  VecX move_, q_stage_, v_stage_, change_;
   double beta_ = 0;
   std::vector<Hold> hold_;  // empty: forces are only cut
   std::vector<char> pushed_;
@@ -464,7 +462,7 @@ class Exponential final : public Compliant {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_exponential(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_exponential(const Model& model, const StepperOptions& options) {
   return std::make_unique<Exponential>(model, options);
 }
 

@@ -11,8 +11,10 @@
 // are taken at the end of the step, torques within their limits.
 #include <cmath>
 
-#include "linalg/dense.hpp"
+#include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
+#include "dynamics/group.hpp"
+#include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 
@@ -31,8 +33,8 @@ Mat3 right_jacobian(const Vec3& w) {
 class ImplicitEuler final : public Compliant {
  public:
   ImplicitEuler(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), stage_(model), inverse_(model) {
-    for (VecX* x : {&z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
+      : Compliant(model, options), stage_(model), chart_(model), inverse_(model) {
+    for (VecX* x : {&torque_, &z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);
     pivot_.resize(at(model.nv));
@@ -43,22 +45,22 @@ class ImplicitEuler final : public Compliant {
 
  private:
   // At the end, where the last residual was taken.
-  void charge(const Model& model, const State&, const Workspace& work, double h) override {
-    charged_ = {};
-    add_moment(model, work, {stage_, v_end_, a_, v_end_, h});
-    for (std::size_t i = 0; i < springs_.size(); ++i) charged_.contacts += h * springs_[i].mean.dot(followed_[i].c);
+  void charge(const Start& start, Outcome& out) override {
+    add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
+    for (std::size_t i = 0; i < springs_.size(); ++i)
+      out.work.contacts += start.dt * springs_[i].mean.dot(followed_[i].c);
     for (std::size_t j = 0; j < limits_.size(); ++j)
-      charged_.constraints += h * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
+      out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
   }
 
-  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport& report) override {
+  bool cross(const Start& start, Outcome& out) override {
     const CompliantOptions& o = options_.compliant;
-    for (int k = 0; k < model.nv; ++k) weight_[k] = h * h / work.dynamics.inertia(k);
-    double merit = begin(model, state, work, h), reg = 0;
+    for (int k = 0; k < start.model.nv; ++k) weight_[k] = start.dt * start.dt / start.dynamics.inertia(k);
+    double merit = first_guess(start), reg = 0;
     bool converged = false;
     int iteration = 0;
     for (; iteration < o.max_newton && !converged && std::isfinite(merit); ++iteration) {
-      if (!newton_step(model, state, work, h, reg)) {
+      if (!newton_step(start.model, start.dt, reg)) {
         if ((reg = std::max(10 * reg, o.regularisation)) > 1e-3) break;
         continue;
       }
@@ -66,11 +68,11 @@ class ImplicitEuler final : public Compliant {
       double share = 1, reached = 0;
       for (int k = 0; k <= o.max_halvings; ++k, share *= 0.5) {
         trial_ = z_ + share * step_;
-        reached = residual(model, state, work, h, trial_);
+        reached = residual(start, trial_);
         if (reached <= (1 - 1e-4 * share) * merit || share * size <= o.newton_tolerance) break;
       }
       if (!(reached < merit) && share * size > o.newton_tolerance) {
-        merit = residual(model, state, work, h, z_);
+        merit = residual(start, z_);
         if ((reg = std::max(10 * reg, o.regularisation)) > 1e-3) break;
         continue;
       }
@@ -79,64 +81,63 @@ class ImplicitEuler final : public Compliant {
       reg *= 0.1;
       converged = share == 1 ? size <= o.newton_tolerance : false;
     }
-    merit = residual(model, state, work, h, z_);
-    report.solve.iterations += iteration;
+    merit = residual(start, z_);
+    out.solve.iterations += iteration;
     if (!converged)
-      report.solve.status = iteration == o.max_newton ? SolveStatus::IterationLimit : SolveStatus::Stalled;
-    v_new_ = z_;
-    v_mean_ = z_;
+      out.solve.status = iteration == o.max_newton ? SolveStatus::IterationLimit : SolveStatus::Stalled;
+    out.v_end = z_;
+    out.v_mean = z_;
+    out.torque = torque_;
     return converged;
   }
 
   // The better of the current velocity and the explicit step.
-  double begin(const Model& model, const State& state, Workspace& work, double h) {
-    z_ = state.v;
-    const double still = residual(model, state, work, h, z_);
-    if (!factored_) work.dynamics.factor(zero_);
+  double first_guess(const Start& start) {
+    z_ = start.state.v;
+    const double still = residual(start, z_);
+    if (!factored_) start.dynamics.factor(zero_);
     factored_ = true;
-    applied(model, state, work, vdot_);
-    add_generalised(work.dynamics, vdot_);
-    to_acceleration(model, work.dynamics, vdot_);
-    trial_ = state.v + h * vdot_;
-    const double moved = residual(model, state, work, h, trial_);
+    applied(start, torque_, vdot_);
+    add_generalised(start.dynamics, vdot_);
+    to_acceleration(start.model, start.dynamics, vdot_);
+    trial_ = start.state.v + start.dt * vdot_;
+    const double moved = residual(start, trial_);
     if (moved < still) {
       z_ = trial_;
       return moved;
     }
-    return residual(model, state, work, h, z_);
+    return residual(start, z_);
   }
 
   // r at z (implicit.1); leaves q+, v+, a, forces and the dynamics there. Returns its weighted square [m^2/s^2].
-  double residual(const Model& model, const State& state, const Workspace& work, double h, const VecX& z) {
-    q_end_ = state.q;
+  double residual(const Start& start, const VecX& z) {
+    const Model& model = start.model;
+    const double h = start.dt;
+    q_end_ = start.state.q;
     integrate(model, z, h, q_end_);
     v_end_ = z;
-    a_ = (z - state.v) / h;
-    for (const Tree& tree : model.trees) {
-      const Body& root = model.bodies[at(tree.first_body)];
-      if (root.joint != JointKind::Free) continue;
-      const Quat back = rotation_exponential(-h * z.segment<3>(root.iv + 3));
-      v_end_.segment<3>(root.iv) = back * Vec3(v_end_.segment<3>(root.iv));
-      a_.segment<3>(root.iv) = back * Vec3(a_.segment<3>(root.iv));
-    }
+    a_ = (z - start.state.v) / h;
+    chart_.turn(z, -h, v_end_);
+    chart_.turn(z, -h, a_);
     stage_.compute(q_end_, v_end_);
     inverse_.compute(stage_, v_end_, a_);
-    drive(model, state, work, h, z);
-    r_ = model.joints.damping.cwiseProduct(v_end_) - torque_ - work.actuation.external;
+    drive(start, z);
+    r_ = model.joints.damping.cwiseProduct(v_end_) - torque_ - start.actuation.external;
     r_ += inverse_.tau();
-    contact_forces(work, h, z);
+    contact_forces(start, z);
     double sum = 0;
     for (int k = 0; k < model.nv; ++k) sum += weight_[k] * r_[k] * r_[k] * weight_[k];
     return sum;
   }
 
   // Torques at the end of the step, and their slope.
-  void drive(const Model& model, const State& state, const Workspace& work, double h, const VecX& z) {
-    const Actuation& a = work.actuation;
-    for (const Body& b : model.bodies) {
+  void drive(const Start& start, const VecX& z) {
+    const Actuation& a = start.actuation;
+    const double h = start.dt;
+    for (const Body& b : start.model.bodies) {
       const bool scalar = nv_of(b.joint) == 1;
       for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
-        const double moved = scalar ? joint_move(b, state) + h * z[k] : 0;  // since the error was measured
+        const double moved = scalar ? joint_move(b, start) + h * z[k] : 0;  // since the error was measured
         const double wanted = a.tau[k] + a.kp[k] * (a.error[k] - moved) + a.kd[k] * (a.v_ref[k] - z[k]);
         torque_[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
         gain_[k] = torque_[k] == wanted ? h * a.kp[k] + a.kd[k] : 0;
@@ -144,21 +145,22 @@ class ImplicitEuler final : public Compliant {
     }
   }
 
-  double joint_move(const Body& b, const State& state) const {
-    const VecX& q0 = q_at_start();
-    if (b.joint != JointKind::Continuous) return state.q[b.iq] - q0[b.iq];
-    const double c = state.q[b.iq], s = state.q[b.iq + 1];
+  static double joint_move(const Body& b, const Start& start) {
+    const VecX &q = start.state.q, &q0 = start.q_control;
+    if (b.joint != JointKind::Continuous) return q[b.iq] - q0[b.iq];
+    const double c = q[b.iq], s = q[b.iq + 1];
     return std::atan2(s * q0[b.iq] - c * q0[b.iq + 1], c * q0[b.iq] + s * q0[b.iq + 1]);
   }
 
   // Forces at the end into springs, limits and r.
-  void contact_forces(const Workspace& work, double h, const VecX& z) {
+  void contact_forces(const Start& start, const VecX& z) {
+    const double h = start.dt;
     followed_.resize(springs_.size());
     wanted_.resize(springs_.size());
     for (std::size_t i = 0; i < springs_.size(); ++i) {
       Spring& s = springs_[i];
       const Contact& c = contacts_[i];
-      const Followed& f = followed_[i] = follow(i, work, stage_);
+      const Followed& f = followed_[i] = follow(i, start, stage_);
       s.mean = force(s, f.x, f.c, s.mode);
       wanted_[i] = -s.K.cwiseProduct(f.x) - s.B.cwiseProduct(f.c);
       const Vec3 f_W = c.R_WC * s.mean;
@@ -186,7 +188,7 @@ class ImplicitEuler final : public Compliant {
   }
 
   // step_ = -(dr/dz)^-1 r at the point where the last residual was taken.
-  bool newton_step(const Model& model, const State&, const Workspace&, double h, double reg) {
+  bool newton_step(const Model& model, double h, double reg) {
     inverse_.differentiate(stage_, v_end_, a_);
     MatX &Eq = inverse_.dq(), &Ev = inverse_.dv();
     for (std::size_t i = 0; i < springs_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
@@ -287,8 +289,9 @@ class ImplicitEuler final : public Compliant {
   }
 
   Dynamics stage_;
+  Chart chart_;
   InverseDynamics inverse_;
-  VecX z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_;
+  VecX torque_, z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_;
   MatX A_, J_, Jx_, by_q_, Fq_, Fv_;
   std::vector<Followed> followed_;
   std::vector<Vec3> wanted_;  // forces before projection
@@ -297,7 +300,7 @@ class ImplicitEuler final : public Compliant {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_implicit_euler(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_implicit_euler(const Model& model, const StepperOptions& options) {
   return std::make_unique<ImplicitEuler>(model, options);
 }
 

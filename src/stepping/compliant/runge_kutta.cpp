@@ -1,12 +1,10 @@
 // The classic Runge-Kutta method of order four on visco-elastic contact.
 //
-// Within a part the state is written in coordinates about its start, so that the method is used on a vector space:
-//   free joint: displacement d in the axes of the start, rotation vector r; R = R_0 exp(r)
-//   d' = u,  r' = T(r) w,  u' = exp(r) a,  w' = alpha                                                   (rk.1)
-// u: linear velocity in the axes of the start, w: angular in body axes, (a, alpha): what the dynamics gives,
-// T(r) w = w + r x w / 2 + (1/|r|^2 - (1 + cos|r|) / (2 |r| sin|r|)) r x (r x w). Spherical joints: r alone.
+// Within a step the state is written in the coordinates of (chart.1), so that the method is used on a vector space.
 // The list of contacts is that of the start; their points move with the bodies. Anchors that are drawn (compliant.8)
 // are coordinates too, where h K <= B; else their time constant is shorter than the step. Gains are taken at the start.
+#include "dynamics/chart.hpp"
+#include "dynamics/group.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 
@@ -15,20 +13,18 @@ namespace {
 
 class RungeKutta final : public Compliant {
  public:
-  RungeKutta(const Model& model, const StepperOptions& options) : Compliant(model, options), stage_(model) {
+  RungeKutta(const Model& model, const StepperOptions& options)
+      : Compliant(model, options), stage_(model), chart_(model) {
     for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
-    for (const Body& b : model.bodies) {
-      if (b.joint == JointKind::Free) free_.push_back(b.iv);
-      if (b.joint == JointKind::Free) turning_.push_back(b.iv + 3);
-      if (b.joint == JointKind::Spherical) turning_.push_back(b.iv);
-    }
   }
 
  private:
-  void charge(const Model&, const State&, const Workspace&, double) override {}  // solve has done it, stage by stage
+  void charge(const Start&, Outcome& out) override { out.work = work_; }
   int order() const override { return 4; }
 
-  bool solve(const Model& model, const State& state, Workspace& work, double h, StepReport&) override {
+  bool cross(const Start& start, Outcome& out) override {
+    const double h = start.dt;
+    const VecX& v = start.state.v;
     constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     slips_.assign(springs_.size(), {});
     for (Spring& s : springs_) {
@@ -39,58 +35,57 @@ class RungeKutta final : public Compliant {
     for (LimitSpring& l : limits_) l.mean = 0;
     sum_move_.setZero();
     sum_u_.setZero();
-    charged_ = {};
+    work_ = {};
     for (int k = 0; k < 4; ++k) {
       if (k == 0) {
         move_.setZero();
-        u_ = state.v;
+        u_ = v;
       } else {
         move_ = node[k] * h * k_move_;
-        u_ = state.v + node[k] * h * k_u_;
+        u_ = v + node[k] * h * k_u_;
         for (Slip& s : slips_) s.way = node[k] * h * s.rate;
       }
-      rates(model, state, work, weight[k] * h, k == 0);
+      rates(start, out.torque, weight[k] * h, k == 0);
       sum_move_ += weight[k] * k_move_;
       sum_u_ += weight[k] * k_u_;
     }
-    v_new_ = state.v + h * sum_u_;
-    v_mean_ = sum_move_;
+    out.v_end = v + h * sum_u_;
+    out.v_mean = sum_move_;
     for (Spring& s : springs_) s.mean /= h;
     for (LimitSpring& l : limits_) l.mean /= h;
     return true;
   }
 
   // Rates of the coordinates at (move_, u_); forces and slips are summed over the time of the stage.
-  void rates(const Model& model, const State& state, const Workspace& work, double time, bool first) {
-    q_stage_ = state.q;
+  void rates(const Start& start, const VecX& torque, double time, bool first) {
+    const Model& model = start.model;
+    q_stage_ = start.state.q;
     integrate(model, move_, 1, q_stage_);
     v_stage_ = u_;
-    for (int i : free_)
-      v_stage_.segment<3>(i) = rotation_exponential(-move_.segment<3>(i + 3)) * Vec3(u_.segment<3>(i));
+    chart_.turn(move_, -1, v_stage_);
     stage_.compute(q_stage_, v_stage_);
     stage_.factor(zero_);
-    a_ = torque_ + work.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
-    add_forces(work, time, first);
+    a_ = torque + start.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
+    add_forces(start, time, first);
     to_acceleration(model, stage_, a_);
-    if (audited()) add_moment(model, work, {stage_, v_stage_, a_, v_stage_, time});
-    k_move_ = u_;
-    for (int i : turning_) k_move_.segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
+    if (start.audited) add_instant(start, torque, {stage_, v_stage_, a_, v_stage_, time}, work_);
+    chart_.rate(move_, u_, k_move_);
     k_u_ = a_;
-    for (int i : free_) k_u_.segment<3>(i) = rotation_exponential(move_.segment<3>(i + 3)) * Vec3(a_.segment<3>(i));
+    chart_.turn(move_, 1, k_u_);
   }
 
-  void add_forces(const Workspace& work, double time, bool first) {
+  void add_forces(const Start& start, double time, bool first) {
     for (std::size_t i = 0; i < springs_.size(); ++i) {
       Spring& s = springs_[i];
       const Contact& c = contacts_[i];
-      Followed at_stage = follow(i, work, stage_);
+      Followed at_stage = follow(i, start, stage_);
       at_stage.x.head<2>() -= slips_[i].way;
       ContactMode mode;
       const Vec3 f = force(s, at_stage.x, at_stage.c, mode);
       if (first) s.mode = mode;
       if (mode == ContactMode::Slip) s.mode = mode;
       s.mean += time * f;
-      if (audited()) charged_.contacts += time * f.dot(at_stage.c);
+      if (start.audited) work_.contacts += time * f.dot(at_stage.c);
       if (s.drawn_by_stages) {
         slips_[i].rate.setZero();
         if (mode != ContactMode::Stick) slips_[i].rate = slip_rate(s, at_stage.x, at_stage.c, f);
@@ -103,7 +98,7 @@ class RungeKutta final : public Compliant {
       const Row& row = rows_[j];
       const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
       limits_[j].mean += time * f;
-      if (audited()) charged_.constraints += time * row.sign * f * v_stage_[row.dof];
+      if (start.audited) work_.constraints += time * row.sign * f * v_stage_[row.dof];
       a_[row.dof] += row.sign * f;
     }
   }
@@ -114,13 +109,14 @@ class RungeKutta final : public Compliant {
 
   Dynamics stage_;
   std::vector<Slip> slips_;
+  Chart chart_;
   VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_;
-  std::vector<int> free_, turning_;
+  Work work_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_runge_kutta(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_runge_kutta(const Model& model, const StepperOptions& options) {
   return std::make_unique<RungeKutta>(model, options);
 }
 

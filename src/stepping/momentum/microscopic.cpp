@@ -19,18 +19,15 @@ class Microscopic final : public MomentumFamily {
     default_kw_ = usual_ramp;
   }
 
-  double elastic(const Model& model, const State& state, Workspace& work) override {
-    prepare(model, state, work, 0);
-    return stored();
-  }
+  bool stores_energy() const override { return true; }
 
  private:
-  void solve(const Model&, const State& state, double, StepReport&) override {
+  void find_forces(const Start& start, Outcome&) override {
     for (Touching& t : touching_) {
       t.f = stage_force(t, t.c.gap, t.v);
       t.mode = t.f.z() > 0 ? ContactMode::Slip : ContactMode::Open;
     }
-    for (JointForce& j : joints_) j.f = stage_force(j, j.d, j.sign * state.v[j.dof]);
+    for (JointForce& j : joints_) j.f = stage_force(j, j.d, j.sign * start.state.v[j.dof]);
   }
 
   // (microscopic.1)
@@ -48,20 +45,20 @@ class Microscopic final : public MomentumFamily {
     return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * rate);
   }
 
-  double stored() const override {
+  Elastic stored(const Start&) override {
     double energy = 0;
     for (const Touching& t : touching_) {
       const double depth = std::min(t.c.gap, 0.0);
       energy += 0.5 * t.surface.stiffness * depth * depth;
     }
     for (const JointForce& j : joints_) energy += 0.5 * options_.compliant.limit_stiffness * j.d * j.d;
-    return energy;
+    return {energy, 0};
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_microscopic(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_microscopic(const Model& model, const StepperOptions& options) {
   return std::make_unique<Microscopic>(model, options);
 }
 

@@ -32,7 +32,7 @@ enum class Variant { Momentum, Relaxed, Macroscopic };
 class Impulses final : public MomentumFamily {
  public:
   Impulses(const Model& model, const StepperOptions& options, Variant variant)
-      : MomentumFamily(model, options), variant_(variant), islands_(model), model_(&model) {
+      : MomentumFamily(model, options), variant_(variant), model_(&model) {
     rules_.relaxation = options.momentum.relaxation;
     rules_.friction_in_program = options.momentum.friction_in_program;
     if (variant == Variant::Macroscopic)
@@ -49,26 +49,27 @@ class Impulses final : public MomentumFamily {
   }
 
  private:
-  void solve(const Model&, const State& state, double dt, StepReport& report) override {
-    report.solve = {};
+  void find_forces(const Start& start, Outcome& out) override {
+    out.solve = {};
+    out.status = StepStatus::Ok;
     contacts_.clear();
     rows_.clear();
     for (Touching& t : touching_) {
       contacts_.push_back(t.c);
-      t.b = t.v + dt * point_acceleration(t.c);  // (momentum.1), at the accelerations of x0
+      t.b = t.v + start.dt * point_acceleration(start.dynamics, t.c);  // (momentum.1), at the accelerations of x0
     }
     for (const JointForce& j : joints_) rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
-    islands_.group(contacts_, rows_);
-    report.islands = islands_.islands();
-    for (int i = 0; i < islands_.islands(); ++i) solve_island(state, islands_.island(i), dt, report);
+    start.assembly.group(contacts_, rows_);
+    out.islands_solved = start.assembly.islands();
+    for (int i = 0; i < start.assembly.islands(); ++i) solve_island(start, start.assembly.island(i), out);
   }
 
-  void solve_island(const State& state, const Island& island, double dt, StepReport& report) {
-    list_items(state, island, dt);
+  void solve_island(const Start& start, const Island& island, Outcome& out) {
+    list_items(start.state, island, start.dt);
     fill_matrix(island);
-    report.solve.iterations += program_.solve(rules_);
-    if (!program_.converged()) report.status = StepStatus::Unconverged;
-    take_forces(island, dt, report);
+    out.solve.iterations += program_.solve(rules_);
+    if (!program_.converged()) out.status = StepStatus::Unconverged;
+    take_forces(island, start.dt, out);
   }
 
   // Items of the program: contacts first, then joints.
@@ -146,18 +147,18 @@ class Impulses final : public MomentumFamily {
 
   int tree_of(int body) const { return body < 0 ? -1 : model_->bodies[at(body)].tree; }
 
-  void take_forces(const Island& island, double dt, StepReport& report) {
+  void take_forces(const Island& island, double dt, Outcome& out) {
     const int nc = static_cast<int>(island.contacts.size());
-    Residual& residual = report.solve.residual;
+    Residual& residual = out.solve.residual;
     for (int i = 0; i < nc; ++i) {
       Touching& t = touching_[at(island.contacts[at(i)])];
       const ProgramItem& item = program_.items[at(i)];
       t.f = program_.p.map().segment<3>(item.first) / dt;
-      t.residual = program_.residual(item.first + 2);
+      const double left = program_.residual(item.first + 2);  // of the normal row [m/s]
       t.mode = item.out || !(t.f.z() > 0) ? ContactMode::Open : item.slides ? ContactMode::Slip : ContactMode::Stick;
       if (variant_ == Variant::Relaxed) add_spring(t, program_.entry(item.first + 2, item.first + 2), dt);
       if (t.mode == ContactMode::Open) t.f.setZero();
-      if (!item.out) residual.dual = std::max(residual.dual, std::abs(t.residual) / dt);
+      if (!item.out) residual.dual = std::max(residual.dual, std::abs(left) / dt);
       residual.force_scale = std::max(residual.force_scale, t.f.cwiseAbs().maxCoeff());
       residual.motion_scale = std::max(residual.motion_scale, t.b.cwiseAbs().maxCoeff() / dt);
     }
@@ -178,7 +179,6 @@ class Impulses final : public MomentumFamily {
   Variant variant_;
   ContactProgram program_;
   ContactProgram::Rules rules_;
-  Assembly islands_;
   const Model* model_;
   std::vector<Contact> contacts_;
   std::vector<Row> rows_;
@@ -187,15 +187,15 @@ class Impulses final : public MomentumFamily {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_momentum(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_momentum(const Model& model, const StepperOptions& options) {
   return std::make_unique<Impulses>(model, options, Variant::Momentum);
 }
 
-std::unique_ptr<Stepper> make_relaxed(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_relaxed(const Model& model, const StepperOptions& options) {
   return std::make_unique<Impulses>(model, options, Variant::Relaxed);
 }
 
-std::unique_ptr<Stepper> make_macroscopic(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_macroscopic(const Model& model, const StepperOptions& options) {
   return std::make_unique<Impulses>(model, options, Variant::Macroscopic);
 }
 

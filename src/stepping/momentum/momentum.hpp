@@ -1,19 +1,18 @@
-// What the steppers of the momentum family share: contacts with referential points, the held torque, Runge-Kutta-Gill
-// on the group with articulated-body passes, reports, memory and energy. A stepper of the family says which contact
+// What the schemes of the momentum family share: contacts with referential points, the held torque, Runge-Kutta-Gill
+// on the group with articulated-body passes, reports, memory and energy. A scheme of the family says which contact
 // forces act. No mass matrix is formed: a step is linear in the bodies for a given number of contacts.
 //
-//   a = A f + a0,  v+ = A p + b,  b = a0 dt + v,  p = f dt                            (momentum.1) [Wakisaka2014, 4, 6,
-//   7] (M + dt (D + kd) + dt^2 kp) x0 = tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h        (momentum.2)
+//   a = A f + a0,  v+ = A p + b,  b = a0 dt + v,  p = f dt                            (momentum.1) [Wakisaka2014, 4, 6, 7]
+//   (M + dt (D + kd) + dt^2 kp) x0 = tau + kp (e - dt v) + kd (v_ref - v) - D v + f_ext - h           (momentum.2)
 // a0: point accelerations by x0, one pass; columns of A: one pass each with a unit force at the contact, with the same
 // gains. The torque of the gains and of damping is then that at v' = v + dt x, held over the step.
 //
 // Referential point p_R and displacement d = p - p_R, in the axes of the contact:
-//   first touch: p_R = (1 - s) p_P + s p, s = phi_P / (phi_P - phi)                   (momentum.3) [Wakisaka2014, 16,
-//   17] at rest it stays with body a; while the contact slides it is p on the surface     (momentum.4) [Wakisaka2014,
-//   20]
+//   first touch: p_R = (1 - s) p_P + s p, s = phi_P / (phi_P - phi)                   (momentum.3) [Wakisaka2014, 16, 17]
+//   at rest it stays with body a; while the contact slides it is p on the surface     (momentum.4) [Wakisaka2014, 20]
 // p_P, phi_P: point and gap one step before. d_N = phi. Where the contact point rolls over b, d_T is carried on.
 //
-// Runge-Kutta-Gill in the coordinates (rk.1), with c = 1/sqrt(2) and weights (1, 2 - 2c, 2 + 2c, 1) / 6:
+// Runge-Kutta-Gill in the coordinates (chart.1), with c = 1/sqrt(2) and weights (1, 2 - 2c, 2 + 2c, 1) / 6:
 //   y2 = y + dt/2 k1,  y3 = y + dt ((c - 1/2) k1 + (1 - c) k2),  y4 = y + dt (-c k2 + (1 + c) k3)  (momentum.5)
 // Contact forces are held over the four stages, along the axes of the start, at points that move with the bodies.
 #pragma once
@@ -22,7 +21,8 @@
 #include <vector>
 
 #include "dynamics/articulated.hpp"
-#include "stepping/workspace.hpp"
+#include "dynamics/chart.hpp"
+#include "stepping/step.hpp"
 
 namespace tribo {
 
@@ -44,7 +44,6 @@ struct Touching {
   Vec3 off_a = Vec3::Zero(), off_b = Vec3::Zero();  ///< from the cores to the point, in W: radii of round shapes [m]
   Vec3 point = Vec3::Zero();                        ///< what the referential point holds, in the frame of b [m]
   Vec3 anchor = Vec3::Zero();                       ///< the referential point on the surface, in the frame of a [m]
-  double residual = 0;                              ///< of the normal row of the program [m/s]
   bool slid = false, loaded = false;                ///< in the last step
   bool fresh = false;                               ///< touches for the first time
   ContactMode mode = ContactMode::Open;             ///< over the step
@@ -59,32 +58,31 @@ struct JointForce {
   double friction = 0;  ///< bound of dry friction; 0: a limit [N m] or [N]
 };
 
-class MomentumFamily : public Stepper {
+class MomentumFamily : public Scheme {
  public:
   MomentumFamily(const Model& model, const StepperOptions& options);
-  StepReport advance(const Model& model, State& state, Workspace& work, double dt) final;
+  bool needs_mass_matrix() const final { return false; }
+  void begin(const Start& start) final;
+  void solve(const Start& start, Outcome& out) final;
+  void finish(const Start& start, Outcome& out) final;
+  void charge(const Start& start, Outcome& out) final;
   /// Joint degrees that the articulated-body passes have visited so far.
   std::uint64_t visits() const { return articulated_.operations(); }
 
  protected:
   /// Forces of touching_ and joints_ from what stands at the start: applied_ is the right-hand side of (momentum.2),
   /// x0_ its solution, articulated_ the factor.
-  virtual void solve(const Model& model, const State& state, double dt, StepReport& report) = 0;
+  virtual void find_forces(const Start& start, Outcome& out) = 0;
   /// Force of a contact at a stage, in C; gap and relative velocity there.
   virtual Vec3 stage_force(const Touching& t, double gap, const Vec3& c) const;
   /// Force along sign on the degree of a joint limit, at a stage.
   virtual double stage_force(const JointForce& j, double gap, double rate) const;
-  /// Energy in springs at the contacts and limits of prepare [J].
-  virtual double stored() const { return 0; }
 
-  /// Fills dynamics_, touching_ and joints_ at a state.
-  void prepare(const Model& model, const State& state, Workspace& work, double dt);
-  Vec3 point_acceleration(const Contact& contact) const;
+  Vec3 point_acceleration(const Dynamics& dynamics, const Contact& contact) const;
   /// Ramp w(|v_F|) = 1 - exp(-k_w |v_F|).
   double ramp(double speed) const;
 
   StepperOptions options_;
-  Dynamics dynamics_;  // at the start
   ArticulatedBody articulated_;
   std::vector<Touching> touching_;
   std::vector<JointForce> joints_;
@@ -93,33 +91,26 @@ class MomentumFamily : public Stepper {
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
 
  private:
-  void move_to(const State& state);
-  void add_touching(const Model& model, const Workspace& work, int listed, const ContactMemory* memory, double dt);
-  void set_reference(Touching& t, const ContactMemory* memory, double dt) const;
+  void add_touching(const Start& start, int listed, const ContactMemory* memory);
+  void set_reference(const Start& start, Touching& t, const ContactMemory* memory) const;
   void list_joints(const Model& model, const State& state);
-  void free_motion(const Model& model, const State& state, const Workspace& work, double dt);
-  bool hold_torque(const Model& model, const State& state, const Workspace& work, double dt);
-  void gill(const Model& model, const State& state, double dt);
-  void rates(const Model& model, const State& state, int stage);
+  void free_motion(const Start& start, const VecX& torque);
+  bool hold_torque(const Start& start, Outcome& out);
+  void gill(const Start& start, Outcome& out);
+  void rates(const Start& start, int stage);
   void load_contacts(const Dynamics& at_stage, double weight);
-  bool commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report);
-  void report_contacts(const Model& model, const Workspace& work, double dt, StepReport& report,
-                       std::vector<ContactReport>& reports) const;
-  void remember(State& state, const Workspace& work, double dt);
-  void charge(const Workspace& work, double dt, EnergyLines& lines) const;
+  void report(const Start& start, Outcome& out) const;
+  void remember(const Start& start, Outcome& out) const;
 
   Dynamics stage_;
+  Chart chart_;
   std::vector<std::pair<int, int>> limited_;  // dof and coordinate of joints with a range
   std::vector<int> rubbing_;                  // degrees with dry friction
-  std::vector<int> free_, turning_;           // first linear degree of free joints, first angular of those that turn
   std::vector<char> saturated_;
-  std::vector<ContactMemory> kept_;
-  VecX extra_, zero_, torque_, damping_, joint_tau_, held_, tau_stage_, x_;
+  VecX extra_, zero_, damping_, joint_tau_, held_, tau_stage_, x_;
   VecX move_, u_, v_stage_, q_stage_, a_, k_move_[4], k_u_[4];
-  VecX q_new_, v_new_, q_known_, v_known_, v_mean_;
+  VecX v_mean_;                                            // over the stages, in their axes
   double rate_ = 0, contact_power_ = 0, limit_power_ = 0;  // means over the stages [W]
-  double elastic_before_ = 0;                              // [J]
-  bool known_ = false;
 };
 
 }  // namespace tribo

@@ -21,16 +21,13 @@ void require(bool good, const std::string& field, double value, const std::strin
 }  // namespace
 
 MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options)
-    : options_(options), dynamics_(model), articulated_(model), stage_(model) {
+    : options_(options), articulated_(model), stage_(model), chart_(model) {
   const MomentumOptions& m = options.momentum;
   require(m.relaxation > 0 && m.relaxation <= 1, "relaxation", m.relaxation, "> 0 and <= 1");
   require(m.compensation >= 0 && m.compensation <= 1, "compensation", m.compensation, "from 0 to 1");
   require(m.soft_spring >= 0 && m.soft_spring <= 1, "soft_spring", m.soft_spring, "from 0 to 1");
   require(std::isnan(m.ramp) || m.ramp > 0, "ramp", m.ramp, "> 0 s/m");
   for (const Body& b : model.bodies) {
-    if (b.joint == JointKind::Free) free_.push_back(b.iv);
-    if (b.joint == JointKind::Free) turning_.push_back(b.iv + 3);
-    if (b.joint == JointKind::Spherical) turning_.push_back(b.iv);
     for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
       if (model.joints.friction[k] > 0) rubbing_.push_back(k);
     if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
@@ -38,68 +35,60 @@ MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options
       limited_.push_back({b.iv, b.iq});
   }
   saturated_.assign(at(model.nv), 0);
-  for (VecX* x : {&applied_, &x0_, &extra_, &zero_, &torque_, &damping_, &joint_tau_, &held_, &tau_stage_, &x_, &move_,
-                  &u_, &v_stage_, &a_, &v_new_, &v_mean_})
+  for (VecX* x : {&applied_, &x0_, &extra_, &zero_, &damping_, &joint_tau_, &held_, &tau_stage_, &x_, &move_, &u_,
+                  &v_stage_, &a_, &v_mean_})
     x->setZero(model.nv);
   for (int s = 0; s < 4; ++s)
     for (VecX* x : {&k_move_[s], &k_u_[s]}) x->setZero(model.nv);
 }
 
-void MomentumFamily::move_to(const State& state) {
-  if (known_ && state.q == q_known_ && state.v == v_known_) return;
-  dynamics_.compute_motion(state.q, state.v);
-  q_known_ = state.q;
-  v_known_ = state.v;
-  known_ = true;
-}
-
-void MomentumFamily::prepare(const Model& model, const State& state, Workspace& work, double dt) {
-  move_to(state);
-  fill_motions(model, dynamics_, state.t, dt, work.motions);
-  work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
+void MomentumFamily::begin(const Start& start) {
   touching_.clear();
   // What touched stays while free fall would close the gap within a step.
-  const double release = std::max(touch_slop, release_share * model.gravity.norm() * dt * dt);
-  auto memory = state.contacts.begin();
-  const auto contacts = work.collision.contacts();
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    while (memory != state.contacts.end() && memory->id < contacts[i].id) ++memory;
-    const bool known = memory != state.contacts.end() && memory->id == contacts[i].id;
-    if (contacts[i].gap > (known && memory->touched ? release : touch_slop)) continue;
-    add_touching(model, work, static_cast<int>(i), known ? &*memory : nullptr, dt);
+  const double release = std::max(touch_slop, release_share * start.model.gravity.norm() * start.dt * start.dt);
+  auto memory = start.state.contacts.begin();
+  const auto end = start.state.contacts.end();
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    const Contact& c = start.contacts[i];
+    while (memory != end && memory->id < c.id) ++memory;
+    const bool known = memory != end && memory->id == c.id;
+    if (c.gap > (known && memory->touched ? release : touch_slop)) continue;
+    add_touching(start, static_cast<int>(i), known ? &*memory : nullptr);
   }
-  list_joints(model, state);
+  list_joints(start.model, start.state);
 }
 
-void MomentumFamily::add_touching(const Model& model, const Workspace& work, int listed, const ContactMemory* memory,
-                                  double dt) {
+void MomentumFamily::add_touching(const Start& start, int listed, const ContactMemory* memory) {
+  const Model& model = start.model;
+  const Dynamics& dynamics = start.dynamics;
   Touching& t = touching_.emplace_back();
   t.listed = listed;
-  t.c = work.collision.contacts()[at(listed)];
+  t.c = start.contacts[at(listed)];
   Contact& c = t.c;
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   t.surface = model.surface(c.surface);
-  t.v = c.R_WC.transpose() * (dynamics_.point_velocity(c.body_b, c.p_WC) - dynamics_.point_velocity(c.body_a, c.p_WC));
+  t.v = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
   t.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
   t.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
-  t.on_a = to_body(dynamics_, c.body_a, c.p_WC - t.off_a);
-  t.on_b = to_body(dynamics_, c.body_b, c.p_WC - t.off_b);
-  set_reference(t, memory, dt);
+  t.on_a = to_body(dynamics, c.body_a, c.p_WC - t.off_a);
+  t.on_b = to_body(dynamics, c.body_b, c.p_WC - t.off_b);
+  set_reference(start, t, memory);
 }
 
 // (momentum.3), (momentum.4)
-void MomentumFamily::set_reference(Touching& t, const ContactMemory* memory, double dt) const {
+void MomentumFamily::set_reference(const Start& start, Touching& t, const ContactMemory* memory) const {
   const Contact& c = t.c;
+  const Dynamics& dynamics = start.dynamics;
   t.fresh = memory == nullptr || !memory->touched;
   if (!t.fresh) t.f = memory->f;
   t.loaded = !t.fresh && memory->f.z() > 0;
   t.slid = !t.fresh && memory->mode == ContactMode::Slip;
-  t.point = to_body(dynamics_, c.body_b, c.p_WC);
+  t.point = to_body(dynamics, c.body_b, c.p_WC);
   t.d = Vec3(0, 0, c.gap);
   if (!t.fresh && !t.slid) {
-    const Vec3 held = to_world(dynamics_, c.body_b, memory->point);
+    const Vec3 held = to_world(dynamics, c.body_b, memory->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics_, c.body_a, memory->anchor))).head<2>();
+    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, memory->anchor))).head<2>();
     if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
       t.point = memory->point;
       t.anchor = memory->anchor;  // kept to the bit
@@ -107,16 +96,16 @@ void MomentumFamily::set_reference(Touching& t, const ContactMemory* memory, dou
     }
   } else if (t.fresh) {
     // One step before: as remembered, or as the velocity has it.
-    double gap = c.gap - dt * t.v.z();
-    Vec3 moved = dt * t.v;
+    double gap = c.gap - start.dt * t.v.z();
+    Vec3 moved = start.dt * t.v;
     if (memory != nullptr) {
       gap = memory->rest;
-      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics_, c.body_a, memory->anchor));
+      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics, c.body_a, memory->anchor));
     }
     const double s = gap > 0 ? gap / (gap - std::min(c.gap, 0.0)) : 0;
     t.d.head<2>() = (1 - s) * moved.head<2>();
   }
-  t.anchor = to_body(dynamics_, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
+  t.anchor = to_body(dynamics, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
 }
 
 void MomentumFamily::list_joints(const Model& model, const State& state) {
@@ -135,51 +124,35 @@ Vec3 MomentumFamily::stage_force(const Touching& t, double, const Vec3&) const {
 
 double MomentumFamily::stage_force(const JointForce& j, double, double) const { return j.f; }
 
-void MomentumFamily::report_contacts(const Model& model, const Workspace& work, double dt, StepReport& report,
-                                     std::vector<ContactReport>& reports) const {
-  const auto contacts = work.collision.contacts();
-  reports.resize(contacts.size());
-  report.contacts = static_cast<int>(contacts.size());
-  double F = model.mass() * model.gravity.norm();
-  for (const Touching& t : touching_) F = std::max(F, t.mean.cwiseAbs().maxCoeff());
-  const double a = model.gravity.norm() + 9.81;
+void MomentumFamily::finish(const Start& start, Outcome& out) {
+  report(start, out);
+  remember(start, out);
+}
+
+void MomentumFamily::report(const Start& start, Outcome& out) const {
+  out.contacts.resize(start.contacts.size());
   std::size_t next = 0;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    ContactReport& r = reports[i];
-    r = listed_report(contacts[i]);
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    ContactReport& r = out.contacts[i] = listed_report(start.contacts[i]);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
     const Touching& t = touching_[next++];
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
-    const double ft = add_action(t.mean, t.v_end, t.mode, mu, r), ct = std::hypot(r.c.x(), r.c.y());
-    report.closed += r.f.z() > 0;
-    report.made += !t.loaded && r.f.z() > 0;
-    report.broken += t.loaded && !(r.f.z() > 0);
-    report.slipped += t.mode == ContactMode::Slip && !t.slid;
-    report.penetration = std::max(report.penetration, -t.c.gap);
-    if (options_.audit == AuditLevel::Off) continue;
-    LawResiduals& laws = report.laws;
-    laws.signorini = std::max(laws.signorini, std::abs(std::min(r.f.z() / F, t.residual / (dt * a))));
-    laws.coulomb = std::max(laws.coulomb, (ft - mu * std::max(r.f.z(), 0.0)) / F);
-    if (t.mode != ContactMode::Slip) continue;
-    const double power = r.f.x() * r.c.x() + r.f.y() * r.c.y() + mu * r.f.z() * ct;
-    laws.dissipation = std::max(laws.dissipation, std::abs(power) / (F * a * dt));
+    add_action(t.mean, t.v, t.v_end, t.mode, mu, r);
   }
 }
 
-void MomentumFamily::remember(State& state, const Workspace& work, double dt) {
-  const auto contacts = work.collision.contacts();
-  kept_.resize(contacts.size());
+void MomentumFamily::remember(const Start& start, Outcome& out) const {
+  out.memory.assign(start.contacts.size(), {});
   std::size_t next = 0;
-  for (std::size_t i = 0; i < contacts.size(); ++i) {
-    const Contact& listed = contacts[i];
-    ContactMemory& m = kept_[i];
-    m = {};
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    const Contact& listed = start.contacts[i];
+    ContactMemory& m = out.memory[i];
     m.id = listed.id;
     m.t1 = listed.R_WC.col(0);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
       // Open: where it is now, for the crossing of the surface.
       const Vec3 p = listed.body_a < 0 ? Vec3(listed.p_WC + 0.5 * listed.gap * listed.R_WC.col(2)) : listed.p_WC;
-      m.anchor = to_body(dynamics_, listed.body_a, p);
+      m.anchor = to_body(start.dynamics, listed.body_a, p);
       m.rest = listed.gap;
       continue;
     }
@@ -192,10 +165,9 @@ void MomentumFamily::remember(State& state, const Workspace& work, double dt) {
     m.anchor = t.anchor;
     if (!t.slid || t.mode != ContactMode::Stick) continue;
     // It came to rest within the step: there.
-    const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * dt * (t.v + t.v_end).head<2>());
-    m.anchor = to_body(dynamics_, t.c.body_a, t.c.p_WC + moved);
+    const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * start.dt * (t.v + t.v_end).head<2>());
+    m.anchor = to_body(start.dynamics, t.c.body_a, t.c.p_WC + moved);
   }
-  state.contacts = kept_;
 }
 
 }  // namespace tribo

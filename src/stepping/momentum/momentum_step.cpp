@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/group.hpp"
 #include "stepping/momentum/momentum.hpp"
 
 namespace tribo {
@@ -14,52 +15,42 @@ constexpr int most_saturations = 5;
 
 }  // namespace
 
-StepReport MomentumFamily::advance(const Model& model, State& state, Workspace& work, double dt) {
-  StepReport report;
-  const double g = model.gravity.norm();
+void MomentumFamily::solve(const Start& start, Outcome& out) {
+  const double g = start.model.gravity.norm();
   k_w_ = !std::isnan(options_.momentum.ramp) ? options_.momentum.ramp
          : default_kw_ > 0                   ? default_kw_
-                                             : ramp_of_gravity / ((g > 0 ? g : 9.81) * dt);
-  prepare(model, state, work, dt);
+                                             : ramp_of_gravity / ((g > 0 ? g : 9.81) * start.dt);
   std::fill(saturated_.begin(), saturated_.end(), 0);
   for (int pass = 0; pass < most_saturations; ++pass) {
-    free_motion(model, state, work, dt);
-    solve(model, state, dt, report);
-    if (!hold_torque(model, state, work, dt)) break;
+    free_motion(start, out.torque);
+    find_forces(start, out);
+    if (!hold_torque(start, out)) break;
   }
-  if (report.status == StepStatus::Stopped) {
-    report.t = state.t;
-    return report;
-  }
-  elastic_before_ = stored();
-  gill(model, state, dt);
-  if (!commit(model, state, work, dt, report)) {
-    report.status = StepStatus::NotFinite;
-    report.t = state.t;
-  }
-  return report;
+  gill(start, out);
 }
 
 // (momentum.2). A drive that left its limits is a constant torque.
-void MomentumFamily::free_motion(const Model& model, const State& state, const Workspace& work, double dt) {
-  const Actuation& a = work.actuation;
-  const VecX& D = model.joints.damping;
-  for (int k = 0; k < model.nv; ++k) {
+void MomentumFamily::free_motion(const Start& start, const VecX& torque) {
+  const Actuation& a = start.actuation;
+  const double dt = start.dt;
+  const VecX& D = start.model.joints.damping;
+  for (int k = 0; k < start.model.nv; ++k) {
     double gain = a.kd[k] + dt * a.kp[k];
     double tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-    if (saturated_[at(k)]) tau = torque_[k];
+    if (saturated_[at(k)]) tau = torque[k];
     if (saturated_[at(k)]) gain = 0;
     if (gain == 0) tau = std::clamp(tau, a.lower[k], a.upper[k]);
     extra_[k] = dt * (D[k] + gain);
-    applied_[k] = tau - (D[k] + gain) * state.v[k] + a.external[k] - dynamics_.h()[k];
+    applied_[k] = tau - (D[k] + gain) * start.state.v[k] + a.external[k] - start.dynamics.h()[k];
   }
-  articulated_.factor(dynamics_, extra_);
+  articulated_.factor(start.dynamics, extra_);
   articulated_.solve(applied_, x0_);
 }
 
 // Torque of the gains and of damping at the end of the step; true where a drive left its limits.
-bool MomentumFamily::hold_torque(const Model& model, const State& state, const Workspace& work, double dt) {
-  const Actuation& a = work.actuation;
+bool MomentumFamily::hold_torque(const Start& start, Outcome& out) {
+  const Actuation& a = start.actuation;
+  const double dt = start.dt;
   joint_tau_.setZero();
   for (const JointForce& j : joints_) joint_tau_[j.dof] += j.sign * j.f;
   for (const Touching& t : touching_) {
@@ -69,68 +60,63 @@ bool MomentumFamily::hold_torque(const Model& model, const State& state, const W
   }
   tau_stage_ = applied_ + joint_tau_;
   articulated_.solve(tau_stage_, x_);
-  for (Touching& t : touching_) t.v_end = t.v + dt * point_acceleration(t.c);
+  for (Touching& t : touching_) t.v_end = t.v + dt * point_acceleration(start.dynamics, t.c);
   bool again = false;
-  for (int k = 0; k < model.nv; ++k) {
-    const double v_end = state.v[k] + dt * x_[k];
-    damping_[k] = -model.joints.damping[k] * v_end;
+  for (int k = 0; k < start.model.nv; ++k) {
+    const double v_end = start.state.v[k] + dt * x_[k];
+    damping_[k] = -start.model.joints.damping[k] * v_end;
     if (saturated_[at(k)]) continue;
     const double gain = a.kd[k] + dt * a.kp[k];
     const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k] - gain * v_end;
-    torque_[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
-    if (gain == 0 || wanted == torque_[k]) continue;
+    out.torque[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
+    if (gain == 0 || wanted == out.torque[k]) continue;
     saturated_[at(k)] = 1;
     again = true;
   }
-  held_ = torque_ + damping_ + work.actuation.external;
+  held_ = out.torque + damping_ + a.external;
   return again;
 }
 
 // Acceleration of the point of b relative to that of a, in C, by the accelerations of the last solve.
-Vec3 MomentumFamily::point_acceleration(const Contact& k) const {
+Vec3 MomentumFamily::point_acceleration(const Dynamics& dynamics, const Contact& k) const {
   return k.R_WC.transpose() *
-         (dynamics_.point_bias(k.body_b, k.p_WC) + articulated_.point_acceleration(k.body_b, k.p_WC) -
-          dynamics_.point_bias(k.body_a, k.p_WC) - articulated_.point_acceleration(k.body_a, k.p_WC));
+         (dynamics.point_bias(k.body_b, k.p_WC) + articulated_.point_acceleration(k.body_b, k.p_WC) -
+          dynamics.point_bias(k.body_a, k.p_WC) - articulated_.point_acceleration(k.body_a, k.p_WC));
 }
 
 // (momentum.5)
-void MomentumFamily::gill(const Model& model, const State& state, double dt) {
+void MomentumFamily::gill(const Start& start, Outcome& out) {
+  const VecX& v = start.state.v;
+  const double dt = start.dt;
   rate_ = contact_power_ = limit_power_ = 0;
   v_mean_.setZero();
   for (Touching& t : touching_) t.mean.setZero();
   for (int s = 0; s < 4; ++s) {
     move_.setZero();
-    u_ = state.v;
+    u_ = v;
     for (int r = 0; r < s; ++r) {
       if (tableau[s][r] == 0) continue;
       move_ += dt * tableau[s][r] * k_move_[r];
       u_ += dt * tableau[s][r] * k_u_[r];
     }
-    rates(model, state, s);
+    rates(start, s);
   }
-  move_.setZero();
-  v_new_ = state.v;
+  out.v_mean.setZero();
+  out.v_end = v;
   for (int s = 0; s < 4; ++s) {
-    move_ += weight[s] * k_move_[s];
-    v_new_ += dt * weight[s] * k_u_[s];
-  }
-  q_new_ = state.q;
-  integrate(model, move_, dt, q_new_);
-  for (int i : free_) {
-    const Vec3 w = move_.segment<3>(i + 3);
-    if (!w.isZero(0)) v_new_.segment<3>(i) = rotation_exponential(-dt * w) * Vec3(v_new_.segment<3>(i));
+    out.v_mean += weight[s] * k_move_[s];
+    out.v_end += dt * weight[s] * k_u_[s];
   }
 }
 
 // Rates of the coordinates at (move_, u_), and what the stage adds to means and powers.
-void MomentumFamily::rates(const Model& model, const State& state, int s) {
-  const Dynamics* motion = &dynamics_;
+void MomentumFamily::rates(const Start& start, int s) {
+  const Dynamics* motion = &start.dynamics;
   v_stage_ = u_;
   if (s > 0) {
-    q_stage_ = state.q;
-    integrate(model, move_, 1, q_stage_);
-    for (int i : free_)
-      v_stage_.segment<3>(i) = rotation_exponential(-move_.segment<3>(i + 3)) * Vec3(u_.segment<3>(i));
+    q_stage_ = start.state.q;
+    integrate(start.model, move_, 1, q_stage_);
+    chart_.turn(move_, -1, v_stage_);
     stage_.compute_motion(q_stage_, v_stage_);
     motion = &stage_;
   }
@@ -143,11 +129,10 @@ void MomentumFamily::rates(const Model& model, const State& state, int s) {
     limit_power_ += weight[s] * j.sign * f * v_stage_[j.dof];
   }
   articulated_.solve(tau_stage_, a_);
-  k_move_[s] = u_;
-  for (int i : turning_) k_move_[s].segment<3>(i) = rotation_rate(move_.segment<3>(i), u_.segment<3>(i));
+  chart_.rate(move_, u_, k_move_[s]);
   k_u_[s] = a_;
-  for (int i : free_) k_u_[s].segment<3>(i) = rotation_exponential(move_.segment<3>(i + 3)) * Vec3(a_.segment<3>(i));
-  if (options_.audit != AuditLevel::Full) return;
+  chart_.turn(move_, 1, k_u_[s]);
+  if (!start.audited) return;
   v_mean_ += weight[s] * v_stage_;
   rate_ += weight[s] * articulated_.energy_rate(v_stage_);
 }
@@ -170,41 +155,16 @@ void MomentumFamily::load_contacts(const Dynamics& motion, double w) {
   }
 }
 
-// Writes the state, or leaves it and says so.
-bool MomentumFamily::commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
-  if (!q_new_.allFinite() || !v_new_.allFinite()) return false;
-  report_contacts(model, work, dt, report, work.contacts);
-  remember(state, work, dt);
-  const bool ledger = options_.audit == AuditLevel::Full;
-  const double before = dynamics_.kinetic() + dynamics_.potential();
-  state.q.swap(q_new_);
-  state.v.swap(v_new_);
-  state.t += dt;
-  ++state.step;
-  work.current = false;
-  work.torque = torque_;
-  report.t = state.t;
-  if (!ledger) return true;
-  charge(work, dt, report.energy);
-  move_to(state);  // the next step needs it anyway
-  report.energy.kinetic = dynamics_.kinetic();
-  report.energy.potential = dynamics_.potential();
-  report.energy.elastic = elastic(model, state, work);
-  report.energy.contacts += report.energy.elastic - elastic_before_;
-  // What the scheme itself added: the change of energy less its rate at the stages, as the bodies move there:
-  //   W_int = E(q+, v+) - E(q, v) - dt sum weight_s dE/dt_s, dE/dt by (aba.4)                   (momentum.6)
-  report.energy.integrator = report.energy.kinetic + report.energy.potential - before - dt * rate_;
-  return true;
-}
-
-// Work of the forces: their power at the stages, with the weights of the method.
-void MomentumFamily::charge(const Workspace& work, double dt, EnergyLines& lines) const {
-  lines = {};
-  lines.actuators = dt * v_mean_.dot(torque_);
-  lines.damping = dt * v_mean_.dot(damping_);
-  lines.external = dt * v_mean_.dot(work.actuation.external);
-  lines.constraints = dt * limit_power_;
-  lines.contacts = dt * contact_power_;
+// Work of the forces: their power at the stages, with the weights of the method. The rate of the energy as the bodies
+// move there, by (aba.4), is the work that the motion needs                                         (momentum.6)
+void MomentumFamily::charge(const Start& start, Outcome& out) {
+  const double dt = start.dt;
+  out.work.actuators = dt * v_mean_.dot(out.torque);
+  out.work.damping = dt * v_mean_.dot(damping_);
+  out.work.external = dt * v_mean_.dot(start.actuation.external);
+  out.work.constraints = dt * limit_power_;
+  out.work.contacts = dt * contact_power_;
+  out.work.motion = dt * rate_;
 }
 
 }  // namespace tribo

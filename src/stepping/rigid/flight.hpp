@@ -1,22 +1,19 @@
 // Floating trees that nothing touches keep their linear momentum (rigid.9).
 #pragma once
 
-#include <vector>
-
-#include "stepping/workspace.hpp"
+#include "stepping/step.hpp"
 
 namespace tribo {
 
 class Flight {
  public:
-  /// Articulated floating trees that neither contacts, rows nor pushes act on, and their momentum before the step.
-  void begin(const Model& model, const Workspace& work);
-  /// What the moving centroidal matrix lost of it is given back to the base.
-  void end(const Model& model, State& state, Workspace& work, double dt) const;
+  explicit Flight(const Model& model) : end_(model) {}
+  /// What the moving centroidal matrix lost of it, from the start to (q, v), is given back to the base: of articulated
+  /// floating trees that neither contacts, rows nor pushes act on.
+  void keep_momentum(const Start& start, const VecX& q, VecX& v);
 
  private:
-  std::vector<int> trees_;
-  std::vector<Vec3> momentum_;
+  Dynamics end_;
 };
 
 }  // namespace tribo

@@ -9,6 +9,8 @@
 //   W_int = T(q+, v') - T_h(v') + T_h(v) - T(q, v) + V(q+) - V(q) - dt v_m . h_h                          (midpoint.3)
 #include "stepping/rigid/midpoint.hpp"
 
+#include "dynamics/group.hpp"
+
 namespace tribo {
 Midpoint::Midpoint(const Model& model) : free_(model.trees.size(), 0), dynamics_(model) {
   for (const Tree& tree : model.trees) {
@@ -21,10 +23,12 @@ Midpoint::Midpoint(const Model& model) : free_(model.trees.size(), 0), dynamics_
   q_.setZero(model.nq);
 }
 
-void Midpoint::step(const Model& model, const State& state, const Workspace& work, const VecX& extra, double dt,
-                    VecX& v_new) {
+void Midpoint::step(const Start& start, const VecX& extra, VecX& v_new) {
+  const Model& model = start.model;
+  const State& state = start.state;
+  const double dt = start.dt;
   bool any = false;
-  for (std::size_t t = 0; t < free_.size(); ++t) any |= free_[t] = !work.assembly.touched(static_cast<int>(t));
+  for (std::size_t t = 0; t < free_.size(); ++t) any |= free_[t] = !start.assembly.touched(static_cast<int>(t));
   if (!any) return;
   q_ = state.q;
   integrate(model, state.v, 0.5 * dt, q_);
@@ -35,9 +39,9 @@ void Midpoint::step(const Model& model, const State& state, const Workspace& wor
   for (int t = 0; t < static_cast<int>(free_.size()); ++t) {
     if (!free_[at(t)]) continue;
     const Tree& tree = model.trees[at(t)];
-    work.dynamics.multiply(t, d_.data(), y_.data());
+    start.dynamics.multiply(t, d_.data(), y_.data());
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
-      y_[k] += extra[k] * d_[k] + dt * (work.dynamics.h()[k] - dynamics_.h()[k]);
+      y_[k] += extra[k] * d_[k] + dt * (start.dynamics.h()[k] - dynamics_.h()[k]);
     dynamics_.solve_in_place(t, y_.data());
     v_new.segment(tree.iv, tree.nv) = state.v.segment(tree.iv, tree.nv) + y_.segment(tree.iv, tree.nv);  // (midpoint.2)
   }
@@ -51,7 +55,10 @@ void Midpoint::moves(const Model& model, VecX& motion) const {
 }
 
 // (midpoint.3) less (rigid.8)
-double Midpoint::charge(const Model& model, const State& state, const Workspace& work, double dt, const VecX& v_new) {
+double Midpoint::charge(const Start& start, const VecX& v_new) {
+  const Model& model = start.model;
+  const State& state = start.state;
+  const double dt = start.dt;
   double sum = 0;
   for (int t = 0; t < static_cast<int>(free_.size()); ++t) {
     if (!free_[at(t)]) continue;
@@ -61,9 +68,9 @@ double Midpoint::charge(const Model& model, const State& state, const Workspace&
       dynamics.multiply(t, x.data(), y_.data());
       return x.segment(i, n).dot(y_.segment(i, n));
     };
-    sum += 0.5 * (twice_kinetic(work.dynamics, v_new) - twice_kinetic(dynamics_, v_new) +
-                  twice_kinetic(dynamics_, state.v) - twice_kinetic(work.dynamics, state.v));
-    sum += 0.5 * dt * (v + w).dot(work.dynamics.h().segment(i, n) - dynamics_.h().segment(i, n));
+    sum += 0.5 * (twice_kinetic(start.dynamics, v_new) - twice_kinetic(dynamics_, v_new) +
+                  twice_kinetic(dynamics_, state.v) - twice_kinetic(start.dynamics, state.v));
+    sum += 0.5 * dt * (v + w).dot(start.dynamics.h().segment(i, n) - dynamics_.h().segment(i, n));
   }
   return sum;
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "stepping/workspace.hpp"
+#include "stepping/step.hpp"
 
 namespace tribo {
 
@@ -13,11 +13,11 @@ class Midpoint {
   explicit Midpoint(const Model& model);
 
   /// v_new of trees that nothing touches: from the free motion of semi-implicit Euler to the rule's own.
-  void step(const Model& model, const State& state, const Workspace& work, const VecX& extra, double dt, VecX& v_new);
+  void step(const Start& start, const VecX& extra, VecX& v_new);
   /// Their velocity at the middle of the step, along which q moves.
   void moves(const Model& model, VecX& motion) const;
-  /// What is to be added to the integrator's line of (rigid.8) for them [J].
-  double charge(const Model& model, const State& state, const Workspace& work, double dt, const VecX& v_new);
+  /// What is to be taken off the work that the motion needs by (rigid.8) for them [J].
+  double charge(const Start& start, const VecX& v_new);
 
  private:
   std::vector<char> free_;  // by tree: nothing touches it in this step

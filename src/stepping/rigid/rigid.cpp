@@ -23,27 +23,26 @@
 // is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
 #include <cmath>
 
-#include "stepping/rigid/closures.hpp"
 #include "stepping/contact_report.hpp"
+#include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
 #include "stepping/rigid/midpoint.hpp"
+#include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/springs.hpp"
-#include "stepping/workspace.hpp"
+#include "stepping/step.hpp"
+#include "stepping/steppers.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
-constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
-constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
-constexpr double closure_compliance = 1e-10;  // of the largest diagonal entry of G among the rows of an equality
-constexpr double open_closure = 1e-6;         // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
-class Rigid final : public Stepper {
+class Rigid final : public Scheme {
  public:
-  Rigid(const Model& model, const StepperOptions& options) : options_(options), rows_(model), closures_(model) {
+  Rigid(const Model& model, const StepperOptions& options)
+      : options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(options.contact_model);
     facets_ = options.facets;
@@ -54,337 +53,32 @@ class Rigid final : public Stepper {
     solver.compliance_ratio = options.compliance_ratio;
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
-    solver.model = ContactModel::Ncp;
-    recovery_ = make_contact_solver("newton", solver);
     if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
-    for (VecX* x : {&v_free_, &v_new_, &recovery_v_, &zero_, &extra_, &torque_, &deflection_, &mid_, &momentum_})
-      x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &mid_, &rate_}) x->setZero(model.nv);
   }
 
-  StepReport advance(const Model& model, State& state, Workspace& work, double dt) override {
-    StepReport report;
-    work.update(state);
-    fill_motions(model, work.dynamics, state.t, dt, work.motions);
-    work.collision.detect(work.motions, {options_.margin, dt}, state.contacts);
+  void solve(const Start& start, Outcome& out) override {
     rows_.begin();
     for (int pass = 0;; ++pass) {
-      rows_.list(model, state, work.actuation, work.dynamics, work.collision.contacts(), options_.margin, dt);
-      free_motion(model, state, work, dt);
-      solve_contacts(model, state, work, dt, report);
-      if (midpoint_) midpoint_->step(model, state, work, extra_, dt, v_new_);
-      if (!rows_.torques(work.actuation, v_new_, dt, torque_) || pass == 4) break;
+      rows_.list(start, options_.margin);
+      free_motion(start);
+      solve_contacts(start, out);
+      if (midpoint_) midpoint_->step(start, extra_, out.v_end);
+      if (!rows_.torques(start.actuation, out.v_end, start.dt, out.torque) || pass == 4) break;
     }
-    report_targets(work, report);
-    recover(model, work, dt, report);
-    commit(model, state, work, dt, report);
-    return report;
+    miss_targets(start, out);
+    recovery_.solve(start, rows_.rows(), out);
+    out.v_mean = out.v_end + out.correction;
+    if (midpoint_) midpoint_->moves(start.model, out.v_mean);
   }
 
-  double elastic(const Model& model, const State& state, Workspace&) override {
-    if (!springs_) return 0;
-    spring_deflection(model, state.q, deflection_);
-    return spring_energy(model, deflection_);
-  }
-
- private:
-  void free_motion(const Model& model, const State& state, Workspace& work, double dt) {
-    const Actuation& a = work.actuation;
-    const VecX &h = work.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness;
-    if (springs_) spring_deflection(model, state.q, deflection_);
-    for (int k = 0; k < model.nv; ++k) {
-      const StepRows::Drive drive = rows_.drive(a, k, dt);
-      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
-      v_free_[k] = dt * (drive.torque + a.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * state.v[k];
-    }
-    work.dynamics.factor(extra_);
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) work.dynamics.solve_in_place(t, v_free_.data());
-    v_free_ += state.v;  // (rigid.1)
-  }
-
-  void solve_contacts(const Model& model, const State& state, Workspace& work, double dt, StepReport& report) {
-    const auto contacts = work.collision.contacts();
-    work.assembly.group(contacts, rows_.rows());
-    work.contacts.resize(contacts.size());
-    report.islands = work.assembly.islands();
-    report.contacts = static_cast<int>(contacts.size());
-    report.solve = {};
-    report.laws = {};
-    report.status = StepStatus::Ok;
-    report.closed = 0;
-    contact_work_ = constraint_work_ = given_work_ = 0;
-    v_new_ = v_free_;
-    for (int i = 0; i < work.assembly.islands(); ++i)
-      if (!move_as_told(model, work, work.assembly.island(i), dt))
-        solve_island(model, state, work, work.assembly.island(i), dt, report);
-  }
-
-  // A tree that nothing touches, with a target at every joint, has its answer without a solve:
-  //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
-  // False where that is not so, or a torque would be beyond its limits.
-  bool move_as_told(const Model& model, const Workspace& work, const Island& island, double dt) {
-    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
-    const Tree& tree = model.trees[at(island.trees[0])];
-    if (static_cast<int>(island.rows.size()) != tree.nv) return false;
-    for (int j : island.rows) {
-      const Row& row = rows_[j];
-      if (row.kind != Row::Kind::Target) return false;
-      mid_[row.dof] = work.actuation.target[row.dof] - v_free_[row.dof];
-    }
-    work.dynamics.multiply(island.trees[0], mid_.data(), momentum_.data());
-    for (int j : island.rows) {
-      const int k = rows_[j].dof;
-      momentum_[k] = (momentum_[k] + extra_[k] * mid_[k]) / dt;
-      if (momentum_[k] < rows_[j].lower || momentum_[k] > rows_[j].upper) return false;
-    }
-    for (int j : island.rows) {
-      rows_.forces()[j] = momentum_[rows_[j].dof];
-      v_new_[rows_[j].dof] = work.actuation.target[rows_[j].dof];
-    }
-    return true;
-  }
-
-  void solve_island(const Model& model, const State& state, Workspace& work, const Island& island, double dt,
-                    StepReport& report) {
-    const auto contacts = work.collision.contacts();
-    work.assembly.build(island, contacts, rows_.rows(), work.dynamics, state.v, v_free_, need_dense_, problem_, before_,
-                        free_);
-    f_.resize(problem_.size());
-    for (int i = 0; i < problem_.nc(); ++i) set_contact(model, state, contacts[at(island.contacts[at(i)])], i, dt);
-    c_.resize(problem_.size());
-    if (problem_.nr() > 0) problem_.diagonal(c_.data());
-    for (int j = 0; j < problem_.nr(); ++j) {
-      const Row& row = rows_[island.rows[at(j)]];
-      const int o = 3 * problem_.nc() + j;
-      problem_.g()[o] = free_[o] / dt + row.bias;
-      problem_.R()[o] =
-          row.kind == Row::Kind::Target ? options_.target_compliance * c_[o] : row.compliance;  // (rigid.10)
-      problem_.lower()[j] = row.lower;
-      problem_.upper()[j] = row.upper;
-      const ContactMemory* memory = options_.warm_start ? recall(state, StepRows::id(row, contacts)) : nullptr;
-      const double last = memory ? memory->f.x() : 0.0;
-      f_[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
-    }
-    soften_closures(island);
-    const bool follows = rolling_.begin(island, rows_.rows(), before_.data(), dt, problem_, f_.data());
-    if (options_.on_problem) options_.on_problem(problem_, f_.data());
-    SolveReport solve = solver_->solve(problem_, options_.tolerance, f_.map());
-    if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, problem_, f_.map(),
-                      solve);
-    const bool worse = solve.residual.relative() > report.solve.residual.relative() || report.solve.iterations == 0;
-    const int iterations = report.solve.iterations + solve.iterations;
-    const bool escalated = report.solve.escalated || solve.escalated;
-    if (worse) report.solve = solve;
-    report.solve.iterations = iterations;
-    report.solve.escalated = escalated;
-    if (solve.status == SolveStatus::Infeasible)
-      report.status = StepStatus::Infeasible;
-    else if (solve.status != SolveStatus::Converged && report.status == StepStatus::Ok)
-      report.status = StepStatus::Unconverged;
-    c_.resize(problem_.size());
-    problem_.velocity(f_.data(), c_.data());
-    report_island(model, work, island, dt, solve.residual, report);
-    work.assembly.apply<1>(island, work.dynamics, problem_, {{{f_.data(), dt, &v_new_}}}, zero_);
-  }
-
-  void soften_closures(const Island& island) {
-    if (closures_.empty()) return;
-    c_.resize(problem_.size());
-    problem_.diagonal(c_.data());
-    const int first = 3 * problem_.nc();
-    for (int j = 0; j < problem_.nr();) {
-      const int element = rows_[island.rows[at(j)]].element;
-      int end = j;
-      double largest = 0;
-      for (; end < problem_.nr() && rows_[island.rows[at(end)]].element == element; ++end)
-        largest = std::max(largest, c_[first + end]);
-      if (element >= 0) problem_.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
-      j = end;
-    }
-  }
-
-  const ContactMemory* recall(const State& state, std::uint64_t id) const {
-    const auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), id,
-                                     [](const ContactMemory& m, std::uint64_t x) { return m.id < x; });
-    return it != state.contacts.end() && it->id == id ? &*it : nullptr;
-  }
-
-  void set_contact(const Model& model, const State& state, const Contact& contact, int i, double dt) {
-    const SurfacePair& surface = model.surface(contact.surface);
-    const ContactMemory* memory = recall(state, contact.id);
-    const int o = 3 * i;
-    auto g = problem_.g();
-    for (int k = 0; k < 3; ++k) g[o + k] = free_[o + k] / dt;
-    const double gap = contact.gap, speed = before_[o + 2];
-    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed &&
-                         !(memory && memory->touched) && gap + dt * free_[o + 2] < 0;
-    impact_.resize(problem_.nc());
-    impact_[i] = bounces;
-    if (bounces) {
-      g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
-    } else if (surface.compliance > 0) {
-      g[o + 2] += gap / (dt * dt);  // (rigid.4)
-      problem_.R()[o + 2] = surface.compliance / (dt * dt);
-    } else {
-      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
-    }
-    problem_.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-    f_.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
-  }
-
-  // Reports, laws and work of one island's contacts and rows.
-  void report_island(const Model&, Workspace& work, const Island& island, double dt, const Residual& scales,
-                     StepReport& report) {
-    const auto contacts = work.collision.contacts();
-    const double F = scales.force_scale, a = scales.motion_scale;
-    for (int i = 0; i < problem_.nc(); ++i) {
-      const Contact& contact = contacts[at(island.contacts[at(i)])];
-      ContactReport& r = work.contacts[at(island.contacts[at(i)])];
-      const int o = 3 * i;
-      const Vec3 f = f_.map().segment<3>(o), c = c_.map().segment<3>(o);
-      const double mu = problem_.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
-                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-      r = listed_report(contact);
-      r.f = f;
-      // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
-      r.c = dt * (c - problem_.g().segment<3>(o) - problem_.R().segment<3>(o).cwiseProduct(f)) +
-            free_.map().segment<3>(o);
-      r.cone_margin = mu * f.z() - ft;
-      const bool force = f.z() > 0;
-      r.mode = !force                                           ? ContactMode::Open
-               : impact_[i] != 0                                ? ContactMode::Impact
-               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * a ? ContactMode::Slip
-                                                                : ContactMode::Stick;
-      contact_work_ += 0.5 * dt * f.dot(r.c + Vec3(before_.map().segment<3>(o)));
-      given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
-      report.closed += force;
-      report.penetration = std::max(report.penetration, -contact.gap);
-      if (options_.audit == AuditLevel::Off) continue;
-      LawResiduals& laws = report.laws;
-      laws.signorini = std::max(laws.signorini, std::abs(std::min(f.z() / F, c.z() / a)));
-      laws.coulomb = std::max(laws.coulomb, (ft - mu * std::max(f.z(), 0.0)) / F);
-      laws.dissipation =
-          std::max(laws.dissipation, std::abs(f.x() * c.x() + f.y() * c.y() + mu * f.z() * ct) / (F * a));
-    }
-    for (int j = 0; j < problem_.nr(); ++j) {
-      const Row& row = rows_[island.rows[at(j)]];
-      const int o = 3 * problem_.nc() + j;
-      rows_.forces()[island.rows[at(j)]] = f_[o];
-      if (row.drives()) continue;
-      const double end = dt * (c_[o] - problem_.g()[o] - problem_.R()[o] * f_[o]) + free_[o];
-      (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f_[o] * (before_[o] + end);
-      given_work_ -= dt * f_[o] * row.given;
-    }
-  }
-
-  // Which targets gave way, and by how much.
-  void report_targets(Workspace& work, StepReport& report) const {
-    work.target_miss.setZero();
-    for (const Row& row : rows_.rows()) {
-      if (row.kind != Row::Kind::Target) continue;
-      const double miss = v_new_[row.dof] - work.actuation.target[row.dof];
-      work.target_miss[row.dof] = miss;
-      report.gave_way += std::abs(miss) > 1e-4;
-      if (report.worst_target >= 0 && std::abs(miss) <= std::abs(report.target_miss)) continue;
-      report.worst_target = row.dof;
-      report.target_miss = miss;
-    }
-  }
-
-  // (rigid.6)
-  void recover(const Model& model, Workspace& work, double dt, StepReport& report) {
-    recovery_v_.setZero();
-    if (options_.recovery_time <= 0) return;
-    const double share = 1 - std::exp(-dt / options_.recovery_time);
-    const auto contacts = work.collision.contacts();
-    for (int i = 0; i < work.assembly.islands(); ++i) {
-      const Island& island = work.assembly.island(i);
-      bool overlaps = false;
-      for (int k : island.contacts)
-        overlaps |= wanted_gap(model, contacts[at(k)], work.contacts[at(k)], dt) < -overlap_slop;
-      for (int j : island.rows) overlaps |= beyond(rows_[j], dt) < -overlap_slop;
-      if (!overlaps) continue;
-      work.assembly.build(island, contacts, rows_.rows(), work.dynamics, zero_, zero_, false, problem_, before_, free_);
-      f_.setZero(problem_.size());
-      problem_.mu().setZero();
-      problem_.g().setZero();
-      c_.resize(problem_.size());
-      problem_.diagonal(c_.data());
-      for (int k = 0; k < problem_.nc(); ++k) {
-        const int n = 3 * k + 2;
-        const double gap =
-            wanted_gap(model, contacts[at(island.contacts[at(k)])], work.contacts[at(island.contacts[at(k)])], dt);
-        problem_.g()[n] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
-        problem_.R()[n] = recovery_compliance * c_[n];
-      }
-      for (int j = 0; j < problem_.nr(); ++j) set_recovery_row(rows_[island.rows[at(j)]], j, share, dt);
-      recovery_->solve(problem_, Tolerance{0, 1e-6}, f_.map());
-      problem_.velocity(f_.data(), c_.data());
-      for (int k = 0; k < problem_.nc(); ++k) {
-        const int n = 3 * k + 2;
-        const double moved = c_[n] - problem_.g()[n] - problem_.R()[n] * f_[n];
-        const bool deep = problem_.g()[n] * dt * dt < -share * wedge_overlap;
-        if (deep && moved < -0.5 * problem_.g()[n] && report.status == StepStatus::Ok)
-          report.status = StepStatus::Wedged;
-      }
-      work.assembly.apply<1>(island, work.dynamics, problem_, {{{f_.data(), dt, &recovery_v_}}}, zero_);
-    }
-  }
-
-  // Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.
-  void set_recovery_row(const Row& row, int j, double share, double dt) {
-    const bool limit = row.kind == Row::Kind::Limit;
-    const int o = 3 * problem_.nc() + j;
-    problem_.lower()[j] = row.closes() ? row.lower : 0;
-    problem_.upper()[j] = limit || row.closes() ? row.upper : 0;
-    if (!limit && !row.closes()) return;
-    const double gap = limit ? beyond(row, dt) : 0;
-    problem_.g()[o] = (gap < 0 ? share * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
-    problem_.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(c_[o], 1e-300);
-  }
-
-  // Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
-  double beyond(const Row& row, double dt) const {
-    if (row.kind != Row::Kind::Limit) return std::numeric_limits<double>::infinity();
-    return row.error + dt * row.sign * v_new_[row.dof];
-  }
-
-  // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
-  static double wanted_gap(const Model& model, const Contact& contact, const ContactReport& r, double dt) {
-    if (model.surface(contact.surface).compliance > 0) return 0;
-    return contact.gap + dt * r.c.z();
-  }
-
-  // Writes the state, or leaves it and says so.
-  void commit(const Model& model, State& state, Workspace& work, double dt, StepReport& report) {
-    flight_.begin(model, work);
-    motion_ = v_new_ + recovery_v_;
-    if (midpoint_) midpoint_->moves(model, motion_);
-    q_new_ = state.q;
-    integrate(model, motion_, dt, q_new_);
-    Closures::Report closed;
-    turned_ = v_new_;
-    turn_velocity(model, motion_, dt, turned_);
-    if (!closures_.empty()) {
-      closed = closures_.project(model, state.t + dt, q_new_, turned_);
-      if (!(closed.error < open_closure) && report.status == StepStatus::Ok) report.status = StepStatus::Wedged;
-    }
-    if (!q_new_.allFinite() || !v_new_.allFinite()) {
-      report.status = StepStatus::NotFinite;
-      report.t = state.t;
-      return;
-    }
-    const bool ledger = options_.audit == AuditLevel::Full;
-    if (ledger) charge(model, state, work, dt, closed.potential, report.energy);
-    work.torque = torque_;
-    state.q.swap(q_new_);
-    state.v.swap(turned_);
-    state.t += dt;
-    ++state.step;
-    state.contacts.resize(work.contacts.size() + rows_.size());
-    for (std::size_t i = 0; i < work.contacts.size(); ++i) {
-      const ContactReport& r = work.contacts[i];
-      ContactMemory& m = state.contacts[i];
+  // What the next step begins with: forces and modes of contacts, then forces of rows.
+  void finish(const Start& start, Outcome& out) override {
+    const std::size_t nc = out.contacts.size();
+    out.memory.assign(nc + rows_.size(), {});
+    for (std::size_t i = 0; i < nc; ++i) {
+      const ContactReport& r = out.contacts[i];
+      ContactMemory& m = out.memory[i];
       m.id = r.id;
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
@@ -392,55 +86,258 @@ class Rigid final : public Stepper {
       m.touched = r.mode != ContactMode::Open;
     }
     for (std::size_t j = 0; j < rows_.size(); ++j) {
-      ContactMemory& m = state.contacts[work.contacts.size() + j];
-      m = {};
-      m.id = StepRows::id(rows_.rows()[j], work.collision.contacts());
+      ContactMemory& m = out.memory[nc + j];
+      m.id = StepRows::id(rows_.rows()[j], start.contacts);
       m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
     }
-    std::sort(state.contacts.begin() + static_cast<std::ptrdiff_t>(work.contacts.size()), state.contacts.end(),
+    std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
               [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
-    work.current = false;
-    report.t = state.t;
-    flight_.end(model, state, work, dt);
-    if (!ledger) return;
-    work.update(state);  // the next step needs it anyway
-    report.energy.kinetic = work.dynamics.kinetic();
-    report.energy.potential = work.dynamics.potential();
-    report.energy.elastic = elastic(model, state, work);
-    report.energy.integrator += report.energy.kinetic + report.energy.potential + report.energy.elastic;
   }
 
-  // The step's work, line by line. With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v),
-  // so each force's work is v_m . force dt. What the scheme itself adds is what moving q and turning v left over:
-  //   W_int = T(q+, v+) - T(q, v') + V(q+) - V(q) - dt v_m . h - W_recovery                             (rigid.8)
-  // V with the springs, h with their torque. The part at q+ is added by commit.
-  void charge(const Model& model, const State& state, const Workspace& work, double dt, double closing,
-              EnergyLines& lines) {
-    lines = {};
-    mid_ = 0.5 * (state.v + v_new_);
-    lines.actuators = dt * mid_.dot(torque_);
-    lines.damping = -dt * mid_.dot(model.joints.damping.cwiseProduct(v_new_));
-    lines.external = dt * mid_.dot(work.actuation.external) + given_work_;
-    lines.recovery = dt * recovery_v_.dot(work.dynamics.gravity_force()) + closing;
-    lines.contacts = contact_work_;
-    lines.constraints = constraint_work_;
+  void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
+    closing_ = 0;
+    if (!closures_.empty()) {
+      const Closures::Report closed = closures_.project(start.model, start.state.t + start.dt, q, v);
+      closing_ = closed.potential;
+      if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
+    }
+    flight_.keep_momentum(start, q, v);
+  }
+
+  // With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v), so each force's work is
+  // v_m . force dt                                                                                        (rigid.8)
+  // Joint springs act as a part of the bias.
+  void charge(const Start& start, Outcome& out) override {
+    const Model& model = start.model;
+    const double dt = start.dt;
+    Work& work = out.work;
+    mid_ = 0.5 * (start.state.v + out.v_end);
+    work.actuators = dt * mid_.dot(out.torque);
+    work.damping = -dt * mid_.dot(model.joints.damping.cwiseProduct(out.v_end));
+    work.external = dt * mid_.dot(start.actuation.external) + given_work_;
+    work.recovery = dt * out.correction.dot(start.dynamics.gravity_force()) + closing_;
+    work.contacts = contact_work_;
+    work.constraints = constraint_work_;
+    change_ = out.v_end - start.state.v;
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
-      work.dynamics.multiply(t, v_new_.data(), momentum_.data());
-    lines.integrator =
-        -0.5 * v_new_.dot(momentum_) - work.dynamics.potential() - dt * mid_.dot(work.dynamics.h()) - lines.recovery;
-    if (midpoint_) lines.integrator += midpoint_->charge(model, state, work, dt, v_new_);
-    if (!springs_) return;
-    lines.integrator -= spring_energy(model, deflection_) +
-                        dt * mid_.dot(model.joints.stiffness.cwiseProduct(deflection_ + dt * v_new_));
+      start.dynamics.multiply(t, change_.data(), rate_.data());
+    work.motion = mid_.dot(rate_) + dt * mid_.dot(start.dynamics.h());
+    if (midpoint_) work.motion -= midpoint_->charge(start, out.v_end);
+    if (springs_) work.motion += dt * mid_.dot(model.joints.stiffness.cwiseProduct(deflection_ + dt * out.v_end));
+  }
+
+  Elastic stored(const Start& start) override {
+    if (!springs_) return {};
+    spring_deflection(start.model, start.state.q, deflection_);
+    return {0, spring_energy(start.model, deflection_)};
+  }
+
+ private:
+  void free_motion(const Start& start) {
+    const Model& model = start.model;
+    const double dt = start.dt;
+    const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
+    if (springs_) spring_deflection(model, start.state.q, deflection_);
+    for (int k = 0; k < model.nv; ++k) {
+      const StepRows::Drive drive = rows_.drive(start.actuation, k, dt);
+      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
+      v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
+    }
+    start.dynamics.factor(extra_);
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) start.dynamics.solve_in_place(t, v_free_.data());
+    v_free_ += v;  // (rigid.1)
+  }
+
+  void solve_contacts(const Start& start, Outcome& out) {
+    start.assembly.group(start.contacts, rows_.rows());
+    out.contacts.resize(start.contacts.size());
+    out.islands.clear();
+    out.islands_solved = start.assembly.islands();
+    out.solve = {};
+    out.status = StepStatus::Ok;
+    contact_work_ = constraint_work_ = given_work_ = 0;
+    out.v_end = v_free_;
+    for (int i = 0; i < start.assembly.islands(); ++i) {
+      const Island& island = start.assembly.island(i);
+      if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
+    }
+  }
+
+  // A tree that nothing touches, with a target at every joint, has its answer without a solve:
+  //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
+  // False where that is not so, or a torque would be beyond its limits.
+  bool move_as_told(const Start& start, const Island& island, VecX& v_end) {
+    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
+    const Tree& tree = start.model.trees[at(island.trees[0])];
+    if (static_cast<int>(island.rows.size()) != tree.nv) return false;
+    for (int j : island.rows) {
+      const Row& row = rows_[j];
+      if (row.kind != Row::Kind::Target) return false;
+      mid_[row.dof] = start.actuation.target[row.dof] - v_free_[row.dof];
+    }
+    start.dynamics.multiply(island.trees[0], mid_.data(), rate_.data());
+    for (int j : island.rows) {
+      const int k = rows_[j].dof;
+      rate_[k] = (rate_[k] + extra_[k] * mid_[k]) / start.dt;
+      if (rate_[k] < rows_[j].lower || rate_[k] > rows_[j].upper) return false;
+    }
+    for (int j : island.rows) {
+      rows_.forces()[j] = rate_[rows_[j].dof];
+      v_end[rows_[j].dof] = start.actuation.target[rows_[j].dof];
+    }
+    return true;
+  }
+
+  void solve_island(const Start& start, const Island& island, Outcome& out) {
+    IslandSolution& s = out.islands.next();
+    s.island = &island;
+    start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, v_free_, need_dense_,
+                         s.problem, s.before, s.free);
+    s.f.resize(s.problem.size());
+    s.c.resize(s.problem.size());
+    s.impact.resize(s.problem.nc());
+    for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
+    if (s.problem.nr() > 0) set_rows(start, s);
+    const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
+    if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
+    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    if (follows)
+      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
+                      s.f.map(), s.solve);
+    add_solve(s.solve, out);
+    s.problem.velocity(s.f.data(), s.c.data());
+    report_contacts(start, s, out);
+    take_rows(start, s);
+    start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
+  }
+
+  static const ContactMemory* recall(const State& state, std::uint64_t id) {
+    const auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), id,
+                                     [](const ContactMemory& m, std::uint64_t x) { return m.id < x; });
+    return it != state.contacts.end() && it->id == id ? &*it : nullptr;
+  }
+
+  void set_contact(const Start& start, int i, IslandSolution& s) const {
+    const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+    const SurfacePair& surface = start.model.surface(contact.surface);
+    const ContactMemory* memory = recall(start.state, contact.id);
+    const double dt = start.dt;
+    const int o = 3 * i;
+    auto g = s.problem.g();
+    for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
+    const double gap = contact.gap, speed = s.before[o + 2];
+    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed &&
+                         !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
+    s.impact[i] = bounces;
+    if (bounces) {
+      g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
+    } else if (surface.compliance > 0) {
+      g[o + 2] += gap / (dt * dt);  // (rigid.4)
+      s.problem.R()[o + 2] = surface.compliance / (dt * dt);
+    } else {
+      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+    }
+    s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
+    s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+  }
+
+  void set_rows(const Start& start, IslandSolution& s) const {
+    ContactProblem& problem = s.problem;
+    problem.diagonal(s.c.data());
+    for (int j = 0; j < problem.nr(); ++j) {
+      const Row& row = rows_[s.island->rows[at(j)]];
+      const int o = 3 * problem.nc() + j;
+      problem.g()[o] = s.free[o] / start.dt + row.bias;
+      problem.R()[o] = row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+      problem.lower()[j] = row.lower;
+      problem.upper()[j] = row.upper;
+      const ContactMemory* memory =
+          options_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
+      const double last = memory ? memory->f.x() : 0.0;
+      s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
+    }
+    if (!closures_.empty()) soften_closures(s);
+  }
+
+  void soften_closures(IslandSolution& s) const {
+    ContactProblem& problem = s.problem;
+    const int first = 3 * problem.nc();
+    for (int j = 0; j < problem.nr();) {
+      const int element = rows_[s.island->rows[at(j)]].element;
+      int end = j;
+      double largest = 0;
+      for (; end < problem.nr() && rows_[s.island->rows[at(end)]].element == element; ++end)
+        largest = std::max(largest, s.c[first + end]);
+      if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
+      j = end;
+    }
+  }
+
+  // The worst island speaks for the step.
+  static void add_solve(const SolveReport& solve, Outcome& out) {
+    const bool worse = solve.residual.relative() > out.solve.residual.relative() || out.solve.iterations == 0;
+    const int iterations = out.solve.iterations + solve.iterations;
+    const bool escalated = out.solve.escalated || solve.escalated;
+    if (worse) out.solve = solve;
+    out.solve.iterations = iterations;
+    out.solve.escalated = escalated;
+    if (solve.status == SolveStatus::Infeasible)
+      out.status = StepStatus::Infeasible;
+    else if (solve.status != SolveStatus::Converged && out.status == StepStatus::Ok)
+      out.status = StepStatus::Unconverged;
+  }
+
+  void report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
+    const ContactProblem& problem = s.problem;
+    const double dt = start.dt;
+    for (int i = 0; i < problem.nc(); ++i) {
+      const int listed = s.island->contacts[at(i)], o = 3 * i;
+      const Contact& contact = start.contacts[at(listed)];
+      ContactReport& r = out.contacts[at(listed)] = listed_report(contact);
+      const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
+      const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
+                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
+      const ContactMode mode = !(f.z() > 0)         ? ContactMode::Open
+                               : s.impact[i] != 0   ? ContactMode::Impact
+                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
+                                   ? ContactMode::Slip
+                                   : ContactMode::Stick;
+      // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
+      const Vec3 end = dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) +
+                       s.free.map().segment<3>(o);
+      add_action(f, before, end, mode, mu, r);
+      contact_work_ += 0.5 * dt * f.dot(end + before);
+      given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
+    }
+  }
+
+  void take_rows(const Start& start, const IslandSolution& s) {
+    const ContactProblem& problem = s.problem;
+    const double dt = start.dt;
+    for (int j = 0; j < problem.nr(); ++j) {
+      const Row& row = rows_[s.island->rows[at(j)]];
+      const int o = 3 * problem.nc() + j;
+      const double f = s.f[o];
+      rows_.forces()[s.island->rows[at(j)]] = f;
+      if (row.drives()) continue;
+      const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * f) + s.free[o];
+      (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
+      given_work_ -= dt * f * row.given;
+    }
+  }
+
+  void miss_targets(const Start& start, Outcome& out) const {
+    out.target_miss.setZero();
+    for (const Row& row : rows_.rows())
+      if (row.kind == Row::Kind::Target) out.target_miss[row.dof] = out.v_end[row.dof] - start.actuation.target[row.dof];
   }
 
   StepperOptions options_;
-  std::unique_ptr<ContactSolver> solver_, recovery_;
+  std::unique_ptr<ContactSolver> solver_;
+  Recovery recovery_;
   std::unique_ptr<Midpoint> midpoint_;
-  ContactProblem problem_;
-  VectorBuffer before_, free_, f_, c_, impact_;
   RollingFriction rolling_;
-  VecX v_free_, v_new_, recovery_v_, zero_, extra_, torque_, motion_, q_new_, mid_, momentum_, turned_, deflection_;
+  VecX v_free_, zero_, extra_, mid_, change_, rate_, deflection_;
   bool need_dense_ = false;
   StepRows rows_;
   Closures closures_;
@@ -448,12 +345,12 @@ class Rigid final : public Stepper {
   int facets_ = 4;
   bool springs_ = false;
   Flight flight_;
-  double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0;
+  double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_rigid(const Model& model, const StepperOptions& options) {
+std::unique_ptr<Scheme> make_rigid(const Model& model, const StepperOptions& options) {
   return std::make_unique<Rigid>(model, options);
 }
 

@@ -20,11 +20,13 @@ StepRows::StepRows(const Model& model) : saturated_(at(model.nv), 0), coordinate
 
 void StepRows::begin() { std::fill(saturated_.begin(), saturated_.end(), 0); }
 
-void StepRows::list(const Model& model, const State& state, const Actuation& a, const Dynamics& dynamics,
-                    std::span<const Contact> contacts, double margin, double dt) {
+void StepRows::list(const Start& start, double margin) {
   rows_.clear();
-  const JointProperties& p = model.joints;
-  for (int k = 0; k < model.nv; ++k) {
+  const State& state = start.state;
+  const Actuation& a = start.actuation;
+  const double dt = start.dt;
+  const JointProperties& p = start.model.joints;
+  for (int k = 0; k < start.model.nv; ++k) {
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
@@ -40,8 +42,8 @@ void StepRows::list(const Model& model, const State& state, const Actuation& a, 
       rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
   }
-  Closures::list(model, state.q, dynamics, state.t, dt, rows_);
-  list_rolling(model, contacts, rows_);
+  Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
+  list_rolling(start.model, start.contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
 }
 

@@ -8,10 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
-#include "tribo/actuation.hpp"
-#include "tribo/buffer.hpp"
-#include "tribo/state.hpp"
+#include "stepping/step.hpp"
 
 namespace tribo {
 
@@ -23,8 +20,7 @@ class StepRows {
   void begin();
   /// Joint limits within reach, dry friction, velocity targets, drives at their limits, equality constraints, torsional
   /// and rolling friction of the contacts. Sets forces to zero.
-  void list(const Model& model, const State& state, const Actuation& actuation, const Dynamics& dynamics,
-            std::span<const Contact> contacts, double margin, double dt);
+  void list(const Start& start, double margin);
 
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t size() const { return rows_.size(); }
