@@ -32,6 +32,15 @@ void Chart::turn(const VecX& v, double time, VecX& x) const {
   }
 }
 
+void Chart::turn_all(const VecX& v, double time, VecX& x) const {
+  for (int i : free_) {
+    const Vec3 w = v.segment<3>(i + 3);
+    if (w.isZero(0)) continue;
+    const Quat turn = rotation_exponential(time * w);
+    for (int k : {i, i + 3}) x.segment<3>(k) = turn * Vec3(x.segment<3>(k));
+  }
+}
+
 void Chart::rate(const VecX& move, const VecX& u, VecX& rate) const {
   rate = u;
   for (int i : turning_) rate.segment<3>(i) = rotation_rate(move.segment<3>(i), u.segment<3>(i));

@@ -21,6 +21,8 @@ class Chart {
   /// Turns the linear velocities x of free joints by what moving along v for a time turns them (nv): from the axes of
   /// the end to those of the start; with a negative time from the start to the end.
   void turn(const VecX& v, double time, VecX& x) const;
+  /// The same of linear and angular velocities: where a body is put elsewhere, and its motion is to stay as it is in W.
+  void turn_all(const VecX& v, double time, VecX& x) const;
   /// Rate of `move` where the velocity is u (chart.1).
   void rate(const VecX& move, const VecX& u, VecX& rate) const;
 

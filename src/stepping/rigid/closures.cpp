@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "dynamics/group.hpp"
 #include "linalg/dense.hpp"
-#include "stepping/workspace.hpp"
 
 namespace tribo {
 namespace {
@@ -82,7 +82,7 @@ void add_bodies(const Model& model, const Dynamics& dynamics, int element, doubl
 
 }  // namespace
 
-Closures::Closures(const Model& model) : empty_(model.equalities.empty()), dynamics_(model), assembly_(model) {
+Closures::Closures(const Model& model) : empty_(model.equalities.empty()), dynamics_(model), chart_(model), assembly_(model) {
   for (VecX* x : {&zero_, &work_, &dq_}) x->setZero(model.nv);
 }
 
@@ -129,7 +129,7 @@ Closures::Report Closures::project(const Model& model, double t, VecX& q, VecX& 
       if (!solve(assembly_.island(i))) return report;
     report.potential += dq_.dot(dynamics_.gravity_force());
     integrate(model, dq_, 1, q);
-    turn_velocity(model, dq_, 1, v);
+    chart_.turn_all(dq_, -1, v);
   }
 }
 

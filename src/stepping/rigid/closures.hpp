@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "contact/assembly.hpp"
+#include "dynamics/chart.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
@@ -37,6 +38,7 @@ class Closures {
 
   bool empty_;
   Dynamics dynamics_;
+  Chart chart_;
   Assembly assembly_;
   ContactProblem problem_;
   std::vector<Row> rows_;
