@@ -191,6 +191,7 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
     I.mc = m * c;
     I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
     I.I.diagonal().array() += I.mc.dot(c);
+    subtree_[at(i)] = I;
     const Spatial P = I * V;
     kinetic_ += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
     const Spatial IA = I * A;
@@ -203,7 +204,6 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
 }
 
 void Dynamics::backward(const Tree& tree, const VecX& v) {
-  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) subtree_[at(i)] = I_[at(i)];
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
     const RigidInertia& I = subtree_[at(i)];
@@ -364,6 +364,10 @@ void Dynamics::solve_in_place(int t, double* b) const {
 
 void Dynamics::multiply(int t, const double* x, double* y) const {
   const Tree& tree = model_->trees[at(t)];
+  if (tree.single) {
+    for (int k = tree.iv; k < tree.iv + 6; ++k) y[k] = inertia(k) * x[k];
+    return;
+  }
   std::fill(y + tree.iv, y + tree.iv + tree.nv, 0.0);
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
     const double* r = row(k);

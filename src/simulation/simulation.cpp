@@ -12,9 +12,15 @@ namespace {
 
 // Asks for nothing, within the limits of the model: no torque where there is no motor.
 void clear(const Model& model, Actuation& actuation) {
-  actuation.resize(model.nv);
-  actuation.lower = -model.joints.effort_limit;
-  actuation.upper = model.joints.effort_limit;
+  Actuation& a = actuation;
+  if (a.tau.size() != model.nv) a.resize(model.nv);
+  for (int k = 0; k < model.nv; ++k) {  // one pass: a simulation does this in every step
+    a.tau[k] = a.kp[k] = a.kd[k] = a.error[k] = a.v_ref[k] = a.external[k] = 0;
+    a.target[k] = std::numeric_limits<double>::quiet_NaN();
+    a.upper[k] = model.joints.effort_limit[k];
+    a.lower[k] = -a.upper[k];
+  }
+  a.unsolved = 0;
 }
 
 }  // namespace

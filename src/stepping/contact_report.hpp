@@ -7,16 +7,23 @@
 
 namespace tribo {
 
-/// As collision lists it: open, without force.
-inline ContactReport listed_report(const Contact& contact) {
-  ContactReport r;
+/// As collision lists it; what happened to it is added by add_action or leave_open.
+inline void list_contact(const Contact& contact, ContactReport& r) {
   r.id = contact.id;
   r.geometry_a = contact.geometry_a;
   r.geometry_b = contact.geometry_b;
   r.p_WC = contact.p_WC;
   r.R_WC = contact.R_WC;
   r.gap = contact.gap;
-  return r;
+}
+
+/// A contact that did not act.
+inline void leave_open(ContactReport& r) {
+  r.f.setZero();
+  r.c.setZero();
+  r.c_start.setZero();
+  r.mode = ContactMode::Open;
+  r.mu = r.cone_margin = 0;
 }
 
 /// Adds force, velocities at both ends and mode of a contact that acts, under the friction mu.

@@ -31,8 +31,10 @@ void Crossing::open(State& state, Workspace& work, double dt, StepReport& report
   report_ = &report;
   dt_ = h_ = dt;
   t_start_ = state.t;
-  q_control_ = state.q;
-  v_control_ = state.v;
+  if (divides_) {
+    q_control_ = state.q;
+    v_control_ = state.v;
+  }
   contacts_.clear();
   report.substeps = 0;
   outcome_.solve = {};
@@ -45,8 +47,8 @@ Start Crossing::start(double h) const {
           .contacts = work_->collision.contacts(),
           .assembly = work_->assembly,
           .actuation = work_->actuation,
-          .q_control = q_control_,
-          .v_control = v_control_,
+          .q_control = divides_ ? q_control_ : state_->q,
+          .v_control = divides_ ? v_control_ : state_->v,
           .dt = h,
           .step = dt_,
           .audited = audit_ == AuditLevel::Full};
@@ -54,12 +56,13 @@ Start Crossing::start(double h) const {
 
 // A function of the state alone, so that a restored run goes on bit for bit.
 void Crossing::begin() {
-  State& state = *state_;
-  if (begun_ && work_->stands() && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
+  const State& state = *state_;
+  if (looks_ && begun_ && work_->stands() && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
   work_->update(state, scheme_.needs_mass_matrix());
   fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
   work_->collision.detect(work_->motions, {margin_, dt_}, state.contacts);
   scheme_.begin(start(dt_));
+  if (!looks_) return;
   q_known_ = state.q;
   v_known_ = state.v;
   t_known_ = state.t;
@@ -70,26 +73,27 @@ bool Crossing::solve(double h) {
   h_ = h;
   outcome_.status = StepStatus::Ok;
   outcome_.held = 1;
-  scheme_.solve(start(h_), outcome_);
+  start_.emplace(start(h));
+  scheme_.solve(*start_, outcome_);
   return outcome_.status != StepStatus::Unconverged;
 }
 
 bool Crossing::commit() {
   State& state = *state_;
-  const Start start = this->start(h_);
+  const Start& start = *start_;
   q_next_ = state.q;
   integrate(model_, outcome_.v_mean, h_, q_next_);
   turn_to_end();
-  if (!q_next_.allFinite() || !v_next_.allFinite()) return false;
-  scheme_.finish(start, outcome_);
   scheme_.correct(start, outcome_, q_next_, v_next_);
   if (!q_next_.allFinite() || !v_next_.allFinite()) return false;
+  scheme_.finish(start, outcome_);
   if (audit_ != AuditLevel::Off) laws_ = judge_(start, outcome_);
   count_changes(start);
   if (audit_ == AuditLevel::Full) charge(start);
   state.q.swap(q_next_);
   state.v.swap(v_next_);
-  state.contacts = outcome_.memory;
+  state.contacts.swap(outcome_.memory);
+  outcome_.memory.reserve(state.contacts.capacity());  // whichever comes back has room
   state.t += h_;
   work_->moved();
   begun_ = false;
@@ -112,7 +116,7 @@ void Crossing::charge(const Start& start) {
   outcome_.work = {};
   scheme_.charge(start, outcome_);
   energy_before_ = work_->dynamics.kinetic() + work_->dynamics.potential();
-  elastic_before_ = scheme_.stored(start);
+  elastic_before_ = scheme_.stored(start.state);
 }
 
 // Contacts that began or ceased to carry force, or began to slip, beside what is remembered of them.
@@ -143,7 +147,7 @@ void Crossing::close() {
   ++report.substeps;
   if (audit_ != AuditLevel::Full) return;
   work_->update(*state_, scheme_.needs_mass_matrix());  // the next step needs it anyway
-  const Elastic elastic = scheme_.stored(start(h_));
+  const Elastic elastic = scheme_.stored(*state_);
   const Work& w = outcome_.work;
   EnergyLines& sum = report.energy;
   sum.kinetic = work_->dynamics.kinetic();
@@ -200,25 +204,21 @@ void Crossing::finish() {
     report.closed += r.f.z() > 0;
     report.penetration = std::max(report.penetration, -r.gap);
   }
-  for (int k = 0; k < model_.nv; ++k) {
-    if (!work_->actuation.has_target(k)) continue;
-    const double miss = outcome_.target_miss[k];
-    report.gave_way += std::abs(miss) > 1e-4;
-    if (report.worst_target >= 0 && std::abs(miss) <= std::abs(report.target_miss)) continue;
-    report.worst_target = k;
-    report.target_miss = miss;
-  }
+  report.gave_way = outcome_.gave_way;
+  report.worst_target = outcome_.worst_target;
+  if (report.worst_target >= 0) report.target_miss = outcome_.target_miss[report.worst_target];
 }
 
 Elastic Crossing::elastic(State& state, Workspace& work) {
   state_ = &state;
   work_ = &work;
   q_control_ = state.q;
+  v_control_ = state.v;
   if (scheme_.stores_energy())
     begin();
   else
     work.update(state, scheme_.needs_mass_matrix());
-  return scheme_.stored(start(h_));
+  return scheme_.stored(state);
 }
 
 void Crossing::save(Saved& saved) const {

@@ -1,6 +1,8 @@
 // Takes a scheme across a time: begin, solve, judge, charge, remember, commit. The same for every scheme.
 #pragma once
 
+#include <optional>
+
 #include "dynamics/chart.hpp"
 #include "stepping/judge.hpp"
 #include "stepping/step.hpp"
@@ -64,6 +66,7 @@ class Crossing {
   bool looks_;    // begin is called at the end of a substep too
   Chart chart_;
   Judge judge_;
+  std::optional<Start> start_;  // of the last solve
   Outcome outcome_;
   State* state_ = nullptr;
   Workspace* work_ = nullptr;

@@ -65,6 +65,7 @@ struct Outcome {
   VecX correction;   ///< the part of it that only removes overlap, and belongs to no velocity (nv)
   VecX torque;       ///< of the actuators (nv) [N m] or [N]
   VecX target_miss;  ///< v_end less its target, 0 where there is none (nv)
+  int gave_way = 0, worst_target = -1;  ///< targets missed by more than 1e-4; the one missed most, -1: there are none
   Pool<IslandSolution> islands;         ///< problems, forces and modes
   Pool<IslandSolution> recovery;        ///< the same of the removal of overlap
   std::vector<ContactReport> contacts;  ///< in the order of the list
@@ -116,13 +117,13 @@ class Scheme {
   virtual void finish(const Start&, Outcome&) {}
   /// Work of the step, where it is audited.
   virtual void charge(const Start& start, Outcome& outcome) = 0;
-  /// Corrections at the end of the step: q and v as they will be committed.
+  /// Corrections of q and v as they will be committed. They may not be finite.
   virtual void correct(const Start&, Outcome&, VecX& /*q*/, VecX& /*v*/) {}
 
   /// Do contacts store energy? Then begin is called at the end of an audited step too.
   virtual bool stores_energy() const { return false; }
-  /// Energy in springs at a start that was begun.
-  virtual Elastic stored(const Start&) { return {}; }
+  /// Energy in springs at a state, that of the last begin where stores_energy().
+  virtual Elastic stored(const State&) { return {}; }
   /// Contacts of the start that do not act yet, by id; for SubstepRules::touch.
   virtual std::span<const OpenContact> open() const { return {}; }
 };

@@ -39,8 +39,12 @@ void Compliant::report(const Start& start, Outcome& out) const {
   out.contacts.resize(start.contacts.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
-    ContactReport& r = out.contacts[i] = listed_report(start.contacts[i]);
-    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
+    ContactReport& r = out.contacts[i];
+    list_contact(start.contacts[i], r);
+    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) {
+      leave_open(r);
+      continue;
+    }
     const Spring& s = springs_[next];
     const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
     add_action(s.mean, s.c, velocity_of(start.model, start.dynamics, contacts_[next++], out.v_end), s.mode, mu, r);

@@ -79,7 +79,7 @@ class Compliant : public Scheme {
   /// Here for M(q) (v_end - v) = dt (mean forces).
   void charge(const Start& start, Outcome& out) override;
   bool stores_energy() const final { return true; }
-  Elastic stored(const Start& start) final;
+  Elastic stored(const State& state) final;
   std::span<const OpenContact> open() const final { return open_; }
 
  protected:

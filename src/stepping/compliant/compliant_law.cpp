@@ -211,7 +211,7 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 }
 
 // Springs that are stretched along the normal hold nothing: they do not pull.
-Elastic Compliant::stored(const Start&) {
+Elastic Compliant::stored(const State&) {
   double energy = 0;
   for (const Spring& s : springs_) {
     if (s.x.z() > 0 && !options_.compliant.bilateral) continue;

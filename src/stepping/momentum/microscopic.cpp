@@ -45,7 +45,7 @@ class Microscopic final : public MomentumFamily {
     return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * rate);
   }
 
-  Elastic stored(const Start&) override {
+  Elastic stored(const State&) override {
     double energy = 0;
     for (const Touching& t : touching_) {
       const double depth = std::min(t.c.gap, 0.0);

@@ -133,8 +133,12 @@ void MomentumFamily::report(const Start& start, Outcome& out) const {
   out.contacts.resize(start.contacts.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
-    ContactReport& r = out.contacts[i] = listed_report(start.contacts[i]);
-    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) continue;
+    ContactReport& r = out.contacts[i];
+    list_contact(start.contacts[i], r);
+    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
+      leave_open(r);
+      continue;
+    }
     const Touching& t = touching_[next++];
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
     add_action(t.mean, t.v, t.v_end, t.mode, mu, r);

@@ -39,7 +39,8 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out
   out.correction.setZero();
   out.recovery.clear();
   if (time_ <= 0) return;
-  share_ = 1 - std::exp(-start.dt / time_);
+  if (start.dt != dt_) share_ = 1 - std::exp(-start.dt / time_);
+  dt_ = start.dt;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
     if (overlaps(start, island, rows, out)) solve_island(start, island, rows, out);

@@ -19,7 +19,7 @@ class Recovery {
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const IslandSolution& s, double dt) const;
 
-  double time_, share_ = 0;
+  double time_, dt_ = 0, share_ = 0;
   std::unique_ptr<ContactSolver> solver_;
   VecX zero_, work_;
 };

@@ -42,7 +42,7 @@ constexpr double open_closure = 1e-6;  // error of an equality that its correcti
 class Rigid final : public Scheme {
  public:
   Rigid(const Model& model, const StepperOptions& options)
-      : options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
+      : model_(model), options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(options.contact_model);
     facets_ = options.facets;
@@ -54,7 +54,7 @@ class Rigid final : public Scheme {
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
     if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
-    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &mid_, &rate_}) x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &mid_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
@@ -64,7 +64,7 @@ class Rigid final : public Scheme {
       free_motion(start);
       solve_contacts(start, out);
       if (midpoint_) midpoint_->step(start, extra_, out.v_end);
-      if (!rows_.torques(start.actuation, out.v_end, start.dt, out.torque) || pass == 4) break;
+      if (!rows_.torques(start.actuation, out.v_end, out.torque) || pass == 4) break;
     }
     miss_targets(start, out);
     recovery_.solve(start, rows_.rows(), out);
@@ -75,7 +75,7 @@ class Rigid final : public Scheme {
   // What the next step begins with: forces and modes of contacts, then forces of rows.
   void finish(const Start& start, Outcome& out) override {
     const std::size_t nc = out.contacts.size();
-    out.memory.assign(nc + rows_.size(), {});
+    out.memory.resize(nc + rows_.size());
     for (std::size_t i = 0; i < nc; ++i) {
       const ContactReport& r = out.contacts[i];
       ContactMemory& m = out.memory[i];
@@ -87,6 +87,7 @@ class Rigid final : public Scheme {
     }
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       ContactMemory& m = out.memory[nc + j];
+      m = {};
       m.id = StepRows::id(rows_.rows()[j], start.contacts);
       m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
     }
@@ -111,25 +112,30 @@ class Rigid final : public Scheme {
     const Model& model = start.model;
     const double dt = start.dt;
     Work& work = out.work;
-    mid_ = 0.5 * (start.state.v + out.v_end);
-    work.actuators = dt * mid_.dot(out.torque);
-    work.damping = -dt * mid_.dot(model.joints.damping.cwiseProduct(out.v_end));
-    work.external = dt * mid_.dot(start.actuation.external) + given_work_;
-    work.recovery = dt * out.correction.dot(start.dynamics.gravity_force()) + closing_;
-    work.contacts = contact_work_;
-    work.constraints = constraint_work_;
-    change_ = out.v_end - start.state.v;
+    const VecX &v = start.state.v, &h = start.dynamics.h(), &gravity = start.dynamics.gravity_force();
+    for (int k = 0; k < model.nv; ++k) change_[k] = out.v_end[k] - v[k];
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
       start.dynamics.multiply(t, change_.data(), rate_.data());
-    work.motion = mid_.dot(rate_) + dt * mid_.dot(start.dynamics.h());
+    for (int k = 0; k < model.nv; ++k) {  // one pass over all lines
+      const double way = 0.5 * dt * (v[k] + out.v_end[k]);
+      work.actuators += way * out.torque[k];
+      work.damping -= way * model.joints.damping[k] * out.v_end[k];
+      work.external += way * start.actuation.external[k];
+      work.recovery += dt * out.correction[k] * gravity[k];
+      work.motion += way * h[k] + 0.5 * (v[k] + out.v_end[k]) * rate_[k];
+      if (springs_) work.motion += way * model.joints.stiffness[k] * (deflection_[k] + dt * out.v_end[k]);
+    }
+    work.external += given_work_;
+    work.recovery += closing_;
+    work.contacts = contact_work_;
+    work.constraints = constraint_work_;
     if (midpoint_) work.motion -= midpoint_->charge(start, out.v_end);
-    if (springs_) work.motion += dt * mid_.dot(model.joints.stiffness.cwiseProduct(deflection_ + dt * out.v_end));
   }
 
-  Elastic stored(const Start& start) override {
+  Elastic stored(const State& state) override {
     if (!springs_) return {};
-    spring_deflection(start.model, start.state.q, deflection_);
-    return {0, spring_energy(start.model, deflection_)};
+    spring_deflection(model_, state.q, deflection_);
+    return {0, spring_energy(model_, deflection_)};
   }
 
  private:
@@ -139,7 +145,7 @@ class Rigid final : public Scheme {
     const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
     if (springs_) spring_deflection(model, start.state.q, deflection_);
     for (int k = 0; k < model.nv; ++k) {
-      const StepRows::Drive drive = rows_.drive(start.actuation, k, dt);
+      const StepRows::Drive& drive = rows_.drive(k);
       extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
       v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
     }
@@ -211,13 +217,18 @@ class Rigid final : public Scheme {
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
   }
 
-  static const ContactMemory* recall(const State& state, std::uint64_t id) {
-    const auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), id,
-                                     [](const ContactMemory& m, std::uint64_t x) { return m.id < x; });
-    return it != state.contacts.end() && it->id == id ? &*it : nullptr;
+  // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
+  const ContactMemory* recall(const State& state, std::uint64_t id) {
+    const std::vector<ContactMemory>& memory = state.contacts;
+    if (next_memory_ >= memory.size() || memory[next_memory_].id != id)
+      next_memory_ = static_cast<std::size_t>(
+          std::lower_bound(memory.begin(), memory.end(), id,
+                           [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
+          memory.begin());
+    return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
   }
 
-  void set_contact(const Start& start, int i, IslandSolution& s) const {
+  void set_contact(const Start& start, int i, IslandSolution& s) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
     const ContactMemory* memory = recall(start.state, contact.id);
@@ -241,7 +252,7 @@ class Rigid final : public Scheme {
     s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
   }
 
-  void set_rows(const Start& start, IslandSolution& s) const {
+  void set_rows(const Start& start, IslandSolution& s) {
     ContactProblem& problem = s.problem;
     problem.diagonal(s.c.data());
     for (int j = 0; j < problem.nr(); ++j) {
@@ -293,7 +304,8 @@ class Rigid final : public Scheme {
     for (int i = 0; i < problem.nc(); ++i) {
       const int listed = s.island->contacts[at(i)], o = 3 * i;
       const Contact& contact = start.contacts[at(listed)];
-      ContactReport& r = out.contacts[at(listed)] = listed_report(contact);
+      ContactReport& r = out.contacts[at(listed)];
+      list_contact(contact, r);
       const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
       const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                    ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
@@ -327,11 +339,20 @@ class Rigid final : public Scheme {
   }
 
   void miss_targets(const Start& start, Outcome& out) const {
-    out.target_miss.setZero();
-    for (const Row& row : rows_.rows())
-      if (row.kind == Row::Kind::Target) out.target_miss[row.dof] = out.v_end[row.dof] - start.actuation.target[row.dof];
+    if (out.worst_target >= 0) out.target_miss.setZero();
+    out.gave_way = 0;
+    out.worst_target = -1;
+    for (const Row& row : rows_.rows()) {
+      if (row.kind != Row::Kind::Target) continue;
+      const double miss = out.v_end[row.dof] - start.actuation.target[row.dof];
+      out.target_miss[row.dof] = miss;
+      out.gave_way += std::abs(miss) > 1e-4;
+      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target]))
+        out.worst_target = row.dof;
+    }
   }
 
+  const Model& model_;
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
@@ -345,6 +366,7 @@ class Rigid final : public Scheme {
   int facets_ = 4;
   bool springs_ = false;
   Flight flight_;
+  std::size_t next_memory_ = 0;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 

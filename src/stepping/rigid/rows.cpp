@@ -13,7 +13,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-StepRows::StepRows(const Model& model) : saturated_(at(model.nv), 0), coordinate_(at(model.nv), -1) {
+StepRows::StepRows(const Model& model) : saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
 }
@@ -27,6 +27,7 @@ void StepRows::list(const Start& start, double margin) {
   const double dt = start.dt;
   const JointProperties& p = start.model.joints;
   for (int k = 0; k < start.model.nv; ++k) {
+    drives_[at(k)] = free_drive(a, k, dt);
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
@@ -58,18 +59,18 @@ std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
          static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
 
-StepRows::Drive StepRows::drive(const Actuation& a, int k, double dt) const {
+StepRows::Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
   if (row_driven(a, k)) return {};
   Drive drive{a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k], a.kd[k] + dt * a.kp[k]};
   if (drive.gain == 0) drive.torque = std::clamp(drive.torque, a.lower[k], a.upper[k]);
   return drive;
 }
 
-bool StepRows::torques(const Actuation& a, const VecX& v, double dt, VecX& torque) {
+bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
   bool again = false;
   for (int k = 0; k < static_cast<int>(v.size()); ++k) {
     if (row_driven(a, k)) continue;
-    const Drive d = drive(a, k, dt);
+    const Drive& d = drives_[at(k)];
     torque[k] = d.torque - d.gain * v[k];
     if (d.gain == 0 || (torque[k] >= a.lower[k] && torque[k] <= a.upper[k])) continue;
     saturated_[at(k)] = 1;

@@ -35,18 +35,20 @@ class StepRows {
   struct Drive {
     double torque = 0, gain = 0;
   };
-  Drive drive(const Actuation& actuation, int k, double dt) const;
+  const Drive& drive(int k) const { return drives_[at(k)]; }
   /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
-  bool torques(const Actuation& actuation, const VecX& v, double dt, VecX& torque);
+  bool torques(const Actuation& actuation, const VecX& v, VecX& torque);
 
  private:
+  Drive free_drive(const Actuation& a, int k, double dt) const;
   bool row_driven(const Actuation& actuation, int k) const {
-    return saturated_[static_cast<std::size_t>(k)] || actuation.has_target(k);
+    return saturated_[at(k)] || actuation.has_target(k);
   }
 
   std::vector<Row> rows_;
   VectorBuffer forces_;
   std::vector<char> saturated_;
+  std::vector<Drive> drives_;  // as list() found them
   std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
 };
 
