@@ -1,6 +1,7 @@
 // A robot fell where its base, while it touches something, is lower above it than half of its height at the start, or
 // turned by more than 60 degrees from the vertical of the start; or where its base is below the ground.
-// Rigid surfaces may overlap by 1 mm; where the law of contact is a spring, by 1 % of the size of what overlaps.
+// Overlap is allowed up to 1 % of a robot's size and 5 % of an object's thickness (springs give way, and fast things are
+// met late), 1 mm at least.
 #include "fate.hpp"
 
 #include <cmath>
@@ -17,27 +18,21 @@ namespace {
 constexpr double low_share = 0.5;
 constexpr double steepest = M_PI / 3;   // [rad]
 constexpr double least_allowed = 1e-3;  // [m]
-constexpr double allowed_share = 0.01;  // of the size, where contact gives way
+constexpr double robot_share = 0.01, object_share = 0.05;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Is overlap a part of the law, or what it should prevent?
-bool gives_way(const Scene& scene) {
-  bool compliant = scene.stepper != "rigid";
-  for (int k = 0; k < scene.model->surfaces(); ++k) compliant |= scene.model->surface(k).compliance > 0;
-  return compliant;
-}
-
-/// Largest edge of the box around the shapes of a member, in the axes of the world [m].
-double size_of(const Model& model, int member, const VecX& q) {
-  double size = 0;
+/// What a member may overlap with others: a share of the box around its shapes at the start [m].
+double allowed_overlap(const Model& model, const Dynamics& dynamics, int member) {
+  Vec3 edges;
   for (int k = 0; k < 3; ++k) {
-    const Lowest low = lowest_points(model, member, q, Vec3::Unit(k));
-    const Lowest high = lowest_points(model, member, q, -Vec3::Unit(k));
-    size = std::max(size, -std::min(low.moving, low.fixed) - std::min(high.moving, high.fixed));
+    const Lowest low = lowest_points(model, dynamics, member, Vec3::Unit(k));
+    const Lowest high = lowest_points(model, dynamics, member, -Vec3::Unit(k));
+    edges[k] = -std::min(low.moving, low.fixed) - std::min(high.moving, high.fixed);
   }
-  return size;
+  const bool robot = model.members[at(member)].robot;
+  return std::max(least_allowed, robot ? robot_share * edges.maxCoeff() : object_share * edges.minCoeff());
 }
 
 }  // namespace
@@ -48,20 +43,20 @@ Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()) {
   for (const Geometry& g : model_.geometries)
     if (g.kind == ShapeKind::HalfSpace && g.body == -1 && g.X_BG.R.col(2).dot(up_) > std::cos(steepest) && !ground_)
       ground_ = up_.dot(g.X_BG.p);
-  std::vector<double> sizes;
+  Dynamics dynamics(model_);
+  dynamics.compute(q, VecX::Zero(model_.nv));
+  std::vector<double> allowed;
   for (int m = 0; m < static_cast<int>(model_.members.size()); ++m) {
     const Member& member = model_.members[at(m)];
-    sizes.push_back(size_of(model_, m, q));
+    allowed.push_back(allowed_overlap(model_, dynamics, m));
     if (!member.robot || member.bodies == 0 || up_.isZero()) continue;
     const Body& base = model_.bodies[at(member.first_body)];
     if (base.joint != JointKind::Free) continue;
-    const double height = up_.dot(q.segment<3>(base.iq)) - lowest_points(model_, m, q, up_).moving;
+    const double height = up_.dot(q.segment<3>(base.iq)) - lowest_points(model_, dynamics, m, up_).moving;
     const Quat R(Eigen::Vector4d(q.segment<4>(base.iq + 3)));
     walkers_.push_back({m, height, R.inverse() * up_});
   }
-  const double share = gives_way(scene) ? allowed_share : 0;
-  for (const Geometry& g : model_.geometries)
-    allowed_.push_back(g.member < 0 ? inf : std::max(least_allowed, share * sizes[at(g.member)]));
+  for (const Geometry& g : model_.geometries) allowed_.push_back(g.member < 0 ? inf : allowed[at(g.member)]);
 }
 
 void Fate::watch(Walker& walker, const Simulation& simulation) const {

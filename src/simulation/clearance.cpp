@@ -36,9 +36,13 @@ double lowest_point(const Geometry& g, const Placement& X_WG, const Vec3& up) {
   return std::numeric_limits<double>::infinity();
 }
 
-Lowest lowest_points(const Model& model, int member, const VecX& q, const Vec3& up) {
+Lowest lowest_points(const Model& model, const VecX& q, int member, const Vec3& up) {
   Dynamics dynamics(model);
   dynamics.compute(q, VecX::Zero(model.nv));
+  return lowest_points(model, dynamics, member, up);
+}
+
+Lowest lowest_points(const Model& model, const Dynamics& dynamics, int member, const Vec3& up) {
   Lowest low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   for (const Geometry& g : model.geometries) {
     if (g.member != member) continue;

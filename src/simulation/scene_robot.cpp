@@ -78,7 +78,7 @@ double height_of_base(Section& section, const SceneDraft& draft, RobotOptions op
   const int member = add_robot(alone, options);
   const Model model = alone.build();
   const VecX q = start_pose(section, model, model.members[at(member)]);
-  const Lowest low = lowest_points(model, member, q, draft.X_WG.R.col(2));
+  const Lowest low = lowest_points(model, q, member, draft.X_WG.R.col(2));
   const double moving = above_ground(draft, low.moving), fixed = above_ground(draft, low.fixed);
   const double gap = fixed < -mounted ? std::min(moving, fixed) : moving;
   return hangs + (gap < -touching ? -gap / draft.X_WG.R(2, 2) : 0);
@@ -99,7 +99,7 @@ void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int
   if (stand.has_position && !stand.placed) X.p = stand.X.p;
   place_free_body(base, X, stand.v, stand.w, state);
   if (!draft.ground || (stand.placed && !stand.has_drop) || (stand.has_position && !stand.has_drop)) return;
-  const double gap = above_ground(draft, lowest_points(model, member_index, state.q, draft.X_WG.R.col(2)).moving);
+  const double gap = above_ground(draft, lowest_points(model, state.q, member_index, draft.X_WG.R.col(2)).moving);
   if (!std::isfinite(gap)) {
     if (stand.has_drop) section.fail("drop", "the robot has no contact shapes to put on the ground");
     return;
