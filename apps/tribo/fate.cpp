@@ -1,6 +1,6 @@
 // A robot fell where its base, while it touches something, is lower above it than half of its height at the start, or
 // turned by more than 60 degrees from the vertical of the start; or where its base is below the ground.
-// Overlap is allowed up to 1 % of a robot's size and 5 % of an object's thickness (springs give way, and fast things are
+// Overlap is allowed up to 1 % of a robot's size and 10 % of an object's thickness (springs give way, and fast things are
 // met late), 1 mm at least.
 #include "fate.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr double low_share = 0.5;
 constexpr double steepest = M_PI / 3;   // [rad]
 constexpr double least_allowed = 1e-3;  // [m]
-constexpr double robot_share = 0.01, object_share = 0.05;
+constexpr double robot_share = 0.01, object_share = 0.1;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
