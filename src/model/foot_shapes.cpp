@@ -1,5 +1,5 @@
 // A point foot stands for the end of a leg, which the shapes of the file round off: they reach beyond the point. Along
-//   d: from the middle of the shape to the foot, or the normal of a sole                                (foot.1)
+//   d: from the joint of the body to the foot, or the normal of a sole                                  (foot.1)
 // the ground is taken to meet the feet with its inner normal n within 60 degrees of d. The shape is clear of them where
 //   max over the shape of n . x  <=  max over the feet of n . p + r,  for every such n                  (foot.2)
 // Otherwise it is cut across d, as little as makes it clear.
@@ -66,16 +66,16 @@ Vec3 middle(const std::vector<Vec3>& points) {
   return sum / static_cast<double>(points.size());
 }
 
-// (foot.1); zero where the shape lies about the foot on all sides.
+// (foot.1); zero where there is none.
 Vec3 direction(const Span& shape, const std::vector<Vec3>& feet) {
-  const Vec3 foot = middle(feet), towards = foot - middle(shape.points);
+  const Vec3 foot = middle(feet);
   Mat3 spread = Mat3::Zero();
   for (const Vec3& p : feet) spread += (p - foot) * (p - foot).transpose();
   const Eigen::SelfAdjointEigenSolver<Mat3> axes(spread);
   const bool sole = axes.eigenvalues()[1] > 1e-2 * axes.eigenvalues()[2];
-  if (!sole) return towards.norm() > rounding ? Vec3(towards.normalized()) : Vec3(Vec3::Zero());
+  if (!sole) return foot.norm() > rounding ? Vec3(foot.normalized()) : Vec3(Vec3::Zero());
   const Vec3 normal = axes.eigenvectors().col(0);
-  return normal.dot(towards) < 0 ? Vec3(-normal) : normal;
+  return normal.dot(foot - middle(shape.points)) < 0 ? Vec3(-normal) : normal;  // away from the shape
 }
 
 std::vector<Vec3> normals_about(const Vec3& d) {
