@@ -1,7 +1,7 @@
 // A robot fell where its base, while it touches something, is lower above it than half of its height at the start, or
 // turned by more than 60 degrees from the vertical of the start; or where its base is below the ground.
-// Overlap is allowed up to 1 % of a robot's size and 10 % of an object's thickness (springs give way, and fast things are
-// met late), 1 mm at least.
+// Overlap is allowed up to 1 % of a robot's size and 10 % of an object's thickness (springs give way, and fast things
+// are met late), 1 mm at least.
 #include "fate.hpp"
 
 #include <cmath>
