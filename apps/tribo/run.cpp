@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common.hpp"
+#include "fate.hpp"
 #include "model/names.hpp"
 #include "simulation/advice.hpp"
 #include "simulation/file.hpp"
@@ -39,7 +40,8 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witness, double duration, bool strict) {
+Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
+                     bool strict) {
   Outcome outcome;
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
@@ -49,6 +51,7 @@ Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witnes
     outcome.last = simulation.step();
     if (recorder) recorder->push(simulation, outcome.last);
     witness.observe(simulation, outcome.last);
+    fate.observe(simulation);
     const StepStatus status = outcome.last.status;
     if (status == StepStatus::NotFinite || status == StepStatus::Stopped || (strict && broke_policy(outcome.last))) {
       outcome.status = to_string(outcome.last.status);
@@ -99,7 +102,8 @@ std::string joint_of(const Model& model, int coordinate) {
   return "";
 }
 
-Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Outcome& outcome) {
+Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Fate& fate,
+                  const Outcome& outcome) {
   const double simulated = simulation.state().t - scene.start.t;
   Json json;
   json["status"] = outcome.status;
@@ -120,6 +124,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   json["wall_time"] = outcome.wall;
   json["real_time_factor"] = outcome.wall > 0 ? simulated / outcome.wall : 0;
   json["contacts"] = contacts_json(simulation);
+  fate.add_to(json);
   json["audit"] = {
       {"signorini", a.laws.signorini},
       {"coulomb", a.laws.coulomb},
@@ -170,6 +175,7 @@ void print_summary(const Json& j) {
                        number(j["contacts"]["normal_force"]) + " N");
   line("laws", fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)");
   line("overlap", number(audit["penetration"]) + " m at most");
+  print_fate(j);
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
                      number(audit["worst_residual"]) + " (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
@@ -212,7 +218,7 @@ void check_folder_of(const std::string& path, const char* option) {
 }
 
 /// Failures from here on are not the fault of the input.
-void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Audit& audit,
+void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
                  std::optional<Recorder>& recorder, Outcome& outcome, Json& json) {
   if (recorder) outcome.recording = recorder->finish();
   if (!options.save_state.empty()) {
@@ -220,7 +226,7 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
     outcome.state = options.save_state;
   }
   if (!options.out.empty()) outcome.summary = (fs::path(options.out) / "summary.json").string();
-  json = summary_json(scene, simulation, audit, outcome);
+  json = summary_json(scene, simulation, simulation.audit(), fate, outcome);
   if (options.out.empty()) return;
   const std::string text = dumped(json);
   AtomicFile file(outcome.summary);
@@ -249,11 +255,11 @@ int run(const Options& options) {
   catch_signals();
   Outcome outcome;
   Witness witness(scene);
+  Fate fate(scene);
   Json json;
   try {
-    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, scene.duration, options.strict);
-    const Audit audit = simulation.audit();
-    write_files(options, scene, simulation, audit, recorder, outcome, json);
+    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, fate, scene.duration, options.strict);
+    write_files(options, scene, simulation, fate, recorder, outcome, json);
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());
   }

@@ -156,6 +156,38 @@ class Robots(Case):
         summary = self.json("run", "solo12", "--duration", "0.5")
         self.assertEqual(summary["robots"], ["solo12"])
         self.assertAlmostEqual(summary["contacts"]["normal_force"], 2.5 * 9.81, delta=0.1 * 2.5 * 9.81)
+        self.assertEqual(summary["falls"], [])
+        self.assertFalse(summary["overlap"]["too_deep"])
+
+    def test_a_fall_is_told_and_is_no_failure(self):
+        # Without a controller a biped on point feet folds up; what is left is said in words, and the run is done.
+        for contact in ["default", "feet"]:
+            args = ["run", "bolt", "--controller", "none", "--duration", "1", "--set", "robot.contact=" + contact]
+            falls = self.json(*args)["falls"]
+            self.assertEqual([f["robot"] for f in falls], ["bolt"])
+            self.assertLess(falls[0]["time"], 1)
+            if falls[0]["why"] == "low":
+                self.assertLess(falls[0]["height"], 0.5 * falls[0]["start_height"])
+            else:
+                self.assertGreater(falls[0]["tilt"], np.pi / 3)
+            self.assertRegex(self.ok(*args).stdout, r"FELL +'bolt' at t = 0\.\d+ s: base ")
+
+    def test_a_robot_that_topples_has_tilted(self):
+        # Held stiff on two points it turns about the line between them: past 60 degrees the base is still high.
+        fall = self.json("run", "bolt", "--duration", "1")["falls"][0]
+        self.assertEqual(fall["why"], "tilted")
+        self.assertAlmostEqual(fall["tilt"], np.pi / 3, delta=0.02)  # it is seen at the first step beyond
+        self.assertGreater(fall["height"], 0.5 * fall["start_height"])
+
+    def test_overlap_is_told_with_its_shapes(self):
+        scene = self.write("box.toml", BOX.replace("[0, 0, 0.2]", "[0, 0, 0.17]"))  # 3 cm too low
+        result = self.ok("run", scene, "--duration", "0.1")
+        self.assertIn("'ground' and 'box' overlap at the start by 30 mm", result.stderr)
+        self.assertRegex(result.stdout, r"OVERLAP +'ground' and 'box' by 0\.03 m at t = 0 s")
+        overlap = self.json("run", scene, "--duration", "0.1")["overlap"]
+        self.assertTrue(overlap["too_deep"])
+        self.assertAlmostEqual(overlap["depth"], 0.03)
+        self.assertEqual(overlap["between"], ["ground", "box"])
 
 
 class Interrupted(Case):
