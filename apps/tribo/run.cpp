@@ -10,6 +10,7 @@
 #include "model/names.hpp"
 #include "simulation/advice.hpp"
 #include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 #include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
 
@@ -202,14 +203,16 @@ Json explanation_json(const Witness& witness) {
   return list;
 }
 
-void check_folder_of(const std::string& path, const char* option) {
+/// What cannot be written is refused before the run rather than after it.
+void check_output(const std::string& path, const char* option) {
   std::error_code error;
-  const fs::path folder = fs::absolute(path, error).parent_path();
+  const fs::path folder = fs::absolute(destination(path).path, error).parent_path();
   if (!fs::is_directory(folder, error)) {
     throw InvalidInput(std::string(option) + " " + path + ": the folder " + folder.string() + " does not exist");
   }
-  if (fs::is_directory(path, error)) throw InvalidInput(std::string(option) + " " + path + ": is a folder");
 }
+
+std::string summary_path(const Options& options) { return (fs::path(options.out) / "summary.json").string(); }
 
 /// Failures from here on are not the fault of the input.
 void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Audit& audit,
@@ -219,13 +222,9 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
     save_state(simulation.state(), options.save_state);
     outcome.state = options.save_state;
   }
-  if (!options.out.empty()) outcome.summary = (fs::path(options.out) / "summary.json").string();
+  if (!options.out.empty()) outcome.summary = summary_path(options);
   json = summary_json(scene, simulation, audit, outcome);
-  if (options.out.empty()) return;
-  const std::string text = dumped(json);
-  AtomicFile file(outcome.summary);
-  file.write(text.data(), text.size());
-  file.commit();
+  if (!options.out.empty()) write_file(outcome.summary, dumped(json));
 }
 
 int run(const Options& options) {
@@ -237,15 +236,21 @@ int run(const Options& options) {
   }
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
-  if (!options.save_state.empty()) check_folder_of(options.save_state, "--save-state");
+  if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
   if (!options.load_state.empty()) {
     scene.start = load_state(*scene.model, options.load_state);
     simulation.set_state(scene.start);
   }
-  if (!options.out.empty()) prepare_out(options.out);
-  std::optional<Recorder> recorder;
-  if (!options.out.empty() && !options.no_record)
-    recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  std::optional<FolderLock> lock;
+  std::optional<Recorder> recorder;  // locks the folder too
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    check_output(summary_path(options), "--out");
+    if (options.no_record)
+      lock.emplace(options.out);
+    else
+      recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  }
   catch_signals();
   Outcome outcome;
   Witness witness(scene);

@@ -1,5 +1,7 @@
 """Simulation from Python: the five lines, states, controllers, settings, errors."""
 
+import fcntl
+import os
 import subprocess
 import sys
 import threading
@@ -103,6 +105,11 @@ def test_state_saved_restored_forked(tmp_path):
     other = tribo.load("cube")
     with pytest.raises(tribo.InvalidInput, match="another model"):
         other.state = kept
+
+
+def resting(stepper):
+    return tribo.parse('[[object]]\nsize = 0.1\nmass = 1\nposition = [100, 0, 0.05]\n'
+                       f'[stepper]\nname = "{stepper}"\ndt = 1e-3\n')
 
 
 def test_python_function_as_controller():
@@ -221,6 +228,36 @@ def test_recording(tmp_path):
     sim.run(0.1, record=tmp_path)
     data = np.load(tmp_path / "recording.npz")
     assert (data["q"][-1] == sim.q).all()
+
+
+def test_recording_to_a_folder_in_use_is_refused(tmp_path):
+    sim = resting("rigid")
+    with open(tmp_path / "tribo.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("pid 7 since yesterday")
+        lock.flush()
+        with pytest.raises(tribo.InvalidInput, match="is being written to by pid 7 since yesterday"):
+            sim.run(0.01, record=tmp_path)
+        assert sim.t == 0 and os.listdir(tmp_path) == ["tribo.lock"]
+    sim.run(0.01, record=tmp_path)
+    assert os.listdir(tmp_path) == ["recording.npz"]
+
+
+def test_recording_within_a_recording_of_the_same_folder_is_refused(tmp_path):
+    inner, told = resting("rigid"), []
+
+    def control(t, q, v):
+        try:
+            inner.run(0.01, record=tmp_path)
+        except tribo.InvalidInput as error:
+            told.append(str(error))
+        return np.zeros(6)
+
+    sim = resting("rigid")
+    sim.control(control)
+    sim.run(0.005, record=tmp_path)
+    assert len(told) == 5 and f"pid {os.getpid()}" in told[0]
+    assert len(np.load(tmp_path / "recording.npz")["time"]) == 5
 
 
 def test_import_needs_no_numpy_and_no_viewer():
