@@ -135,6 +135,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
+  if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
   if (a.worst_target >= 0)
     json["audit"]["targets"] = {
         {"gave_way", a.gave_way}, {"largest_miss", a.target_miss}, {"joint", joint_of(*scene.model, a.worst_target)}};
@@ -177,6 +178,9 @@ void print_summary(const Json& j) {
   if (audit.contains("control_unsolved"))
     line("control",
          "found no answer at " + audit["control_unsolved"].dump() + " steps, and went on with its last torque");
+  if (audit.contains("forgotten_memories"))
+    line("memory", "of " + audit["forgotten_memories"].dump() +
+                       " contacts and joint rows forgotten at the start: steppers of another family wrote it");
   if (audit.contains("targets"))
     line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +
@@ -239,6 +243,8 @@ int run(const Options& options) {
   if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
   if (!options.load_state.empty()) {
     scene.start = load_state(*scene.model, options.load_state);
+    const std::string text = forgotten_memory(scene.start, scene.stepper);
+    if (!text.empty()) std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), text.c_str());
     simulation.set_state(scene.start);
   }
   std::optional<FolderLock> lock;

@@ -315,6 +315,33 @@ class Outputs(Case):
         self.assertEqual(os.listdir(out), ["summary.json"])
 
 
+class StateOfAnother(Case):
+    """A box at rest 100 m from the origin, kept by one stepper and continued by one of another family."""
+
+    def test_memory_is_forgotten_openly(self):
+        scene = self.write("box.toml", BOX.replace("[0, 0, 0.2]", "[100, 0, 0.2]"))
+        state = self.folder / "s"
+        for writer, reader in (("rigid", "exponential"), ("exponential", "momentum"), ("momentum", "rigid")):
+            with self.subTest(writer=writer, reader=reader):
+                self.ok("run", scene, "--stepper", writer, "--save-state", state)
+                words = ["run", scene, "--stepper", reader, "--load-state", state]
+                told = self.ok(*words)
+                self.assertRegex(told.stderr, "warning: .*written by a stepper of the .* family.*it is forgotten")
+                self.assertRegex(told.stdout, "(?m)^memory .* forgotten at the start")
+                summary = self.json(*words)
+                # 2 kg that sink at most a tenth of a millimetre into the springs: 2 * 9.81 * 1e-4 J.
+                self.assertLess(summary["audit"]["energy"]["kinetic"], 2e-3)
+                self.assertAlmostEqual(summary["end_time"], 0.2, places=9)
+                self.assertGreater(summary["audit"]["forgotten_memories"], 0)
+
+    def test_the_same_family_goes_on_in_silence(self):
+        scene, state = self.write("box.toml", BOX), self.folder / "s"
+        for writer, reader in (("exponential", "implicit-euler"), ("momentum", "macroscopic"), ("rigid", "rigid")):
+            self.ok("run", scene, "--stepper", writer, "--save-state", state)
+            told = self.ok("run", scene, "--stepper", reader, "--load-state", state)
+            self.assertNotIn("forgotten", told.stderr + told.stdout)
+
+
 class BadInput(Case):
     """Exit code 2, a message on stderr that says what, nothing on stdout, nothing on the disk."""
 

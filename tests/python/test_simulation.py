@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -110,6 +111,49 @@ def test_state_saved_restored_forked(tmp_path):
 def resting(stepper):
     return tribo.parse('[[object]]\nsize = 0.1\nmass = 1\nposition = [100, 0, 0.05]\n'
                        f'[stepper]\nname = "{stepper}"\ndt = 1e-3\n')
+
+
+def test_state_of_another_family_forgets_its_contacts_with_a_warning(tmp_path):
+    sim = resting("rigid")
+    sim.run(0.1)
+    kept = sim.state
+    assert kept.family == "rigid"
+    kept.save(str(tmp_path / "s"))
+    read = tribo.State.load(sim.model, str(tmp_path / "s"))
+    assert (read.family, read.hash) == ("rigid", kept.hash)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resting("rigid").state = read  # the same family: in silence
+    scene = resting("exponential").scene
+    other, batch = tribo.Simulation(scene), tribo.Batch(scene, 2)
+
+    def assign():
+        other.state = read
+
+    def start():
+        scene.start = read
+        return tribo.Simulation(scene)
+
+    for into in (assign, lambda: batch.set_state(1, read), start, lambda: tribo.Batch(scene, 1)):
+        with pytest.warns(UserWarning, match="rigid family.*'exponential'.*compliant family.*forgotten"):
+            into()
+    batch.step(50)
+    other.run(0.05)
+    # 1 kg that sinks at most a tenth of a millimetre into the springs: 9.81 * 1e-4 J.
+    assert other.audit.energy.kinetic < 1e-3 and other.audit.forgotten == 4
+    assert "forgotten at the start" in str(other.audit)
+    assert other.t == pytest.approx(0.15) and (batch.q[1] == other.q).all()
+    assert other.state.family == "compliant"
+
+
+def test_variant_of_another_family_starts_without_memory():
+    sim = resting("rigid")
+    sim.run(0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = sim.variant({"stepper.name": "exponential"})
+    other.run(0.05)
+    assert other.audit.energy.kinetic < 1e-3
 
 
 def test_python_function_as_controller():
