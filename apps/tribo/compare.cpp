@@ -9,6 +9,8 @@
 #include "experiment.hpp"
 #include "method.hpp"
 #include "plot.hpp"
+#include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 #include "tribo/recorder.hpp"
 
 namespace tribo::app {
@@ -120,7 +122,11 @@ Json panels_json(const std::vector<Run>& runs, const std::string& body) {
 int compare(const Options& options) {
   const std::vector<Method> methods = experiments::parse_methods(options.with);
   const Scene scene = find_scene(options.scene);
-  if (!options.out.empty()) prepare_out(options.out);
+  std::optional<FolderLock> lock;
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    lock.emplace(options.out);
+  }
   catch_signals();
   std::vector<Run> runs;
   for (const Method& method : methods) runs.push_back(run(scene, method, options.out));
@@ -139,7 +145,7 @@ int compare(const Options& options) {
   if (!options.out.empty()) {
     json["panels"] = panels_json(runs, scene.model->members.empty() ? "body" : scene.model->members[0].name);
     const std::string path = (fs::path(options.out) / "compare.json").string();
-    experiments::write_text(path, dumped(json));
+    write_file(path, dumped(json));
     draw(path, (fs::path(options.out) / "compare.png").string());
     report(path, (fs::path(options.out) / "compare.html").string());
   }

@@ -11,6 +11,7 @@
 #include "model/names.hpp"
 #include "simulation/advice.hpp"
 #include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 #include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
 
@@ -139,6 +140,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
+  if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
   if (a.worst_target >= 0)
     json["audit"]["targets"] = {
         {"gave_way", a.gave_way}, {"largest_miss", a.target_miss}, {"joint", joint_of(*scene.model, a.worst_target)}};
@@ -182,6 +184,9 @@ void print_summary(const Json& j) {
   if (audit.contains("control_unsolved"))
     line("control",
          "found no answer at " + audit["control_unsolved"].dump() + " steps, and went on with its last torque");
+  if (audit.contains("forgotten_memories"))
+    line("memory", "of " + audit["forgotten_memories"].dump() +
+                       " contacts and joint rows forgotten at the start: steppers of another family wrote it");
   if (audit.contains("targets"))
     line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +
@@ -208,14 +213,16 @@ Json explanation_json(const Witness& witness) {
   return list;
 }
 
-void check_folder_of(const std::string& path, const char* option) {
+/// What cannot be written is refused before the run rather than after it.
+void check_output(const std::string& path, const char* option) {
   std::error_code error;
-  const fs::path folder = fs::absolute(path, error).parent_path();
+  const fs::path folder = fs::absolute(destination(path).path, error).parent_path();
   if (!fs::is_directory(folder, error)) {
     throw InvalidInput(std::string(option) + " " + path + ": the folder " + folder.string() + " does not exist");
   }
-  if (fs::is_directory(path, error)) throw InvalidInput(std::string(option) + " " + path + ": is a folder");
 }
+
+std::string summary_path(const Options& options) { return (fs::path(options.out) / "summary.json").string(); }
 
 /// Failures from here on are not the fault of the input.
 void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
@@ -225,13 +232,9 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
     save_state(simulation.state(), options.save_state);
     outcome.state = options.save_state;
   }
-  if (!options.out.empty()) outcome.summary = (fs::path(options.out) / "summary.json").string();
+  if (!options.out.empty()) outcome.summary = summary_path(options);
   json = summary_json(scene, simulation, simulation.audit(), fate, outcome);
-  if (options.out.empty()) return;
-  const std::string text = dumped(json);
-  AtomicFile file(outcome.summary);
-  file.write(text.data(), text.size());
-  file.commit();
+  if (!options.out.empty()) write_file(outcome.summary, dumped(json));
 }
 
 int run(const Options& options) {
@@ -243,15 +246,23 @@ int run(const Options& options) {
   }
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
-  if (!options.save_state.empty()) check_folder_of(options.save_state, "--save-state");
+  if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
   if (!options.load_state.empty()) {
     scene.start = load_state(*scene.model, options.load_state);
+    const std::string text = forgotten_memory(scene.start, scene.stepper);
+    if (!text.empty()) std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), text.c_str());
     simulation.set_state(scene.start);
   }
-  if (!options.out.empty()) prepare_out(options.out);
-  std::optional<Recorder> recorder;
-  if (!options.out.empty() && !options.no_record)
-    recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  std::optional<FolderLock> lock;
+  std::optional<Recorder> recorder;  // locks the folder too
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    check_output(summary_path(options), "--out");
+    if (options.no_record)
+      lock.emplace(options.out);
+    else
+      recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  }
   catch_signals();
   Outcome outcome;
   Witness witness(scene);

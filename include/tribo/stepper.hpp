@@ -174,6 +174,7 @@ struct StepperEntry {
   std::string name;
   std::string summary;
   std::unique_ptr<Stepper> (*make)(const Model&, const StepperOptions&);
+  MemoryFamily memory;        ///< which memory of contacts it reads and writes
   std::vector<Feature> uses;  ///< models with other features are refused
   bool targets = false;       ///< solves the velocity targets of the Actuation
 };

@@ -33,6 +33,8 @@ std::string shown(const Audit& a) {
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
   if (a.unsolved > 0) text += line("control", "found no answer at " + std::to_string(a.unsolved) + " steps");
+  if (a.forgotten > 0)
+    text += line("memory", "of " + std::to_string(a.forgotten) + " contacts and joint rows forgotten at the start");
   text += line("energy", "kinetic " + number(e.kinetic) + ", potential " + number(e.potential) + ", elastic " +
                              number(e.elastic) + ", start " + number(a.energy_start) + " J");
   text += line("work", "actuators " + number(e.actuators) + ", damping " + number(e.damping) + ", contacts " +
@@ -122,6 +124,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
       .def_ro("unsolved", &Audit::unsolved, "steps at which a controller found no answer")
+      .def_ro("forgotten", &Audit::forgotten, "memories of contacts that a stepper of another family had written")
       .def_ro("status", &Audit::status, "NotFinite, Stopped: the run ended there")
       .def("__str__", [](const Audit& a) { return shown(a); })
       .def("__repr__", [](const Audit& a) {
@@ -144,6 +147,11 @@ void bind_audit(nb::module_& m) {
 
 }  // namespace
 
+void warn_forgotten(const State& state, const std::string& stepper) {
+  const std::string text = forgotten_memory(state, stepper);
+  if (!text.empty() && PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+}
+
 void bind_state(nb::module_& m) {
   bind_enums(m);
   bind_contact(m);
@@ -163,6 +171,9 @@ void bind_state(nb::module_& m) {
       .def_prop_rw(
           "seed", [](const State& s) { return s.random.state; }, [](State& s, std::uint64_t x) { s.random.state = x; },
           "of the random generator")
+      .def_prop_ro(
+          "family", [](const State& s) { return to_string(s.family); },
+          "of the stepper that wrote what its contacts remember: rigid, compliant, momentum or unknown")
       .def_prop_ro(
           "hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
       .def(
