@@ -104,7 +104,7 @@ class ContactProblem {
 /// Distances to the laws, largest over all contacts and rows, absolute. [N], [m/s^2], [N m/s^2]
 struct Residual {
   double primal = 0;           ///< dist(f, K)
-  double dual = 0;             ///< dist(c + Gamma(c), K*); -c_N under Ncp
+  double dual = 0;             ///< dist(c + Gamma(c), K*)
   double complementarity = 0;  ///< |<f, c + Gamma(c)>|
   double force_scale = 1;      ///< F = max(|f|_inf, m g)  [N]
   double motion_scale = 1;     ///< a = |g|_inf + 9.81    [m/s^2]
