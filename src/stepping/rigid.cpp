@@ -282,13 +282,13 @@ class Rigid final : public Stepper {
   // Which targets gave way, and by how much.
   void report_targets(Workspace& work, StepReport& report) const {
     work.target_miss.setZero();
-    for (const Row& row : rows_.rows()) {
-      if (row.kind != Row::Kind::Target) continue;
-      const double miss = v_new_[row.dof] - work.actuation.target[row.dof];
-      work.target_miss[row.dof] = miss;
+    for (int k = 0; k < static_cast<int>(v_new_.size()); ++k) {
+      if (!work.actuation.has_target(k)) continue;
+      const double miss = v_new_[k] - work.actuation.target[k];
+      work.target_miss[k] = miss;
       report.gave_way += std::abs(miss) > 1e-4;
       if (report.worst_target >= 0 && std::abs(miss) <= std::abs(report.target_miss)) continue;
-      report.worst_target = row.dof;
+      report.worst_target = k;
       report.target_miss = miss;
     }
   }
