@@ -7,6 +7,7 @@
 #include "list.hpp"
 #include "problems.hpp"
 #include "reference.hpp"
+#include "simulation/file.hpp"
 #include "simulation/problem_file.hpp"
 
 namespace tribo::experiments {
@@ -142,7 +143,7 @@ Result corpus(const ExperimentOptions& options, const Progress& progress) {
     file.lambda0 = e.guess;
     file.dt = 1e-3;
     write_problem(file, (fs::path(options.out) / (e.name + ".npz")).string());
-    write_text((fs::path(options.out) / "reference" / (e.name + ".json")).string(), reference_json(r, e).dump() + "\n");
+    write_file((fs::path(options.out) / "reference" / (e.name + ".json")).string(), reference_json(r, e).dump() + "\n");
   }
   progress(1);
   result.settings = {{"problems", all.size()}};

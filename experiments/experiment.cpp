@@ -8,7 +8,6 @@
 
 #include "commit.hpp"
 #include "model/names.hpp"
-#include "simulation/file.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo::experiments {
@@ -132,12 +131,6 @@ std::string as_text(const Json& result) {
     if (claim.contains("reason")) text += "           " + claim["reason"].get<std::string>() + "\n";
   }
   return text;
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text.data(), text.size());
-  file.commit();
 }
 
 Json machine() {

@@ -74,9 +74,6 @@ std::string claims_text(const std::string& name);
 std::string as_text(const Json& result);
 std::string as_text(const Table& table);
 
-/// Whole or not at all: written under a temporary name and renamed.
-void write_text(const std::string& path, const std::string& text);
-
 /// cpu and cores of the machine; version and commit of the program.
 Json machine();
 Json version();

@@ -1,11 +1,11 @@
 """Makes docs/api.md from the docstrings of the package: python scripts/api_docs.py docs/api.md"""
 
 import inspect
-import os
 import sys
 
 import tribo
 import tribo.gym
+from tribo.files import write_text
 
 HEAD = """# Python API
 
@@ -74,9 +74,7 @@ def main(path: str) -> int:
         text += describe_class(name, getattr(tribo, name))
     for name in ("SoloVelocityVectorEnv", "SoloVelocityEnv"):
         text += describe_class("gym." + name, getattr(tribo.gym, name))
-    with open(path + ".partial", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(path + ".partial", path)
+    write_text(path, text)
     return 0
 
 

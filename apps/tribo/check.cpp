@@ -30,7 +30,6 @@ void add_warnings(const Scene& scene, std::vector<Problem>& problems) {
   };
   warn("", scene.warnings);
   warn(scene.source + ": ", find_doubts(*scene.model));
-  warn(scene.source + ": ", find_overlaps(*scene.model, scene.start));
   warn(scene.source + ": ", dt_advice(scene));
 }
 

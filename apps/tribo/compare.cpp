@@ -9,6 +9,8 @@
 #include "experiment.hpp"
 #include "method.hpp"
 #include "plot.hpp"
+#include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 #include "tribo/recorder.hpp"
 
 namespace tribo::app {
@@ -79,9 +81,9 @@ Json run_json(const Run& r, const Run& first) {
   return {{"method", r.label},
           {"status", r.status},
           {"difference", (r.q - first.q).norm()},
-          {"signorini", r.audit.laws.signorini},
-          {"coulomb", r.audit.laws.coulomb},
-          {"dissipation", r.audit.laws.dissipation},
+          {"signorini", judged(r.audit.laws.signorini)},
+          {"coulomb", judged(r.audit.laws.coulomb)},
+          {"dissipation", judged(r.audit.laws.dissipation)},
           {"penetration", r.audit.penetration},
           {"energy", e.kinetic + e.potential},
           {"time_per_step_us", 1e6 * r.wall / steps},
@@ -95,8 +97,9 @@ experiments::Table table_of(const Json& runs, const std::string& scene) {
       scene + ": |q - q of the first| at the end, worst laws (relative), deepest overlap [m], energy [J]",
       {"method", "difference", "signorini", "coulomb", "dissipation", "overlap", "energy", "us/step", "iterations",
        "unconverged", "status"}};
+  const auto law = [](const Json& x) { return x.is_null() ? Json("not judged") : x; };
   for (const Json& r : runs)
-    table.rows.push_back({r["method"], r["difference"], r["signorini"], r["coulomb"], r["dissipation"],
+    table.rows.push_back({r["method"], r["difference"], law(r["signorini"]), law(r["coulomb"]), law(r["dissipation"]),
                           r["penetration"], r["energy"], r["time_per_step_us"], r["iterations_per_step"],
                           r["unconverged"], r["status"]});
   return table;
@@ -120,7 +123,11 @@ Json panels_json(const std::vector<Run>& runs, const std::string& body) {
 int compare(const Options& options) {
   const std::vector<Method> methods = experiments::parse_methods(options.with);
   const Scene scene = find_scene(options.scene);
-  if (!options.out.empty()) prepare_out(options.out);
+  std::optional<FolderLock> lock;
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    lock.emplace(options.out);
+  }
   catch_signals();
   std::vector<Run> runs;
   for (const Method& method : methods) runs.push_back(run(scene, method, options.out));
@@ -139,7 +146,7 @@ int compare(const Options& options) {
   if (!options.out.empty()) {
     json["panels"] = panels_json(runs, scene.model->members.empty() ? "body" : scene.model->members[0].name);
     const std::string path = (fs::path(options.out) / "compare.json").string();
-    experiments::write_text(path, dumped(json));
+    write_file(path, dumped(json));
     draw(path, (fs::path(options.out) / "compare.png").string());
     report(path, (fs::path(options.out) / "compare.html").string());
   }

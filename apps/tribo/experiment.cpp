@@ -3,9 +3,12 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "common.hpp"
 #include "plot.hpp"
+#include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 
 namespace tribo::app {
 namespace {
@@ -43,7 +46,11 @@ int experiment(const Options& options) {
   if (options.list) return list(options.json);
   if (options.name.empty()) throw InvalidInput("no experiment is named: see 'tribo experiment --list'");
   const experiments::Experiment& entry = experiments::find_experiment(options.name);
-  if (!options.out.empty()) prepare_out(options.out);
+  std::optional<FolderLock> lock;
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    lock.emplace(options.out);
+  }
   Json result;
   {
     Progress progress(1, "");
@@ -53,7 +60,7 @@ int experiment(const Options& options) {
   std::string picture;
   if (!options.out.empty() && !entry.files) {
     const std::string path = (fs::path(options.out) / (entry.name + ".json")).string();
-    experiments::write_text(path, dumped(result));
+    write_file(path, dumped(result));
     if (!options.json) std::printf("result      %s\n", path.c_str());
     if (!result["panels"].empty()) picture = draw(path, (fs::path(options.out) / (entry.name + ".png")).string());
     if (!options.json && !picture.empty()) std::printf("picture     %s\n", picture.c_str());

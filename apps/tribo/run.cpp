@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "common.hpp"
+#include "fate.hpp"
 #include "model/names.hpp"
 #include "simulation/advice.hpp"
 #include "simulation/file.hpp"
+#include "simulation/folder_lock.hpp"
 #include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
 
@@ -26,7 +28,7 @@ struct Options {
 };
 
 /// How a run ended.
-struct Outcome {
+struct RunEnd {
   std::string status = "done";
   int code = done;
   double wall = 0;  ///< of the stepping [s]
@@ -39,8 +41,9 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witness, double duration, bool strict) {
-  Outcome outcome;
+RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
+                     bool strict) {
+  RunEnd outcome;
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
   Progress progress(duration);
@@ -49,6 +52,7 @@ Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witnes
     outcome.last = simulation.step();
     if (recorder) recorder->push(simulation, outcome.last);
     witness.observe(simulation, outcome.last);
+    fate.observe(simulation);
     const StepStatus status = outcome.last.status;
     if (status == StepStatus::NotFinite || status == StepStatus::Stopped || (strict && broke_policy(outcome.last))) {
       outcome.status = to_string(outcome.last.status);
@@ -85,7 +89,7 @@ Json contacts_json(const Simulation& simulation) {
   return {{"listed", simulation.contacts().size()}, {"closed", closed}, {"normal_force", normal_force}};
 }
 
-Json files_json(const Outcome& outcome) {
+Json files_json(const RunEnd& outcome) {
   Json files = Json::object();
   if (!outcome.recording.empty()) files["recording"] = outcome.recording;
   if (!outcome.summary.empty()) files["summary"] = outcome.summary;
@@ -99,7 +103,8 @@ std::string joint_of(const Model& model, int coordinate) {
   return "";
 }
 
-Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Outcome& outcome) {
+Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Fate& fate,
+                  const RunEnd& outcome) {
   const double simulated = simulation.state().t - scene.start.t;
   Json json;
   json["status"] = outcome.status;
@@ -120,10 +125,11 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   json["wall_time"] = outcome.wall;
   json["real_time_factor"] = outcome.wall > 0 ? simulated / outcome.wall : 0;
   json["contacts"] = contacts_json(simulation);
+  fate.add_to(json);
   json["audit"] = {
-      {"signorini", a.laws.signorini},
-      {"coulomb", a.laws.coulomb},
-      {"dissipation", a.laws.dissipation},
+      {"signorini", judged(a.laws.signorini)},
+      {"coulomb", judged(a.laws.coulomb)},
+      {"dissipation", judged(a.laws.dissipation)},
       {"penetration", a.penetration},
       {"energy", energy_json(a)},
       {"solver_iterations", a.iterations},
@@ -134,6 +140,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
+  if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
   if (a.worst_target >= 0)
     json["audit"]["targets"] = {
         {"gave_way", a.gave_way}, {"largest_miss", a.target_miss}, {"joint", joint_of(*scene.model, a.worst_target)}};
@@ -168,14 +175,20 @@ void print_summary(const Json& j) {
   line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");
   line("contacts", j["contacts"]["closed"].dump() + " closed at the end, normal forces sum to " +
                        number(j["contacts"]["normal_force"]) + " N");
-  line("laws", fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)");
+  line("laws", audit["signorini"].is_number()
+                   ? fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)"
+                   : "not judged");
   line("overlap", number(audit["penetration"]) + " m at most");
+  print_fate(j);
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
                      number(audit["worst_residual"]) + " (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
   if (audit.contains("control_unsolved"))
     line("control",
          "found no answer at " + audit["control_unsolved"].dump() + " steps, and went on with its last torque");
+  if (audit.contains("forgotten_memories"))
+    line("memory", "of " + audit["forgotten_memories"].dump() +
+                       " contacts and joint rows forgotten at the start: steppers of another family wrote it");
   if (audit.contains("targets"))
     line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +
@@ -202,30 +215,28 @@ Json explanation_json(const Witness& witness) {
   return list;
 }
 
-void check_folder_of(const std::string& path, const char* option) {
+/// What cannot be written is refused before the run rather than after it.
+void check_output(const std::string& path, const char* option) {
   std::error_code error;
-  const fs::path folder = fs::absolute(path, error).parent_path();
+  const fs::path folder = fs::absolute(destination(path).path, error).parent_path();
   if (!fs::is_directory(folder, error)) {
     throw InvalidInput(std::string(option) + " " + path + ": the folder " + folder.string() + " does not exist");
   }
-  if (fs::is_directory(path, error)) throw InvalidInput(std::string(option) + " " + path + ": is a folder");
 }
 
+std::string summary_path(const Options& options) { return (fs::path(options.out) / "summary.json").string(); }
+
 /// Failures from here on are not the fault of the input.
-void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Audit& audit,
-                 std::optional<Recorder>& recorder, Outcome& outcome, Json& json) {
+void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
+                 std::optional<Recorder>& recorder, RunEnd& outcome, Json& json) {
   if (recorder) outcome.recording = recorder->finish();
   if (!options.save_state.empty()) {
     save_state(simulation.state(), options.save_state);
     outcome.state = options.save_state;
   }
-  if (!options.out.empty()) outcome.summary = (fs::path(options.out) / "summary.json").string();
-  json = summary_json(scene, simulation, audit, outcome);
-  if (options.out.empty()) return;
-  const std::string text = dumped(json);
-  AtomicFile file(outcome.summary);
-  file.write(text.data(), text.size());
-  file.commit();
+  if (!options.out.empty()) outcome.summary = summary_path(options);
+  json = summary_json(scene, simulation, simulation.audit(), fate, outcome);
+  if (!options.out.empty()) write_file(outcome.summary, dumped(json));
 }
 
 int run(const Options& options) {
@@ -237,23 +248,31 @@ int run(const Options& options) {
   }
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
-  if (!options.save_state.empty()) check_folder_of(options.save_state, "--save-state");
+  if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
   if (!options.load_state.empty()) {
     scene.start = load_state(*scene.model, options.load_state);
+    const std::string text = forgotten_memory(scene.start, scene.stepper);
+    if (!text.empty()) std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), text.c_str());
     simulation.set_state(scene.start);
   }
-  if (!options.out.empty()) prepare_out(options.out);
-  std::optional<Recorder> recorder;
-  if (!options.out.empty() && !options.no_record)
-    recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  std::optional<FolderLock> lock;
+  std::optional<Recorder> recorder;  // locks the folder too
+  if (!options.out.empty()) {
+    prepare_out(options.out);
+    check_output(summary_path(options), "--out");
+    if (options.no_record)
+      lock.emplace(options.out);
+    else
+      recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
+  }
   catch_signals();
-  Outcome outcome;
+  RunEnd outcome;
   Witness witness(scene);
+  Fate fate(scene);
   Json json;
   try {
-    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, scene.duration, options.strict);
-    const Audit audit = simulation.audit();
-    write_files(options, scene, simulation, audit, recorder, outcome, json);
+    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, fate, scene.duration, options.strict);
+    write_files(options, scene, simulation, fate, recorder, outcome, json);
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());
   }

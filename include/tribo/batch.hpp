@@ -50,6 +50,7 @@ class Batch {
   const std::string& reason(int world) const;   ///< of a failure; "" where there is none
 
   /// Back to the start of the scene, or to any state of its model: it fits every world, whatever its parameters.
+  /// forgotten_memory(state, scene().stepper) says what it loses there.
   void reset(int world);
   void set_state(int world, const State& state);
   const State& state(int world) const;

@@ -2,7 +2,7 @@
 //
 // While a run goes on, OUT/recording.partial/ holds one .npy file an array, each valid after every flush. finish()
 // packs them into OUT/recording.npz (written to a temporary name and renamed) and removes the folder. After a kill, the
-// first len(time.npy) rows of every array are whole.
+// first len(time.npy) rows of every array are whole. OUT/tribo.lock stands as long as the recorder lives.
 //
 // Arrays of n records and m contacts in all: time, q, v, tau, status, solver_iterations, residual, penetration, the
 // laws (signorini, coulomb, dissipation), the energy lines, contact_start (n + 1), contact_* (m), and meta (JSON as
@@ -26,7 +26,8 @@ struct RecordingRequest {
 
 class Recorder {
  public:
-  /// InvalidInput where the folder cannot be made. A recording.partial that a killed run left is moved aside.
+  /// InvalidInput where the folder cannot be made, or another writes to it: the message names who does, and since when.
+  /// A recording.partial that a killed run left is moved aside.
   Recorder(const std::string& folder, const Scene& scene, const RecordingRequest& request = {});
   ~Recorder();
   Recorder(Recorder&&) noexcept;

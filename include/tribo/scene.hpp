@@ -72,7 +72,7 @@ struct RobotOptions {
   bool floating = true;  ///< free base, or fixed to the world; an MJCF file says itself
   Placement base;        ///< of a fixed base; of all that an MJCF file describes
   std::string contact =
-      "default";                  ///< "default", "feet" (points at the feet), "collision" (shapes of the file), "none"
+      "default";                  ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"
   std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name
   int material = 0;
   bool self_collision = false;

@@ -41,6 +41,7 @@ struct Audit {
   std::uint64_t gave_way = 0;          ///< steps on which a velocity target was missed by more than 1e-4
   double target_miss = 0;              ///< largest, in absolute value [rad/s] or [m/s]
   int worst_target = -1;               ///< its velocity coordinate
+  std::uint64_t forgotten = 0;         ///< memories of contacts that another family wrote, see forgotten_memory
   StepStatus status = StepStatus::Ok;  ///< NotFinite, Stopped: the run ended there
 };
 
@@ -64,7 +65,8 @@ class Simulation {
 
   const Model& model() const;
   const State& state() const;
-  /// Restores: InvalidInput where it belongs to another model or has the wrong sizes.
+  /// Restores: InvalidInput where it belongs to another model or has the wrong sizes. What contacts remember is
+  /// forgotten where another family of steppers wrote it: forgotten_memory says so, and Audit::forgotten counts it.
   void set_state(const State& state);
   double dt() const;
   /// Body poses at the present state.
@@ -74,5 +76,9 @@ class Simulation {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What a stepper will not take over of a state, in words: the memory of contacts that another family wrote. "" where
+/// it takes all.
+std::string forgotten_memory(const State& state, const std::string& stepper);
 
 }  // namespace tribo

@@ -201,6 +201,7 @@ struct StepperEntry {
   std::string name;
   std::string summary;
   std::unique_ptr<Scheme> (*make)(const Model&, const StepperOptions&);
+  MemoryFamily memory;        ///< which memory of contacts it reads and writes
   std::vector<Feature> uses;  ///< models with other features are refused
   bool targets = false;       ///< solves the velocity targets of the Actuation
 };

@@ -8,6 +8,10 @@
 
 #include "tribo/types.hpp"
 
+namespace tribo {
+struct State;
+}
+
 namespace tribo::python {
 
 namespace nb = nanobind;
@@ -76,6 +80,8 @@ inline MatrixView homogeneous(const Placement& X) {
 }
 
 std::string hex(std::uint64_t value);
+/// A UserWarning where the stepper forgets what contacts of the state remember.
+void warn_forgotten(const State& state, const std::string& stepper);
 
 // One for each file of bindings.
 void bind_model(nb::module_& m);

@@ -25,7 +25,13 @@ void check_world(const Batch& batch, int world) {
 void bind_batch(nb::module_& m) {
   const auto automatic = nb::rv_policy::automatic;
   nb::class_<Batch>(m, "Batch", "n worlds of one scene on a pool of threads. Arrays are views without a copy.")
-      .def(nb::init<const Scene&, int, int>(), "scene"_a, "worlds"_a, "threads"_a = 0)
+      .def(
+          "__init__",
+          [](Batch* self, const Scene& scene, int worlds, int threads) {
+            warn_forgotten(scene.start, scene.stepper);
+            new (self) Batch(scene, worlds, threads);
+          },
+          "scene"_a, "worlds"_a, "threads"_a = 0)
       .def_prop_ro("worlds", &Batch::worlds, "number of worlds")
       .def_prop_ro("threads", &Batch::threads, "that step them")
       .def_prop_ro(
@@ -110,9 +116,12 @@ void bind_batch(nb::module_& m) {
           "set_state",
           [](Batch& b, int world, const State& s) {
             check_world(b, world);
+            warn_forgotten(s, b.scene().stepper);
             b.set_state(world, s);
           },
-          "world"_a, "state"_a, "Puts a state of the scene's model into a world.")
+          "world"_a, "state"_a,
+          "Puts a state of the scene's model into a world. What contacts remember is forgotten, with a warning, where "
+          "a stepper of another family wrote it.")
       .def(
           "state",
           [](const Batch& b, int world) {

@@ -73,6 +73,7 @@ class Runner {
 
   void set_state(const State& state) {
     const Turn turn(*this);
+    warn_forgotten(state, scene_.stepper);
     simulation_.set_state(state);
     Scene now = scene_;
     now.start = state;
@@ -269,7 +270,13 @@ void bind_simulation(nb::module_& m) {
   bind_scene(m);
   bind_history(m);
   nb::class_<Runner>(m, "Simulation", nb::type_slots(collected), nb::is_weak_referenceable(), "A scene that runs.")
-      .def(nb::init<const Scene&>(), "scene"_a)
+      .def(
+          "__init__",
+          [](Runner* self, const Scene& scene) {
+            warn_forgotten(scene.start, scene.stepper);
+            new (self) Runner(scene);
+          },
+          "scene"_a)
       .def_prop_ro(
           "scene", [](const Runner& r) { return r.scene(); }, "a copy of the scene it was made from")
       .def_prop_ro("model", [](const Runner& r) { return std::const_pointer_cast<Model>(r.scene().model); })
@@ -294,7 +301,8 @@ void bind_simulation(nb::module_& m) {
           "report", [](const Runner& r) { return r.last(); }, "of the last step")
       .def_prop_rw(
           "state", [](Runner& r) { return r.simulation().state(); }, [](Runner& r, const State& s) { r.set_state(s); },
-          "a copy of the state; assign one to restore it")
+          "a copy of the state; assign one to restore it. What contacts remember is forgotten, with a warning, where a "
+          "stepper of another family wrote it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})

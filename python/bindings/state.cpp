@@ -24,8 +24,9 @@ std::string shown(const Audit& a) {
   const EnergyLines& e = a.energy;
   std::string text = line("simulated", number(a.time) + " s in " + std::to_string(a.steps) + " steps, " +
                                            (a.status == StepStatus::Ok ? "done" : to_string(a.status)));
-  text += line("laws", "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
-                           ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
+  text += line("laws", !a.laws.judged() ? "not judged"
+                                        : "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
+                                              ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
   text += line("overlap", number(a.penetration) + " m at most");
   text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, worst residual " +
                              number(a.worst_residual) + " (relative)");
@@ -33,6 +34,8 @@ std::string shown(const Audit& a) {
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
   if (a.unsolved > 0) text += line("control", "found no answer at " + std::to_string(a.unsolved) + " steps");
+  if (a.forgotten > 0)
+    text += line("memory", "of " + std::to_string(a.forgotten) + " contacts and joint rows forgotten at the start");
   text += line("energy", "kinetic " + number(e.kinetic) + ", potential " + number(e.potential) + ", elastic " +
                              number(e.elastic) + ", start " + number(a.energy_start) + " J");
   text += line("work", "actuators " + number(e.actuators) + ", damping " + number(e.damping) + ", contacts " +
@@ -91,7 +94,7 @@ void bind_contact(nb::module_& m) {
 
 void bind_audit(nb::module_& m) {
   nb::class_<LawResiduals>(m, "Laws", "How far each law was from holding, relative to the step's own scales.")
-      .def_ro("signorini", &LawResiduals::signorini)
+      .def_ro("signorini", &LawResiduals::signorini, "NaN: not judged")
       .def_ro("coulomb", &LawResiduals::coulomb)
       .def_ro("dissipation", &LawResiduals::dissipation);
   nb::class_<EnergyLines>(m, "Energy", "Energies and work, line by line [J].")
@@ -122,6 +125,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
       .def_ro("unsolved", &Audit::unsolved, "steps at which a controller found no answer")
+      .def_ro("forgotten", &Audit::forgotten, "memories of contacts that a stepper of another family had written")
       .def_ro("status", &Audit::status, "NotFinite, Stopped: the run ended there")
       .def("__str__", [](const Audit& a) { return shown(a); })
       .def("__repr__", [](const Audit& a) {
@@ -144,6 +148,11 @@ void bind_audit(nb::module_& m) {
 
 }  // namespace
 
+void warn_forgotten(const State& state, const std::string& stepper) {
+  const std::string text = forgotten_memory(state, stepper);
+  if (!text.empty() && PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+}
+
 void bind_state(nb::module_& m) {
   bind_enums(m);
   bind_contact(m);
@@ -163,6 +172,9 @@ void bind_state(nb::module_& m) {
       .def_prop_rw(
           "seed", [](const State& s) { return s.random.state; }, [](State& s, std::uint64_t x) { s.random.state = x; },
           "of the random generator")
+      .def_prop_ro(
+          "family", [](const State& s) { return to_string(s.family); },
+          "of the stepper that wrote what its contacts remember: rigid, compliant, momentum or unknown")
       .def_prop_ro(
           "hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
       .def(

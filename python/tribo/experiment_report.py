@@ -13,6 +13,8 @@ import os
 import sys
 from typing import Any
 
+from .files import write_text
+
 Result = dict[str, Any]
 
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -137,12 +139,6 @@ def remarks(file_name: str, results: list[Result]) -> str:
     return "\n" + text
 
 
-def write(path: str, text: str) -> None:
-    with open(path + ".partial", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(path + ".partial", path)
-
-
 def load(folder: str, names: list[str]) -> list[Result]:
     results: list[Result] = []
     for name in names:
@@ -160,9 +156,9 @@ def main(arguments: list[str]) -> int:
     for name, family in FAMILIES.items():
         results = load(arguments[0], family["experiments"])
         if results:
-            write(os.path.join(arguments[1], f"experiments-{name}.md"), report(name, family, results))
+            write_text(os.path.join(arguments[1], f"experiments-{name}.md"), report(name, family, results))
     for result in load(arguments[0], ["rigid-tables"]):
-        write(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
+        write_text(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
     return 0
 
 

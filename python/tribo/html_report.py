@@ -13,6 +13,7 @@ import os
 import tempfile
 from typing import Any
 
+from .files import write_text
 from .plots import draw
 
 STYLE = """
@@ -102,10 +103,7 @@ def report(result: dict[str, Any]) -> str:
 
 
 def write_report(result: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
-    """From RESULT.json to OUT.html, under a temporary name first."""
+    """From RESULT.json to OUT.html, whole or not at all."""
     with open(result, encoding="utf-8") as file:
         data = json.load(file)
-    partial = os.fspath(out) + ".partial"
-    with open(partial, "w", encoding="utf-8") as file:
-        file.write(report(data))
-    os.replace(partial, out)
+    write_text(out, report(data))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from typing import Any
+
+from .files import whole_file
 
 STYLES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
 MARKERS = ["o", "s", "^", "D", "v", "x", "P", "*", "<", "+", ">", "h", "1", "2"]
@@ -114,9 +115,8 @@ def draw(result: dict[str, Any], path: str) -> None:
     for axes in cells[len(panels):]:
         axes.axis("off")
     figure.tight_layout()
-    partial = path + ".partial"
-    figure.savefig(partial, format="png")
-    os.replace(partial, path)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format="png")
 
 
 def main(arguments: list[str]) -> int:

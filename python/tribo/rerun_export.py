@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .files import whole_file
 from .track import Track
 from .visuals import visuals_of
 
@@ -18,10 +19,14 @@ def export(track: Track, path: str | os.PathLike[str]) -> None:
     import rerun
 
     rr: Any = rerun
-    out = os.fspath(path)
-    partial = out + ".partial"
     stream = rr.RecordingStream("tribo", recording_id=track.name)
-    stream.save(partial)
+    with whole_file(path) as partial:
+        stream.save(partial)
+        _log(rr, stream, track)
+        stream.disconnect()
+
+
+def _log(rr: Any, stream: Any, track: Track) -> None:
     stream.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     for k, visual in enumerate(visuals_of(track.model)):
         name = f"world/{'fixed' if visual.body == -1 else visual.body}/{k}"
@@ -36,5 +41,3 @@ def export(track: Track, path: str | os.PathLike[str]) -> None:
         contacts = track.contacts[i]
         stream.log("world/contacts", rr.Points3D(contacts.point, colors=MODES[contacts.mode], radii=0.005))
         stream.log("world/forces", rr.Arrows3D(origins=contacts.point, vectors=scale * contacts.force))
-    stream.disconnect()
-    os.replace(partial, out)

@@ -5,7 +5,9 @@
 // of features is searched.
 //
 // Faces win over edges, and a over b, unless the other is better by 5 % and a thousandth of the smallest half extent: a
-// choice without memory that does not flicker between axes which are equal but for rounding.
+// choice without memory that does not flicker between axes which are equal but for rounding. Where the faces lie on each
+// other, every pair of their edges gives the same axis but for rounding, and which edges those would be is noise: such
+// axes never decide.
 #include <algorithm>
 
 #include "collision/narrowphase.hpp"
@@ -14,7 +16,7 @@ namespace tribo {
 namespace {
 
 constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
-constexpr double side_tolerance = 1e-4;  // of the half extent: vertices so little outside a side are not cut
+constexpr double rounding = 1e-11;  // of the extents: distances that differ by less are equal
 
 // Kinds of feature codes; see add_polygon, add_edges, add_nearest.
 constexpr std::uint64_t edge_feature = 0x4000, nearest_feature = 0x6000;
@@ -47,14 +49,14 @@ int clip(const ClipVertex* in, int n, int side, double half, ClipVertex* out) {
   const bool along_x = side < 2;
   const double sign = side & 1 ? -1 : 1;
   auto outside = [&](const ClipVertex& p) { return sign * (along_x ? p.x : p.y) - half; };
-  const double tolerance = side_tolerance * half;
   int m = 0;
   for (int i = 0; i < n; ++i) {
     const ClipVertex& p = in[i];
     const ClipVertex& q = in[i + 1 == n ? 0 : i + 1];
     const double dp = outside(p), dq = outside(q);
-    const bool p_in = dp <= tolerance, q_in = dq <= tolerance;
+    const bool p_in = dp <= side_tolerance, q_in = dq <= side_tolerance;
     if (p_in) out[m++] = p;
+    if (p_in && dp > 0) (along_x ? out[m - 1].x : out[m - 1].y) = sign * half;
     if (p_in == q_in) continue;
     if ((p_in ? dp : dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
       if (p_in) out[m - 1].edge = -1 - side;
@@ -228,9 +230,11 @@ std::uint64_t place_code(const Vec3& p, const Vec3& h) {
   return code;
 }
 
-void add_nearest(const Query& query, const Boxes& x, const Near& near, double gap, Touches& out) {
+/// n: the normal where they touch, and the way from one to the other says nothing.
+void add_nearest(const Query& query, const Boxes& x, const Near& near, Vec3 n, Touches& out) {
+  const double gap = std::sqrt(near.squared);
   if (!(gap < query.reach)) return;
-  const Vec3 n = (near.b - near.a) / gap;
+  if (gap > 1e-12) n = (near.b - near.a) / gap;
   const Vec3 y = x.C.transpose() * (near.b - x.t);
   out.add(query, query.a.X * (0.5 * (near.a + near.b)), query.a.X.R * n, gap,
           nearest_feature + 27 * place_code(near.a, x.h) + place_code(y, x.k));
@@ -283,11 +287,9 @@ void touch_box_box(const Query& query, Touches& out) {
   const double face = b_first ? face_b.s : face_a.s;
   if (better(edge.s, face, tolerance)) {
     if (add_edges(query, x, edge, out)) return;
-    const Near near = nearest_points(x, edge_normal(x, edge), edge.s, query.reach);
-    if (near.squared > 1e-24) {
-      add_nearest(query, x, near, std::sqrt(near.squared), out);
-      return;
-    }
+    const Vec3 n = edge_normal(x, edge);
+    add_nearest(query, x, nearest_points(x, n, edge.s, query.reach), n, out);
+    return;
   }
 
   FaceContact found;
@@ -300,18 +302,15 @@ void touch_box_box(const Query& query, Touches& out) {
     f = face_frame(face_a.i, sign_of(x.t[face_a.i]));
     face_contact(x, f, found);
   }
-  // Apart, and the lowest vertex is not over the face: the nearest features may be others.
-  if (face > 0 && better(found.least, face, tolerance)) {
+  // Apart or touching, and the lowest vertex is not over the face: the nearest features may be others.
+  const double s = std::max(face, edge.s), equal = rounding * (x.h.sum() + x.k.sum());
+  if (s > -equal && better(found.least, std::max(s, 0.0), tolerance)) {
     const Vec3 outward = b_first ? Vec3(-f.sign * x.C.col(f.k)) : Vec3(f.sign * Vec3::Unit(f.k));
     const Near near = nearest_points(x, outward, face, query.reach);
-    const double gap = std::sqrt(near.squared);
-    if (gap > 1e-12 && better(found.least, gap, tolerance)) {
-      add_nearest(query, x, near, gap, out);
-      return;
-    }
+    if (better(found.least, std::sqrt(near.squared), tolerance)) return add_nearest(query, x, near, outward, out);
   }
   // Overlapping, but not where the two faces meet: the edges do.
-  if (face <= 0 && found.least > 0 && edge.s > -HUGE_VAL && edge.s <= 0) {
+  if (s <= -equal && found.least > equal && edge.s > -HUGE_VAL) {
     add_edges(query, x, edge, out);
     return;
   }

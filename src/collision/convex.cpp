@@ -150,7 +150,9 @@ Separation separation(const Query& query) {
     EPA& epa = query.scratch->gjk->epa;
     epa.reset(coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE);
     epa.evaluate(gjk, -guess);
-    if (epa.status == EPA::FallBack || epa.status == EPA::DidNotRun) return {-HUGE_VAL, out.p, out.n};
+    const double deepest = 2 * (query.a.solid->radius + query.b.solid->radius);  // it may say DBL_MAX
+    if (epa.status == EPA::FallBack || epa.status == EPA::DidNotRun || !(epa.depth <= deepest))
+      return {-HUGE_VAL, out.p, out.n};
     epa.getWitnessPointsAndNormal(difference, p1, p2, n);
     out.gap = std::min(0.0, -epa.depth);
   } else {
@@ -164,7 +166,6 @@ Separation separation(const Query& query) {
 namespace {
 
 constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
-constexpr double side_tolerance = 1e-4;
 
 bool better(double candidate, double best, double tolerance) {
   return candidate > best + relative_preference * std::abs(best) + tolerance;
@@ -189,7 +190,7 @@ struct FaceChoice {
 };
 
 /// The face of f that separates best from the other shape, among those that GJK points at: the one most along n, and
-/// those through the witness point. n from f outward, p the witness, both in W.
+/// those through the witness point; among all of them where EPA failed. n from f outward, p the witness, both in W.
 FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec3& p, const Vec3& n, double gap) {
   const std::vector<PolytopeFace>& faces = f.solid->polytope->faces;
   const Vec3 n_F = f.X.R.transpose() * n, p_F = f.X.R.transpose() * (p - f.X.p);
@@ -204,7 +205,7 @@ FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec
   for (std::size_t k = 0; k < faces.size(); ++k) {
     const PolytopeFace& face = faces[k];
     const bool touches = face.n.dot(n_F) > cosine && std::abs(face.n.dot(p_F) - face.offset) < near;
-    if (k != aligned && !touches) continue;
+    if (k != aligned && !touches && std::isfinite(gap)) continue;
     const double s = lowest(*other.solid, R_OF * face.n, face.offset - face.n.dot(p_FO));
     if (s > best.s) best = {static_cast<int>(k), s};
   }
@@ -236,7 +237,6 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
   const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
   const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
   const double length = std::hypot(d.x - c.x, d.y - c.y);
-  const double tolerance = side_tolerance * f.solid->radius;
   auto outside = [&](const ClipVertex& p) {
     return length > 0 ? ((p.x - c.x) * (d.y - c.y) - (p.y - c.y) * (d.x - c.x)) / length : -1.0;
   };
@@ -246,13 +246,17 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
   for (std::size_t i = 0; i < in.size(); ++i) {
     const ClipVertex& p = in[i];
     const double dp = outside(p);
-    if (dp <= tolerance) out.push_back(p);
+    if (dp <= side_tolerance) out.push_back(p);
+    if (dp <= side_tolerance && dp > 0) {
+      out.back().x -= dp * (d.y - c.y) / length;
+      out.back().y += dp * (d.x - c.x) / length;
+    }
     if (!closed && i + 1 == in.size()) break;
     const ClipVertex& q = in[(i + 1) % in.size()];
     const double dq = outside(q);
-    if ((dp <= tolerance) == (dq <= tolerance)) continue;
+    if ((dp <= side_tolerance) == (dq <= side_tolerance)) continue;
     if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
-      if (dp <= tolerance) out.back().edge = -1 - s;
+      if (dp <= side_tolerance) out.back().edge = -1 - s;
       continue;
     }
     const double t = dp / (dp - dq);
@@ -261,9 +265,9 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     const std::uint32_t lo = static_cast<std::uint32_t>(other >= 0 ? other : s);
     const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
     std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
-    if (!closed) code = (dp <= tolerance ? q : p).code;
+    if (!closed) code = (dp <= side_tolerance ? q : p).code;
     out.push_back(
-        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, dp <= tolerance ? -1 - s : p.edge});
+        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, dp <= side_tolerance ? -1 - s : p.edge});
   }
   work.polygon.swap(work.clipped);
 }
@@ -338,7 +342,7 @@ void add_polygon(const Query& query, const FacePlane& plane, double round, bool 
 }
 
 Separation repaired(const Query& query, Separation x) {
-  // EPA failed: overlap for sure, so the best face between the centres decides.
+  // EPA failed: overlap for sure, so the best face decides.
   if (!x.n.allFinite() || !x.p.allFinite())
     x = {-HUGE_VAL, 0.5 * (query.a.X.p + query.b.X.p), direction(query.b.X.p - query.a.X.p, Vec3::UnitZ())};
   return x;

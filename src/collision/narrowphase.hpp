@@ -74,6 +74,10 @@ struct ClipVertex {
   int edge;            ///< label of the edge that leaves it: >= 0 incident edge, < 0 reference side -1 - s
 };
 
+/// How far outside a side of the reference face a vertex may lie and still be moved onto it instead of cut [m]: corners
+/// of stacked boxes keep their names, and no point leaves the common region by more.
+constexpr double side_tolerance = 1e-9;
+
 struct GjkSolver;  // convex.cpp
 
 /// Buffers that only grow, and the GJK solver. Nothing in it outlives a query.

@@ -16,11 +16,13 @@
 namespace tribo {
 namespace {
 
-// c + Gamma(c) is in K* exactly where c_N >= 0, and most forces are in K: the projections are for the others.
+// c + Gamma(c) is in K* exactly where c_N >= 0, and its distance is at most -c_N: equal without slip, less by
+// sqrt(1 + mu^2) with it. -c_N is told, so that no mu hides an approach. Most forces are in K: the projection is for the
+// others. At mu = 0 the cone is its axis, and f_N < 0 has to be asked for by itself.
 void judge_ncp(const double* f, const double* c, double mu, Residual& r) {
   const double ft = std::sqrt(f[0] * f[0] + f[1] * f[1]), ct = std::sqrt(c[0] * c[0] + c[1] * c[1]);
-  if (ft > mu * f[2]) r.primal = std::max(r.primal, (Vec3(f) - project_cone(Vec3(f), mu)).norm());
-  if (c[2] < 0) r.dual = std::max(r.dual, project_cone(-Vec3(c[0], c[1], c[2] + mu * ct), mu).norm());
+  if (f[2] < 0 || ft > mu * f[2]) r.primal = std::max(r.primal, (Vec3(f) - project_cone(Vec3(f), mu)).norm());
+  r.dual = std::max(r.dual, -c[2]);
   r.complementarity = std::max(r.complementarity, std::abs(f[0] * c[0] + f[1] * c[1] + f[2] * (c[2] + mu * ct)));
 }
 
@@ -33,6 +35,7 @@ void judge_cone(const Vec3& f, const Vec3& c, double mu, Residual& r) {
 void judge_raisim(const ContactProblem& problem, int i, const Vec3& f, Vec3 c, double mu, Residual& r) {
   double D[9];
   diagonal_block(problem, i, D);
+  r.dual = std::max(r.dual, -c.z());  // as in the NCP
   const double sx = D[8] > 0 ? mu * D[2] / D[8] : 0, sy = D[8] > 0 ? mu * D[5] / D[8] : 0;
   // (1 - s^2) z^2 - 2 b z - |c_T|^2 = 0
   const double a = 1 - sx * sx - sy * sy, b = c.x() * sx + c.y() * sy, t = c.x() * c.x() + c.y() * c.y();

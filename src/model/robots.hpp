@@ -20,9 +20,10 @@ struct RobotRecord {
   RobotEntry entry;
   std::string srdf;                                      ///< under the robots folder; empty: none
   std::string pose = "neutral";                          ///< the one to begin with
-  std::string contact = "collision";                     ///< what "default" means
-  std::vector<Foot> feet;                                ///< empty: the balls among its collision shapes
+  bool walks = false;                                    ///< has feet
+  std::vector<Foot> feet;                                ///< of one that walks; empty: its balls
   std::vector<std::pair<std::string, double>> angles{};  ///< of `pose` where the SRDF has none [rad] or [m]
+  double height = 0;                                     ///< of a fixed base that has to swing above the ground [m]
 };
 
 const std::vector<RobotRecord>& robot_records();

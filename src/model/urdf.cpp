@@ -8,6 +8,7 @@
 #include <pinocchio/parsers/urdf.hpp>
 #include <set>
 
+#include "model/foot_shapes.hpp"
 #include "model/mesh_file.hpp"
 #include "model/mesh_hulls.hpp"
 #include "model/names.hpp"
@@ -46,19 +47,26 @@ struct Loading {
   }
 };
 
-// Which shapes touch: "feet", "collision" or "none".
-std::string contact_of(const Loading& load) {
+// What touches: shapes of the file, feet, or both.
+struct Touching {
+  bool shapes = false, feet = false;
+};
+
+Touching touching(const Loading& load) {
   const std::string& asked = load.options.contact;
-  if (asked != "default") return asked;
-  if (!load.options.feet.empty()) return "feet";
-  return load.files.record != nullptr ? load.files.record->contact : "collision";
+  const RobotRecord* record = load.files.record;
+  const std::vector<std::string> known{"default", "feet", "collision", "none"};
+  if (std::find(known.begin(), known.end(), asked) == known.end())
+    throw InvalidInput("robot file '" + load.files.urdf + "': " + unknown_name("contact", asked, known));
+  const bool walks = !load.options.feet.empty() || (record != nullptr && record->walks);
+  return {asked == "default" || asked == "collision", asked == "feet" || (asked == "default" && walks)};
 }
 
 void read_file(Loading& load) {
   const std::string& path = load.files.urdf;
   const auto document = read_xml(path);
   load.search = mesh_search(path, load.options.packages, load.files.packages);
-  const UrdfFindings found = inspect_urdf(*document, path, load.search, contact_of(load) == "collision");
+  const UrdfFindings found = inspect_urdf(*document, path, load.search, touching(load).shapes);
   for (const std::string& text : found.warnings) load.notes.warnings.push_back(text);
   note_all(found.errors);
   tinyxml2::XMLPrinter text;
@@ -245,6 +253,13 @@ void add_point_feet(Loading& load, const std::vector<Foot>& feet) {
   }
 }
 
+// The point feet that were added.
+std::vector<Geometry> feet_of(Loading& load) {
+  std::vector<Geometry> feet;
+  for (int foot : load.builder.member(load.member).feet) feet.push_back(load.builder.model().geometries[at(foot)]);
+  return feet;
+}
+
 // The shape of a <collision>.
 void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
   if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
@@ -276,8 +291,10 @@ Placement placement(const ::urdf::Pose& pose) {
   return {Quat(q.w, q.x, q.y, q.z).toRotationMatrix(), Vec3(pose.position.x, pose.position.y, pose.position.z)};
 }
 
-void add_file_shapes(Loading& load, bool balls_only) {
+// Shapes of the file: all of them, or the balls where these are the feet and nothing else is to touch.
+void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
   const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
+  const std::vector<Geometry> points = feet_of(load);
   int balls = 0;
   for (const pin::Frame& frame : load.model.frames) {  // in the order of the tree
     if (frame.type != pin::BODY) continue;
@@ -289,35 +306,27 @@ void add_file_shapes(Loading& load, bool balls_only) {
       balls += ball;
       Geometry geometry;
       geometry.name = prefix + frame.name + "_" + std::to_string(number++);
-      if (balls_only && !ball) continue;
+      if (!touch.shapes && !ball) continue;
       geometry.body = load.body(frame.parentJoint);
       geometry.X_BG = load.on(frame.parentJoint, frame.placement) * placement(collision->origin);
       set_shape(load, *collision->geometry, geometry);
-      add_shape(load, std::move(geometry), balls_only);
+      if (clear_feet(geometry, points)) add_shape(load, std::move(geometry), ball && ball_feet);
     }
   }
-  if (balls_only && balls == 0)
+  if (ball_feet && balls == 0)
     throw InvalidInput(load.owner() + ": contact = \"feet\" needs feet = [frames], since '" + load.files.urdf +
                        "' has no balls among its collision shapes");
   if (load.meshes.meshes > 0) load.notes.log.push_back(load.owner() + ": " + load.meshes.summary());
 }
 
 void add_contact(Loading& load) {
-  const RobotRecord* record = load.files.record;
-  const std::string contact = contact_of(load);
-  const bool named_feet = !load.options.feet.empty();
-  if (contact == "none") return;
-  if (contact == "collision") return add_file_shapes(load, false);
-  if (contact != "feet")
-    throw InvalidInput(load.owner() + ": " +
-                       unknown_name("contact", contact, {"default", "feet", "collision", "none"}));
+  const Touching touch = touching(load);
   std::vector<Foot> feet;
   for (const std::string& frame : load.options.feet) feet.push_back({frame});
-  if (!named_feet && record != nullptr) feet = record->feet;
-  if (feet.empty())
-    add_file_shapes(load, true);
-  else
-    add_point_feet(load, feet);
+  if (feet.empty() && load.files.record != nullptr) feet = load.files.record->feet;
+  if (touch.feet) add_point_feet(load, feet);
+  const bool ball_feet = touch.feet && feet.empty();
+  if (touch.shapes || ball_feet) add_file_shapes(load, touch, ball_feet);
 }
 
 }  // namespace

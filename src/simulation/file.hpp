@@ -4,17 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tribo {
 
 /// "PATH: WHAT (reason of the system)", as InvalidInput.
 [[noreturn]] void fail_io(const std::string& path, const std::string& what);
 
-/// A descriptor opened for writing (created or emptied) or for reading; closed with the object.
+/// A descriptor opened for writing (created or emptied), for reading, or for what cannot be sought in; closed with the
+/// object. Opening a FIFO as a stream waits for its reader.
 class File {
  public:
-  enum class Mode { Read, Write };
+  enum class Mode { Read, Write, Stream };
   File(std::string path, Mode mode);
+  /// A new file whose name begins with the given text.
+  static File temporary(const std::string& begin);
   ~File();
   File(File&& other) noexcept;
   File& operator=(File&&) = delete;
@@ -23,17 +27,29 @@ class File {
   std::uint64_t size() const;
   void read_at(std::uint64_t offset, void* data, std::size_t n) const;
   void write_at(std::uint64_t offset, const void* data, std::size_t n);
+  void append(const void* data, std::size_t n);  ///< where the descriptor stands
   void sync();
 
  private:
+  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
   std::string path_;
   int fd_ = -1;
 };
 
-/// Written under a temporary name beside its own; commit() makes it durable and renames. Removed where not committed.
+/// Where an output that is given a name goes. Files and new names are replaced; a symbolic link stays, and what it
+/// points to is replaced; character devices and FIFOs are written to. All else is refused with InvalidInput.
+struct Destination {
+  std::string path;     ///< with links followed
+  bool stream = false;  ///< to write to, never to replace
+};
+Destination destination(const std::string& path);
+
+/// The one way in which outputs come to be: written under a temporary name, beside the file whose place it takes;
+/// commit() makes it durable and renames, or pours it into a stream. Removed where not committed.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(const std::string& path);
   ~AtomicFile();
 
   void write(const void* data, std::size_t n);
@@ -42,11 +58,16 @@ class AtomicFile {
   void commit();
 
  private:
-  std::string path_;
+  void pour() const;
+
+  Destination to_;
   File file_;
   std::uint64_t position_ = 0;
   bool committed_ = false;
 };
+
+/// An AtomicFile of these bytes.
+void write_file(const std::string& path, const std::string& bytes);
 
 /// The whole file. InvalidInput where it is missing, not a regular file, or longer than most.
 std::string read_text(const std::string& path, std::uint64_t most);

@@ -281,10 +281,7 @@ void write_json(const ProblemFile& file, const std::string& path) {
   if (n > 0 && p.R().maxCoeff() > 0) json["R"] = values(p.R().data(), n);
   if (p.nr() > 0) json["rows"] = {{"lower", bounds(p.lower())}, {"upper", bounds(p.upper())}};
   if (file.lambda0.size() > 0) json["lambda0"] = values(file.lambda0.data(), n);
-  const std::string text = json.dump() + "\n";
-  AtomicFile out(path);
-  out.write(text.data(), text.size());
-  out.commit();
+  write_file(path, json.dump() + "\n");
 }
 
 void write_npz(const ProblemFile& file, const std::string& path) {

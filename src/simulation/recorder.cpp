@@ -6,8 +6,10 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
+#include "simulation/folder_lock.hpp"
 #include "simulation/ledger.hpp"
 #include "simulation/npy.hpp"
 
@@ -87,6 +89,7 @@ struct Named {
 }  // namespace
 
 struct Recorder::Impl {
+  std::optional<FolderLock> lock;  ///< first, so that it goes last
   fs::path folder, partial;
   RecordOptions options;
   double half_step = 0;
@@ -102,6 +105,8 @@ struct Recorder::Impl {
   std::int64_t contacts = 0;
   double first = 0;  ///< time of the first record [s]
   Clock::time_point flushed = Clock::now();
+
+  std::string recording() const { return (folder / "recording.npz").string(); }
 
   int add(const std::string& name, NpyType type, std::vector<std::uint64_t> row = {}) {
     arrays.push_back({name, NpyWriter((partial / (name + ".npy")).string(), type, std::move(row))});
@@ -215,6 +220,8 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
     throw InvalidInput(folder + ": the output folder cannot be made (" +
                        (error ? error.message() : "something else has that name") + ")");
   }
+  impl_->lock.emplace(folder);
+  destination(impl_->recording());  // refused now rather than after the run
   move_aside(impl_->partial);
   fs::create_directory(impl_->partial, error);
   if (error) throw InvalidInput(impl_->partial.string() + ": cannot be made (" + error.message() + ")");
@@ -248,7 +255,7 @@ void Recorder::push(const State& state, const VecX& torque, const std::vector<Co
 std::string Recorder::finish() {
   Impl& r = *impl_;
   r.flush();
-  const std::string path = (r.folder / "recording.npz").string();
+  const std::string path = r.recording();
   NpzWriter archive(path);
   archive.add_file("meta", (r.partial / "meta.npy").string());
   for (auto it = r.arrays.rbegin(); it != r.arrays.rend(); ++it) {

@@ -150,6 +150,16 @@ void read_record(Section& root, RecordOptions& record) {
   section.finish();
 }
 
+void warn_of_overlaps(Scene& scene) {
+  constexpr std::size_t most = 5;
+  const std::vector<std::string> overlaps = find_overlaps(*scene.model, scene.start);
+  for (std::size_t k = 0; k < std::min(most, overlaps.size()); ++k)
+    scene.warnings.push_back(scene.source + ": " + overlaps[k]);
+  if (overlaps.size() > most)
+    scene.warnings.push_back(scene.source + ": and " + std::to_string(overlaps.size() - most) +
+                             " more pairs overlap at the start");
+}
+
 }  // namespace
 
 Scene parse_scene(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
@@ -193,6 +203,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   for (const Placing& placing : draft.placings) whole &= attempt([&] { placing(*scene.model, scene.start); });
   if (!whole) throw InvalidInput("");
   root.at("", [&] { note_all(find_errors(*scene.model, scene.start)); });
+  warn_of_overlaps(scene);
   attempt([&] { read_controllers(root, scene); });
   attempt([&] { read_pushes(root, scene); });
   return scene;

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/dynamics.hpp"
 #include "model/mjcf.hpp"
 #include "model/names.hpp"
 #include "model/problems.hpp"
+#include "model/robots.hpp"
+#include "simulation/clearance.hpp"
 #include "simulation/scene_parts.hpp"
 
 namespace tribo {
@@ -24,46 +25,6 @@ std::string joint_name(const Body& body, const Member& member) {
 
 bool floats(const Model& model, const Member& member) {
   return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
-}
-
-// Lowest point of a geometry along -up, as a height along up.
-double lowest(const Geometry& g, const Placement& X_WG, const Vec3& up) {
-  const Vec3 d = X_WG.R.transpose() * up;
-  const double middle = up.dot(X_WG.p);
-  switch (g.kind) {
-    case ShapeKind::Point:
-      return middle;
-    case ShapeKind::Sphere:
-      return middle - g.size.x();
-    case ShapeKind::Box:
-      return middle - d.cwiseAbs().dot(g.size);
-    case ShapeKind::Capsule:
-      return middle - g.size.x() - std::abs(d.z()) * g.size.z();
-    case ShapeKind::Convex: {
-      double low = std::numeric_limits<double>::infinity();
-      for (const Vec3& v : g.hull->vertices) low = std::min(low, d.dot(v));
-      return middle + low;
-    }
-    case ShapeKind::Cylinder:
-      return middle - g.size.x() * std::hypot(d.x(), d.y()) - std::abs(d.z()) * g.size.z();
-    case ShapeKind::Ellipsoid:
-      return middle - d.cwiseProduct(g.size).norm();
-    case ShapeKind::HalfSpace:
-    case ShapeKind::HeightField:
-      break;
-  }
-  return std::numeric_limits<double>::infinity();
-}
-
-// Height of the lowest geometry of a member above the ground.
-double clearance(const Model& model, int member, const State& state, const Placement& X_WG) {
-  Dynamics dynamics(model);
-  dynamics.compute(state.q, VecX::Zero(model.nv));
-  const Vec3 up = X_WG.R.col(2);
-  double low = std::numeric_limits<double>::infinity();
-  for (const Geometry& g : model.geometries)
-    if (g.member == member && g.body >= 0) low = std::min(low, lowest(g, dynamics.X_WB(g.body) * g.X_BG, up));
-  return low - up.dot(X_WG.p);
 }
 
 // How a robot is to stand, as the section says it.
@@ -92,15 +53,41 @@ Stand read_stand(Section& section, bool floating, bool ground) {
   return stand;
 }
 
+// The pose that the section gives, or the default of the robot.
+VecX start_pose(Section& section, const Model& model, const Member& member) {
+  const auto found = member.poses.find("default");
+  const VecX fallback =
+      found != member.poses.end() ? found->second : VecX(model.neutral().segment(member.iq, member.nq));
+  return read_pose(section, model, member, fallback);
+}
+
+// Height of a shape above the ground.
+double above_ground(const SceneDraft& draft, double height) { return height - draft.X_WG.R.col(2).dot(draft.X_WG.p); }
+
+// How far up a fixed base has to go for nothing of the robot to begin in the ground. Shapes that are fixed to the world
+// never touch it: those that reach a little below are the foot of an arm, whose mesh is rounded.
+double height_of_base(Section& section, const SceneDraft& draft, RobotOptions options) {
+  constexpr double mounted = 5e-3, touching = 1e-6;  // [m]
+  const RobotRecord* record = find_robot(options.model).record;
+  const double hangs = record != nullptr ? record->height : 0;
+  options.base.p.z() += hangs;
+  options.material = 0;
+  ModelBuilder alone;
+  const int member = add_robot(alone, options);
+  const Model model = alone.build();
+  const VecX q = start_pose(section, model, model.members[at(member)]);
+  const Lowest low = lowest_points(model, q, member, draft.X_WG.R.col(2));
+  const double moving = above_ground(draft, low.moving), fixed = above_ground(draft, low.fixed);
+  const double gap = fixed < -mounted ? std::min(moving, fixed) : moving;
+  return hangs + (gap < -touching ? -gap / draft.X_WG.R(2, 2) : 0);
+}
+
 // The base stands at `position`; with `drop`, or without `position`, its height is such that the lowest contact shape
 // is that far above the ground.
 void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int member_index, const Model& model,
               State& state) {
   const Member& member = model.members[at(member_index)];
-  const auto found = member.poses.find("default");
-  const VecX fallback =
-      found != member.poses.end() ? found->second : VecX(model.neutral().segment(member.iq, member.nq));
-  state.q.segment(member.iq, member.nq) = read_pose(section, model, member, fallback);
+  state.q.segment(member.iq, member.nq) = start_pose(section, model, member);
   by_joint(section, "joint_velocity", model, member, Bound::Any,
            [&](const Body& body, double value) { state.v[body.iv] = value; });
   if (!floats(model, member)) return;
@@ -110,7 +97,7 @@ void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int
   if (stand.has_position && !stand.placed) X.p = stand.X.p;
   place_free_body(base, X, stand.v, stand.w, state);
   if (!draft.ground || (stand.placed && !stand.has_drop) || (stand.has_position && !stand.has_drop)) return;
-  const double gap = clearance(model, member_index, state, draft.X_WG);
+  const double gap = above_ground(draft, lowest_points(model, state.q, member_index, draft.X_WG.R.col(2)).moving);
   if (!std::isfinite(gap)) {
     if (stand.has_drop) section.fail("drop", "the robot has no contact shapes to put on the ground");
     return;
@@ -318,6 +305,8 @@ void read_robot(Section& section, SceneDraft& draft) {
   section.has("transmission");
   section.finish();
   if (!options.floating || stand.placed) options.base = stand.X;
+  if (!options.floating && !stand.placed && !stand.has_position && draft.ground)
+    options.base.p.z() += section.at("model", [&] { return height_of_base(section, draft, options); });
   RobotNotes notes;
   const int member = section.at("model", [&] { return add_robot(draft.builder, options, &notes); });
   for (const std::string& text : notes.warnings) draft.warnings.push_back(text);

@@ -23,6 +23,16 @@ void clear(const Model& model, Actuation& actuation) {
   a.unsolved = 0;
 }
 
+bool foreign(const State& state, const StepperEntry& stepper) {
+  return !state.contacts.empty() && state.family != stepper.memory;
+}
+
+void require_size(const char* what, Eigen::Index is, int must) {
+  if (is == must) return;
+  throw InvalidInput(std::string("the state has ") + std::to_string(is) + " numbers of " + what + "; the model has " +
+                     std::to_string(must));
+}
+
 }  // namespace
 
 struct Simulation::Impl {
@@ -31,6 +41,7 @@ struct Simulation::Impl {
     if (!(dt > 0) || !std::isfinite(dt))
       throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
     entry = &stepper_entry(stepper_name);
+    state.family = entry->memory;
     stepper = make_stepper(stepper_name, *model, options);
   }
 
@@ -43,7 +54,8 @@ struct Simulation::Impl {
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<Push> pushes;
   Audit audit;
-  Actuation decided;  // of a controller with a period
+  Actuation decided;          // of a controller with a period
+  std::size_t forgotten = 0;  // memories of contacts, of the state that was set last
   bool started = false;
 
   // Numbers in the State that belong to a controller: its own, and between ticks the next tick's number and what is
@@ -148,6 +160,7 @@ struct Simulation::Impl {
   void start() {
     work.update(state);
     audit = {};
+    audit.forgotten = forgotten;
     audit.energy.kinetic = work.dynamics.kinetic();
     audit.energy.potential = work.dynamics.potential();
     audit.energy.elastic = stepper->elastic(state, work);
@@ -198,12 +211,34 @@ double Simulation::dt() const { return impl_->dt; }
 void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;
   if (state.model != m.hash()) throw InvalidInput("the state belongs to another model");
-  if (state.q.size() != m.nq || state.v.size() != m.nv || state.control.size() != impl_->state.control.size())
-    throw InvalidInput("the state has the wrong sizes for this simulation (controllers with other memory?)");
-  if (!state.q.allFinite() || !state.v.allFinite()) throw InvalidInput("the state is not finite");
+  require_size("q", state.q.size(), m.nq);
+  require_size("v", state.v.size(), m.nv);
+  require_size("tau", state.tau.size(), m.nv);
+  const std::size_t remembered = state.control.size(), expected = impl_->state.control.size();
+  if (remembered != expected)
+    throw InvalidInput("the state holds " + std::to_string(remembered) +
+                       " numbers that controllers remember, those of this simulation remember " +
+                       std::to_string(expected) + ": it was kept with other controllers");
+  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
+    throw InvalidInput("the state is not finite");
   impl_->state = state;  // a copy keeps the capacity of the contact list
+  impl_->forgotten = foreign(state, *impl_->entry) ? state.contacts.size() : 0;
+  if (impl_->forgotten > 0) impl_->state.contacts.clear();
+  impl_->state.family = impl_->entry->memory;
   impl_->work.moved();
   impl_->started = false;
+}
+
+std::string forgotten_memory(const State& state, const std::string& stepper) {
+  const StepperEntry& entry = stepper_entry(stepper);
+  if (!foreign(state, entry)) return "";
+  const std::string author = state.family == MemoryFamily::Unknown
+                                 ? "a stepper that the state does not name"
+                                 : "a stepper of the " + to_string(state.family) + " family";
+  return "what the state remembers of " + std::to_string(state.contacts.size()) +
+         " contacts and joint rows was written by " + author + ", and stepper '" + stepper + "' (" +
+         to_string(entry.memory) +
+         " family) would misread it: it is forgotten, as at a fresh start; t, q, v and what controllers remember stay";
 }
 
 Placement Simulation::body_pose(int body) {

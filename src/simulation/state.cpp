@@ -13,6 +13,20 @@ std::uint64_t Random::next() {
 
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
+std::string to_string(MemoryFamily family) {
+  switch (family) {
+    case MemoryFamily::Unknown:
+      return "unknown";
+    case MemoryFamily::Rigid:
+      return "rigid";
+    case MemoryFamily::Compliant:
+      return "compliant";
+    case MemoryFamily::Momentum:
+      return "momentum";
+  }
+  return "";
+}
+
 State State::neutral(const Model& model) {
   State state;
   state.model = model.hash();
@@ -25,6 +39,7 @@ State State::neutral(const Model& model) {
 std::uint64_t hash(const State& state) {
   Hash hash;
   hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v).add(state.tau);
+  if (!state.contacts.empty()) hash.add(static_cast<int>(state.family));
   for (const ContactMemory& c : state.contacts) {
     hash.add(c.id).add(c.f).add(c.t1).add(c.anchor).add(c.point).add(c.rest);
     hash.add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));

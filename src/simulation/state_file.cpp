@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are written as the machine has its numbers");
 
 constexpr char magic[] = "TRIBOST1";
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3, without_family = 2;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t contact_bytes = 8 + 13 * 8 + 2;
 
@@ -71,22 +71,31 @@ void require_size(const std::string& path, const std::string& what, std::uint64_
                      std::to_string(must));
 }
 
-/// Magic, version and checksum.
-void check_envelope(const std::string& bytes, const std::string& path) {
+/// Checks magic, version and checksum; returns the version.
+std::uint32_t check_envelope(const std::string& bytes, const std::string& path) {
   constexpr std::size_t head = sizeof magic - 1;
   if (bytes.size() < head || std::memcmp(bytes.data(), magic, head) != 0) {
     throw InvalidInput(path + ": is not a saved state (it does not begin with " + magic + ")");
   }
   if (bytes.size() < head + 2 * sizeof(std::uint32_t)) throw InvalidInput(path + ": the state is truncated");
-  std::uint32_t is = 0;
+  std::uint32_t is = 0, crc = 0;
   std::memcpy(&is, bytes.data() + head, sizeof is);
-  if (is != version) {
-    throw InvalidInput(path + ": has version " + std::to_string(is) + "; this program reads version " +
-                       std::to_string(version));
+  if (is != version && is != without_family) {
+    throw InvalidInput(path + ": has version " + std::to_string(is) + "; this program reads versions " +
+                       std::to_string(without_family) + " and " + std::to_string(version));
   }
   const std::size_t body = bytes.size() - sizeof(std::uint32_t);
-  std::memcpy(&is, bytes.data() + body, sizeof is);
-  if (is != crc_of(bytes, body)) throw InvalidInput(path + ": is damaged or truncated: its checksum differs");
+  std::memcpy(&crc, bytes.data() + body, sizeof crc);
+  if (crc != crc_of(bytes, body)) throw InvalidInput(path + ": is damaged or truncated: its checksum differs");
+  return is;
+}
+
+MemoryFamily read_family(Reader& in) {
+  const auto family = in.get<std::uint8_t>();
+  if (family > static_cast<std::uint8_t>(MemoryFamily::Momentum)) {
+    throw InvalidInput(in.path + ": its contacts are of the family " + std::to_string(family) + "; known are 0 to 3");
+  }
+  return static_cast<MemoryFamily>(family);
 }
 
 ContactMemory read_contact(Reader& in) {
@@ -115,6 +124,7 @@ void save_state(const State& state, const std::string& path) {
   out.add(state.step);
   out.add(state.t);
   out.add(state.random.state);
+  out.add(static_cast<std::uint8_t>(state.family));
   for (std::uint64_t n :
        {static_cast<std::uint64_t>(state.q.size()), static_cast<std::uint64_t>(state.v.size()),
         static_cast<std::uint64_t>(state.tau.size()), static_cast<std::uint64_t>(state.contacts.size()),
@@ -131,14 +141,12 @@ void save_state(const State& state, const std::string& path) {
   }
   out.add(state.control.data(), state.control.size());
   out.add(crc_of(out.bytes, out.bytes.size()));
-  AtomicFile file(path);
-  file.write(out.bytes.data(), out.bytes.size());
-  file.commit();
+  write_file(path, out.bytes);
 }
 
 State load_state(const Model& model, const std::string& path) {
   const std::string bytes = read_text(path, most_bytes);
-  check_envelope(bytes, path);
+  const std::uint32_t is = check_envelope(bytes, path);
   Reader in{bytes, path, sizeof magic - 1 + sizeof version};
   State state;
   state.model = in.get<std::uint64_t>();
@@ -149,6 +157,7 @@ State load_state(const Model& model, const std::string& path) {
   state.step = in.get<std::uint64_t>();
   state.t = in.get<double>();
   state.random.state = in.get<std::uint64_t>();
+  if (is != without_family) state.family = read_family(in);
   std::uint64_t n[5];
   for (std::uint64_t& x : n) x = in.get<std::uint64_t>();
   require_size(path, "q", n[0], static_cast<std::uint64_t>(model.nq));

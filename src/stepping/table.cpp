@@ -8,6 +8,7 @@ namespace tribo {
 namespace {
 
 using enum Feature;
+using enum MemoryFamily;
 const std::vector<Feature> visco_elastic = {JointLimits, JointDamping, Cylinders, Ellipsoids, Terrain};
 const std::vector<Feature> impulses = {JointLimits, JointDamping, JointFriction, Cylinders, Ellipsoids, Terrain};
 
@@ -18,24 +19,26 @@ const std::vector<StepperEntry>& steppers() {
       {"rigid",
        "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
        make_rigid,
+       Rigid,
        {JointLimits, JointDamping, JointFriction, JointStiffness, Connect, Weld, JointEquality, MovedBodies,
         Restitution, NormalCompliance, TorsionalFriction, RollingFriction, Cylinders, Ellipsoids, Terrain},
        true},
       {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential,
+       Compliant, visco_elastic},
+      {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler, Compliant,
        visco_elastic},
-      {"explicit-euler", "visco-elastic contact, forces of the start of the step", make_explicit_euler, visco_elastic},
       {"implicit-euler", "visco-elastic contact, forces of the end of the step by Newton's method", make_implicit_euler,
-       visco_elastic},
+       Compliant, visco_elastic},
       {"runge-kutta", "visco-elastic contact, the classic method of order four on the group", make_runge_kutta,
-       visco_elastic},
+       Compliant, visco_elastic},
       {"momentum", "contact impulses relaxed and compensated, with static friction; no mass matrix, Runge-Kutta-Gill",
-       make_momentum, impulses},
+       make_momentum, Momentum, impulses},
       {"relaxed", "contact impulses relaxed, overlap left to soft springs: what 'momentum' improves on", make_relaxed,
-       impulses},
+       Momentum, impulses},
       {"macroscopic", "completely plastic contact impulses, not relaxed, by pivoting or minimum norm", make_macroscopic,
-       impulses},
+       Momentum, impulses},
       {"microscopic", "a spring-damper at every contact point, friction by sliding speed; needs small steps",
-       make_microscopic, visco_elastic},
+       make_microscopic, Momentum, visco_elastic},
   };
   return table;
 }

@@ -26,7 +26,8 @@ def test_out_and_in_again(robot):
 def test_runs_like_the_original():
     feet = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
     model = tribo.from_pinocchio(tribo.to_pinocchio(tribo.load("solo12").model), feet=feet)
-    sim, original = tribo.Simulation(model), tribo.load("solo12", controller="none")
+    sim = tribo.Simulation(model)
+    original = tribo.load("solo12", controller="none", settings={"robot.contact": "feet"})
     sim.set(q=original.q)
     for other in (sim, original):
         other.run(0.2)

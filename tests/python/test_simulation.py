@@ -1,8 +1,11 @@
 """Simulation from Python: the five lines, states, controllers, settings, errors."""
 
+import fcntl
+import os
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -103,6 +106,54 @@ def test_state_saved_restored_forked(tmp_path):
     other = tribo.load("cube")
     with pytest.raises(tribo.InvalidInput, match="another model"):
         other.state = kept
+
+
+def resting(stepper):
+    return tribo.parse('[[object]]\nsize = 0.1\nmass = 1\nposition = [100, 0, 0.05]\n'
+                       f'[stepper]\nname = "{stepper}"\ndt = 1e-3\n')
+
+
+def test_state_of_another_family_forgets_its_contacts_with_a_warning(tmp_path):
+    sim = resting("rigid")
+    sim.run(0.1)
+    kept = sim.state
+    assert kept.family == "rigid"
+    kept.save(str(tmp_path / "s"))
+    read = tribo.State.load(sim.model, str(tmp_path / "s"))
+    assert (read.family, read.hash) == ("rigid", kept.hash)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resting("rigid").state = read  # the same family: in silence
+    scene = resting("exponential").scene
+    other, batch = tribo.Simulation(scene), tribo.Batch(scene, 2)
+
+    def assign():
+        other.state = read
+
+    def start():
+        scene.start = read
+        return tribo.Simulation(scene)
+
+    for into in (assign, lambda: batch.set_state(1, read), start, lambda: tribo.Batch(scene, 1)):
+        with pytest.warns(UserWarning, match="rigid family.*'exponential'.*compliant family.*forgotten"):
+            into()
+    batch.step(50)
+    other.run(0.05)
+    # 1 kg that sinks at most a tenth of a millimetre into the springs: 9.81 * 1e-4 J.
+    assert other.audit.energy.kinetic < 1e-3 and other.audit.forgotten == 4
+    assert "forgotten at the start" in str(other.audit)
+    assert other.t == pytest.approx(0.15) and (batch.q[1] == other.q).all()
+    assert other.state.family == "compliant"
+
+
+def test_variant_of_another_family_starts_without_memory():
+    sim = resting("rigid")
+    sim.run(0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = sim.variant({"stepper.name": "exponential"})
+    other.run(0.05)
+    assert other.audit.energy.kinetic < 1e-3
 
 
 def test_python_function_as_controller():
@@ -221,6 +272,36 @@ def test_recording(tmp_path):
     sim.run(0.1, record=tmp_path)
     data = np.load(tmp_path / "recording.npz")
     assert (data["q"][-1] == sim.q).all()
+
+
+def test_recording_to_a_folder_in_use_is_refused(tmp_path):
+    sim = resting("rigid")
+    with open(tmp_path / "tribo.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write("pid 7 since yesterday")
+        lock.flush()
+        with pytest.raises(tribo.InvalidInput, match="is being written to by pid 7 since yesterday"):
+            sim.run(0.01, record=tmp_path)
+        assert sim.t == 0 and os.listdir(tmp_path) == ["tribo.lock"]
+    sim.run(0.01, record=tmp_path)
+    assert os.listdir(tmp_path) == ["recording.npz"]
+
+
+def test_recording_within_a_recording_of_the_same_folder_is_refused(tmp_path):
+    inner, told = resting("rigid"), []
+
+    def control(t, q, v):
+        try:
+            inner.run(0.01, record=tmp_path)
+        except tribo.InvalidInput as error:
+            told.append(str(error))
+        return np.zeros(6)
+
+    sim = resting("rigid")
+    sim.control(control)
+    sim.run(0.005, record=tmp_path)
+    assert len(told) == 5 and f"pid {os.getpid()}" in told[0]
+    assert len(np.load(tmp_path / "recording.npz")["time"]) == 5
 
 
 def test_import_needs_no_numpy_and_no_viewer():

@@ -118,6 +118,32 @@ TEST_CASE("recorder: what an earlier run left is replaced only at the end, and a
   CHECK(std::filesystem::exists(folder.path / "out/recording.partial.1/time.npy"));
 }
 
+TEST_CASE("recorder: a second one on the folder is refused, and the first loses nothing") {
+  ScratchFolder folder;
+  const Scene scene = falling_box();
+  {
+    Recorder first(folder.file("out"), scene);
+    push_steps(first, scene, 1, 4);
+    CHECK(refusal([&] { Recorder(folder.file("out"), scene); }).find("is being written to by pid") !=
+          std::string::npos);
+    push_steps(first, scene, 5, 6);
+    const NpzReader npz(first.finish());
+    CHECK(npz.read("time").shape[0] == 6);
+    CHECK(npz.read("q").number(7 * 5) == 6);
+    CHECK(refusal([&] { Recorder(folder.file("out"), scene); }) != "");  // as long as it lives
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path / "out"), {}) == 1);
+  Recorder next(folder.file("out"), scene);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "out/recording.partial.1"));
+}
+
+TEST_CASE("recorder: a recording.npz that cannot be replaced is refused before the run") {
+  ScratchFolder folder;
+  std::filesystem::create_directories(folder.path / "out/recording.npz");
+  CHECK(refusal([&] { Recorder(folder.file("out"), falling_box()); }).find("recording.npz: is a folder") !=
+        std::string::npos);
+}
+
 TEST_CASE("recorder: a folder that cannot be made is refused by name") {
   ScratchFolder folder;
   folder.write("taken", "a file");

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <cstring>
@@ -30,6 +31,7 @@ State busy_state(const Model& model) {
   s.contacts.resize(2);
   s.contacts[0] = {7, {1, 2, 3}, {0, 1, 0}, {-1, -2, -3}, {0.1, 0.2, 0.3}, -1e-3, ContactMode::Slip, true};
   s.contacts[1] = {1ull << 63, {4, 5, 6}, {1, 0, 0}, {0.5, 0.25, -0.0}, {0, 0, 0}, 0, ContactMode::Stick, false};
+  s.family = MemoryFamily::Momentum;
   s.control = {3.5, -0.0, 1e-310};
   s.random.next();
   return s;
@@ -46,8 +48,41 @@ TEST_CASE("state file: saved and loaded, every bit is the same") {
   CHECK(hash(back) == hash(state));
   CHECK(back.control == state.control);
   CHECK(back.contacts.size() == 2);
+  CHECK(back.family == MemoryFamily::Momentum);
   // The temporary name is gone.
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+}
+
+namespace {
+
+/// The bytes with their checksum made anew.
+std::string sealed(std::string bytes) {
+  const std::size_t body = bytes.size() - 4;
+  const auto crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), body));
+  std::memcpy(bytes.data() + body, &crc, sizeof crc);
+  return bytes;
+}
+
+constexpr std::size_t family_at = 8 + 4 + 4 * 8;  // after magic, version, model, step, t and the generator
+
+}  // namespace
+
+TEST_CASE("state file: one of version 2 does not say its family: all else is the same") {
+  ScratchFolder folder;
+  const Model model = two_boxes(1);
+  State state = busy_state(model);
+  save_state(state, folder.file("s"));
+  std::string old = folder.read("s");
+  old[8] = 2;
+  old.erase(family_at, 1);
+  State back = load_state(model, folder.write("old", sealed(old)));
+  CHECK(back.family == MemoryFamily::Unknown);
+  back.family = state.family;
+  CHECK(hash(back) == hash(state));
+  std::string strange = folder.read("s");
+  strange[family_at] = 4;
+  folder.write("strange", sealed(strange));
+  CHECK(refusal([&] { load_state(model, folder.file("strange")); }).find("of the family 4") != std::string::npos);
 }
 
 TEST_CASE("state file: refuses what is not this model's whole state") {
@@ -69,8 +104,8 @@ TEST_CASE("state file: refuses what is not this model's whole state") {
   CHECK(load(good + "x") != "");
   CHECK(load("not a state at all").find("TRIBOST1") != std::string::npos);
   std::string newer = good;
-  newer[8] = 3;
-  CHECK(load(newer).find("version 3") != std::string::npos);
+  newer[8] = 4;
+  CHECK(load(newer).find("version 4") != std::string::npos);
   CHECK(refusal([&] { load_state(other, folder.file("s")); }).find("belongs to the model") != std::string::npos);
   CHECK(refusal([&] { load_state(model, folder.file("none")); }).find("cannot be read") != std::string::npos);
   CHECK(refusal([&] { save_state(busy_state(model), folder.file("no/such/s")); }).find("no/such/s") !=

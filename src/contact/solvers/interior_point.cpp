@@ -11,7 +11,7 @@
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
 // First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
 // where that stalls too, along the central path (central_path.cpp).
-// mu = 0 has no interior in (ip.3): such contacts keep f_T = 0.
+// mu = 0 has no interior in (ip.3): such contacts keep f_T = 0. Nor has a row whose bounds coincide: its force is known.
 #include "contact/solvers/interior_point.hpp"
 
 #include <cmath>
@@ -26,6 +26,7 @@ namespace {
 constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
 constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double no_width = 1e-12;  // of the scaled forces, which are of order 1, or of the bounds where these are larger
 
 // Largest alpha in [0, 1] with u + alpha du >= 0.
 double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
@@ -90,11 +91,15 @@ void InteriorPoint::scale(const ContactProblem& problem) {
   }
   for (int i = 3 * nc; i < n; ++i) d_scale_[i] = d_scale_[i] > 0 ? 1.0 / std::sqrt(d_scale_[i]) : 1.0;
   const auto D = d_scale_.map();
+  work_.setZero(n);
+  c_true_.resize(n);
+  for (int j = 0; j < problem.nr(); ++j)
+    if (problem.lower()[j] == problem.upper()[j]) work_[3 * nc + j] = problem.lower()[j];
+  problem.velocity(work_.data(), c_true_.data());  // g, and what the known forces add to it
   beta_ = 1e-300;
-  for (int i = 0; i < n; ++i) beta_ = std::max(beta_, std::abs(D[i] * problem.g()[i]));
+  for (int i = 0; i < n; ++i) beta_ = std::max(beta_, std::abs(D[i] * c_true_[i]));
   g_.resize(n);
   R_.resize(n);
-  work_.resize(n);
   for (int j = 0; j < n; ++j) {
     g_[j] = D[j] * problem.g()[j] / beta_;
     R_[j] = D[j] * D[j] * problem.R()[j];
@@ -104,6 +109,20 @@ void InteriorPoint::scale(const ContactProblem& problem) {
   for (int j = 0; j < problem.nr(); ++j) {
     lower_[j] = problem.lower()[j] / (D[3 * nc + j] * beta_);
     upper_[j] = problem.upper()[j] / (D[3 * nc + j] * beta_);
+  }
+  fix_rows(problem.nr());
+}
+
+// Rows without room lose their bounds here, and D is 0 for them in factor(): their force never moves.
+void InteriorPoint::fix_rows(int rows) {
+  fixed_.resize(rows);
+  for (int j = 0; j < rows; ++j) {
+    const double size = std::max({1.0, std::abs(lower_[j]), std::abs(upper_[j])});
+    const bool wide = std::isinf(size) || upper_[j] - lower_[j] > no_width * size;
+    fixed_[j] = wide ? inf : 0.5 * (lower_[j] + upper_[j]);
+    if (wide) continue;
+    lower_[j] = -inf;
+    upper_[j] = inf;
   }
 }
 
@@ -125,7 +144,9 @@ void InteriorPoint::start_cold(const ContactProblem& problem) {
   for (int j = 0; j < problem.nr(); ++j) {
     double& f = x_.f[3 * nc + j];
     const double l = lower_[j], u = upper_[j];
-    if (std::isfinite(l) && std::isfinite(u))
+    if (fixed(j))
+      f = fixed_[j];
+    else if (std::isfinite(l) && std::isfinite(u))
       f = 0.5 * (l + u);
     else if (std::isfinite(l))
       f = l + 1;
@@ -142,6 +163,8 @@ void InteriorPoint::start_cold(const ContactProblem& problem) {
 void InteriorPoint::start_warm(const ContactProblem& problem, const double* guess, double kappa) {
   const int nc = problem.nc(), n = problem.size();
   for (int i = 0; i < n; ++i) x_.f[i] = guess[i] / (d_scale_[i] * beta_);
+  for (int j = 0; j < problem.nr(); ++j)
+    if (fixed(j)) x_.f[3 * nc + j] = fixed_[j];
   multiply(problem, x_.f.data(), x_.c.data());
   for (int i = 0; i < n; ++i) x_.c[i] += g_[i];
   for (int i = 0; i < nc; ++i) {
@@ -251,6 +274,7 @@ bool InteriorPoint::factor(const ContactProblem& problem) {
     D = square * W.inverse();
   }
   for (int j = 0; j < problem.nr(); ++j) {
+    if (fixed(j)) continue;
     const int o = 3 * nc + j;
     double W = R_[o] + floor;
     if (std::isfinite(lower_[j])) W += x_.z_lower[j] / (x_.f[o] - lower_[j]);

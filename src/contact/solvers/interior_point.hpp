@@ -1,6 +1,7 @@
 // Primal-dual interior-point method for the nonlinear complementarity problem. See interior_point.cpp.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "contact/block_system.hpp"
@@ -42,6 +43,8 @@ class InteriorPoint {
   double along(const Point& a, const Point& b) const;
   double eccentricity(const ContactProblem& problem, double kappa) const;
   void scale(const ContactProblem& problem);
+  void fix_rows(int rows);
+  bool fixed(int j) const { return std::isfinite(fixed_[j]); }
   void multiply(const ContactProblem& problem, const double* x, double* y);
   void start(const ContactProblem& problem);
   void start_cold(const ContactProblem& problem);
@@ -56,6 +59,7 @@ class InteriorPoint {
   Point x_, d_, affine_;
   Point kept_, tangent_, rate_, secant_;          // of the path
   VectorBuffer d_scale_, g_, R_, lower_, upper_;  // the scaled problem
+  VectorBuffer fixed_;                            // force of a row without room, else infinite
   VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_, metric_;
   BlockSystem system_;
   double last_step_ = 1;

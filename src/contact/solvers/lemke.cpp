@@ -4,7 +4,7 @@
 //   f_T = sum_k b_k v_k,   0 <= b_k ⟂ v_k . c_T + l >= 0,   0 <= l ⟂ mu f_N - sum_k b_k >= 0,   0 <= f_N ⟂ c_N >= 0
 //   (lemke.1)
 // Rows: a finite bound is the origin of a variable >= 0, a second one has a multiplier, a free row is the difference of
-// two:
+// two, and a row whose bounds coincide has no variable:
 //   f = lower + p,  0 <= p ⟂ c + y >= 0,  0 <= y ⟂ upper - lower - p >= 0                           (lemke.2)
 // All of it is  0 <= z ⟂ M z + q >= 0,  M = B^T (G + R) B + S,  f = B z + f_0                        (lemke.3)
 // The covering variable z_0 enters along with the vector of ones; ties are broken in lexicographic order, so no basis
@@ -75,6 +75,7 @@ class Lemke final : public ContactSolver {
       const int o = 3 * problem.nc() + j, block = problem.nc() + j;
       const bool below = std::isfinite(problem.lower()[j]), above = std::isfinite(problem.upper()[j]);
       f_[o] = below ? problem.lower()[j] : above ? problem.upper()[j] : 0;  // f_0
+      if (problem.lower()[j] == problem.upper()[j]) continue;
       if (below || !above) variables_.push_back({Kind::Row, block, o, 1, 0});
       if (!below) variables_.push_back({Kind::Row, block, o, -1, 0});
       if (below && above) variables_.push_back({Kind::Multiplier, block, -1});

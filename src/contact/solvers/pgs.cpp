@@ -20,7 +20,7 @@ namespace tribo {
 namespace {
 
 double new_normal(const double* D, const Vec3& c, const Vec3& f) {  // (pgs.1)
-  if (!(D[8] > 0)) return c.z() > 0 ? 0.0 : f.z();
+  if (!(D[8] > 0)) return c.z() > 0 ? 0.0 : std::max(0.0, f.z());
   return std::max(0.0, f.z() - c.z() / D[8]);
 }
 
@@ -75,7 +75,7 @@ struct CcpUpdate {
     return trace > 0 ? std::min(3 / trace, 1.5 / largest_eigenvalue(D)) : 0.0;
   }
   Vec3 operator()(const SweepBlock& block, const Vec3& c, const Vec3& f) const {
-    if (block.prepared == 0) return c.z() > 0 ? Vec3::Zero().eval() : f;
+    if (block.prepared == 0) return c.z() > 0 ? Vec3::Zero().eval() : project_cone(f, block.mu);
     return project_cone(f - block.prepared * c, block.mu);  // (pgs.4)
   }
 };

@@ -28,12 +28,12 @@ namespace {
 
 enum class Compliance { MuJoCo, Sap };
 
-// Derivative of project_cone.
+// Derivative of project_cone. At mu = 0 the cone has no inside: what is not open takes the ray's.
 Mat3 cone_derivative(const Vec3& y, double mu) {
   const double t = std::hypot(y.x(), y.y()), n = y.z();
-  if (t <= mu * n) return Mat3::Identity();
   if (mu * t <= -n) return Mat3::Zero();
-  if (!(t > 0)) return Mat3::Zero();
+  if (mu > 0 && t <= mu * n) return Mat3::Identity();
+  if (!(t > 0)) return Vec3(0, 0, 1).asDiagonal();
   const double ux = y.x() / t, uy = y.y() / t;
   const Vec3 ray(mu * ux, mu * uy, 1);
   const double bend = mu * (n + mu * t) / ((1 + mu * mu) * t);  // the boundary's curvature along the tangent

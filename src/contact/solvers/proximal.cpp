@@ -142,7 +142,7 @@ class Proximal final : public ContactSolver {
       const double t = std::sqrt(y.x() * y.x() + y.y() * y.y());
       Eigen::Map<Mat3> D(D_.data() + 9 * i);
       D.setZero();
-      if (y.z() >= 0 && t <= mu * y.z()) {
+      if (mu > 0 && y.z() >= 0 && t <= mu * y.z()) {
         D.diagonal() << 1 / S_[o], 1 / S_[o + 1], 1 / S_[o + 2];
       } else if (mu * t > -y.z()) {  // on the boundary: along the ray, and turning with it
         const Vec3 u(t > 0 ? y.x() / t : 0, t > 0 ? y.y() / t : 0, 0), across(-u.y(), u.x(), 0);

@@ -26,7 +26,7 @@ class RaisimUpdate {
   Vec3 operator()(const SweepBlock& block, const Vec3& c, const Vec3& f) const {
     const Eigen::Map<const Mat3> D(block.D);
     const Vec3 free = c - D * f;
-    if (!(D(2, 2) > 0)) return c.z() > 0 ? Vec3::Zero().eval() : f;
+    if (!(D(2, 2) > 0)) return c.z() > 0 ? Vec3::Zero().eval() : project_cone(f, block.mu);
     if (free.z() > 0) return Vec3::Zero();  // (raisim.1)
     if (block.mu <= 0) return {0, 0, -free.z() / D(2, 2)};
     const Vec3 stick = solve3(D, -free);

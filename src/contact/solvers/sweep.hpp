@@ -105,6 +105,12 @@ class Sweep final : public ContactSolver {
     }
   }
 
+  // Of a row that no force moves: the bound that c asks for, where there is one.
+  static double bound(const ContactProblem& problem, int j, double c, double f) {
+    const double wanted = c > 0 ? problem.lower()[j] : c < 0 ? problem.upper()[j] : f;
+    return std::isfinite(wanted) ? wanted : f;
+  }
+
   double sweep(const ContactProblem& problem, VecRef f, bool forward, double relaxation) {
     double change = 0;
     const int nb = problem.blocks();
@@ -117,10 +123,10 @@ class Sweep final : public ContactSolver {
       if (i < problem.nc()) {
         const Vec3 before = f.segment<3>(o);
         df = relaxation * (update_(SweepBlock{D, prepared_[i], problem.mu()[i]}, c, before) - before);  // (sweep.1)
-      } else if (D[0] > 0) {
+      } else {
         const int j = i - problem.nc();
-        const double goal = std::clamp(f[o] - c[0] / D[0], problem.lower()[j], problem.upper()[j]);
-        df[0] = relaxation * (goal - f[o]);  // (sweep.2)
+        const double goal = D[0] > 0 ? f[o] - c[0] / D[0] : bound(problem, j, c[0], f[o]);
+        df[0] = relaxation * (std::clamp(goal, problem.lower()[j], problem.upper()[j]) - f[o]);  // (sweep.2)
       }
       for (int r = 0; r < problem.block_size(i); ++r) {
         f[o + r] += df[r];

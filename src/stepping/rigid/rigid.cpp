@@ -342,13 +342,12 @@ class Rigid final : public Scheme {
     if (out.worst_target >= 0) out.target_miss.setZero();
     out.gave_way = 0;
     out.worst_target = -1;
-    for (const Row& row : rows_.rows()) {
-      if (row.kind != Row::Kind::Target) continue;
-      const double miss = out.v_end[row.dof] - start.actuation.target[row.dof];
-      out.target_miss[row.dof] = miss;
+    for (int k = 0; k < start.model.nv; ++k) {
+      if (!start.actuation.has_target(k)) continue;
+      const double miss = out.v_end[k] - start.actuation.target[k];
+      out.target_miss[k] = miss;
       out.gave_way += std::abs(miss) > 1e-4;
-      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target]))
-        out.worst_target = row.dof;
+      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target])) out.worst_target = k;
     }
   }
 

@@ -35,9 +35,10 @@ void StepRows::list(const Start& start, double margin) {
       if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
     }
     if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    if (!row_driven(a, k)) continue;
     if (a.has_target(k)) {
       rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
-    } else if (saturated_[at(k)]) {
+    } else {
       const double gain = dt * a.kp[k] + a.kd[k];
       const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
       rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
@@ -60,6 +61,7 @@ std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
 }
 
 StepRows::Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
+  if (known(a, k)) return {a.lower[k], 0};
   if (row_driven(a, k)) return {};
   Drive drive{a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k], a.kd[k] + dt * a.kp[k]};
   if (drive.gain == 0) drive.torque = std::clamp(drive.torque, a.lower[k], a.upper[k]);

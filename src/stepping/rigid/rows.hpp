@@ -2,7 +2,7 @@
 //
 // A drive with gains acts implicitly, tau = tau_ff + kp (e - dt v') + kd (v_ref - v'), as long as that lies within its
 // limits. One that does not becomes a row, and so does a velocity target: the row's force is then the drive's whole
-// torque, exactly within the limits.
+// torque, exactly within the limits. A drive whose limits coincide (no effort: 0) decides nothing: its torque is known.
 #pragma once
 
 #include <span>
@@ -41,8 +41,9 @@ class StepRows {
 
  private:
   Drive free_drive(const Actuation& a, int k, double dt) const;
+  static bool known(const Actuation& actuation, int k) { return actuation.lower[k] == actuation.upper[k]; }
   bool row_driven(const Actuation& actuation, int k) const {
-    return saturated_[at(k)] || actuation.has_target(k);
+    return !known(actuation, k) && (saturated_[at(k)] || actuation.has_target(k));
   }
 
   std::vector<Row> rows_;

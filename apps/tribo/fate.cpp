@@ -1,0 +1,125 @@
+// A robot fell where its base, while it touches something, is lower above it than half of its height at the start, or
+// turned by more than 60 degrees from the vertical of the start; or where its base is below the ground.
+// Overlap is allowed up to 1 % of a robot's size and 10 % of an object's thickness (springs give way, and fast things
+// are met late), 1 mm at least.
+#include "fate.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "dynamics/dynamics.hpp"
+#include "model/names.hpp"
+#include "simulation/clearance.hpp"
+
+namespace tribo::app {
+namespace {
+
+constexpr double low_share = 0.5;
+constexpr double steepest = M_PI / 3;   // [rad]
+constexpr double least_allowed = 1e-3;  // [m]
+constexpr double robot_share = 0.01, object_share = 0.1;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// What a member may overlap with others: a share of the box around its shapes at the start [m].
+double allowed_overlap(const Model& model, const Dynamics& dynamics, int member) {
+  Vec3 edges;
+  for (int k = 0; k < 3; ++k) {
+    const Lowest low = lowest_points(model, dynamics, member, Vec3::Unit(k));
+    const Lowest high = lowest_points(model, dynamics, member, -Vec3::Unit(k));
+    edges[k] = -std::min(low.moving, low.fixed) - std::min(high.moving, high.fixed);
+  }
+  const bool robot = model.members[at(member)].robot;
+  return std::max(least_allowed, robot ? robot_share * edges.maxCoeff() : object_share * edges.minCoeff());
+}
+
+}  // namespace
+
+Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()) {
+  const VecX& q = scene.start.q;
+  if (model_.gravity.norm() > 0) up_ = -model_.gravity.normalized();
+  for (const Geometry& g : model_.geometries)
+    if (g.kind == ShapeKind::HalfSpace && g.body == -1 && g.X_BG.R.col(2).dot(up_) > std::cos(steepest) && !ground_)
+      ground_ = up_.dot(g.X_BG.p);
+  Dynamics dynamics(model_);
+  dynamics.compute(q, VecX::Zero(model_.nv));
+  std::vector<double> allowed;
+  for (int m = 0; m < static_cast<int>(model_.members.size()); ++m) {
+    const Member& member = model_.members[at(m)];
+    allowed.push_back(allowed_overlap(model_, dynamics, m));
+    if (!member.robot || member.bodies == 0 || up_.isZero()) continue;
+    const Body& base = model_.bodies[at(member.first_body)];
+    if (base.joint != JointKind::Free) continue;
+    const double height = up_.dot(q.segment<3>(base.iq)) - lowest_points(model_, dynamics, m, up_).moving;
+    const Quat R(Eigen::Vector4d(q.segment<4>(base.iq + 3)));
+    walkers_.push_back({m, height, R.inverse() * up_});
+  }
+  for (const Geometry& g : model_.geometries) allowed_.push_back(g.member < 0 ? inf : allowed[at(g.member)]);
+}
+
+void Fate::watch(Walker& walker, const Simulation& simulation) const {
+  if (walker.fall) return;
+  const Body& base = model_.bodies[at(model_.members[at(walker.member)].first_body)];
+  const VecX& q = simulation.state().q;
+  const double z = up_.dot(q.segment<3>(base.iq));
+  double level = inf;  // what it touches
+  for (const ContactReport& c : simulation.contacts()) {
+    const bool mine = model_.geometries[at(c.geometry_a)].member == walker.member ||
+                      model_.geometries[at(c.geometry_b)].member == walker.member;
+    if (mine && c.f.z() > 0) level = std::min(level, up_.dot(c.p_WC));
+  }
+  const bool touches = std::isfinite(level);
+  if (!touches && ground_ && z < *ground_) level = *ground_;
+  if (!std::isfinite(level)) return;
+  const Quat R(Eigen::Vector4d(q.segment<4>(base.iq + 3)));
+  const double tilt = std::acos(std::clamp(up_.dot(R * walker.up_B), -1.0, 1.0));
+  const bool low = !touches || z - level < low_share * walker.height;
+  if (low || tilt > steepest) walker.fall = Walker::Fall{simulation.state().t, z - level, tilt, low};
+}
+
+void Fate::observe(const Simulation& simulation) {
+  for (Walker& walker : walkers_) watch(walker, simulation);
+  for (const ContactReport& c : simulation.contacts()) {
+    Overlap found{-c.gap, std::min(allowed_[at(c.geometry_a)], allowed_[at(c.geometry_b)]),
+                  simulation.state().t - simulation.dt(), c.geometry_a, c.geometry_b};
+    if (found.share() > overlap_.share()) overlap_ = found;
+  }
+}
+
+void Fate::add_to(Json& summary) const {
+  summary["falls"] = Json::array();
+  for (const Walker& walker : walkers_)
+    if (walker.fall)
+      summary["falls"].push_back({{"robot", model_.members[at(walker.member)].name},
+                                  {"time", walker.fall->t},
+                                  {"why", walker.fall->low ? "low" : "tilted"},
+                                  {"height", walker.fall->height},
+                                  {"start_height", walker.height},
+                                  {"tilt", walker.fall->tilt}});
+  summary["overlap"] = {{"too_deep", overlap_.share() > 1}};
+  if (overlap_.geometry_a >= 0)
+    summary["overlap"].update({{"depth", overlap_.depth},
+                               {"allowed", overlap_.allowed},
+                               {"time", overlap_.t},
+                               {"between", Json::array({model_.geometries[at(overlap_.geometry_a)].name,
+                                                        model_.geometries[at(overlap_.geometry_b)].name})}});
+}
+
+void print_fate(const Json& summary) {
+  const auto text = [](const Json& x) { return shown(x.get<double>()); };
+  for (const Json& fall : summary["falls"]) {
+    const double degrees = std::round(fall["tilt"].get<double>() * 180 / M_PI);
+    const std::string why = fall["why"] == "low" ? "at " + text(fall["height"]) + " m, below half of the " +
+                                                       text(fall["start_height"]) + " m of the start"
+                                                 : "tilted by " + shown(degrees) + " degrees";
+    std::printf("%-11s '%s' at t = %s s: base %s\n", "FELL", fall["robot"].get<std::string>().c_str(),
+                text(fall["time"]).c_str(), why.c_str());
+  }
+  const Json& overlap = summary["overlap"];
+  if (overlap["too_deep"].get<bool>())
+    std::printf("%-11s '%s' and '%s' by %s m at t = %s s; contact allows for %s m\n", "OVERLAP",
+                overlap["between"][0].get<std::string>().c_str(), overlap["between"][1].get<std::string>().c_str(),
+                text(overlap["depth"]).c_str(), text(overlap["time"]).c_str(), text(overlap["allowed"]).c_str());
+}
+
+}  // namespace tribo::app

@@ -1,0 +1,52 @@
+// What became of the robots of a run, told in words: who fell, and where shapes overlap more than contact does.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common.hpp"
+
+namespace tribo::app {
+
+class Fate {
+ public:
+  explicit Fate(const Scene& scene);
+  /// After each step.
+  void observe(const Simulation& simulation);
+  /// Fields `falls` and `overlap`.
+  void add_to(Json& summary) const;
+
+ private:
+  /// A robot on a free base that stands at the start.
+  struct Walker {
+    int member = 0;
+    double height = 0;  ///< of the base above the robot's lowest point at the start [m]
+    Vec3 up_B;          ///< the vertical at the start, in the base
+    struct Fall {
+      double t, height, tilt;  ///< [s], [m] above what it touches or the ground, [rad] from the start
+      bool low;                ///< below half of its height; otherwise tilted
+    };
+    std::optional<Fall> fall{};
+  };
+
+  /// The deepest overlap, as a share of what is allowed.
+  struct Overlap {
+    double depth = 0, allowed = 0, t = 0;  ///< [m], [m], [s]
+    int geometry_a = -1, geometry_b = -1;
+    double share() const { return allowed > 0 ? depth / allowed : 0; }
+  };
+
+  void watch(Walker& walker, const Simulation& simulation) const;
+
+  const Model& model_;
+  Vec3 up_;                       ///< against gravity; zero where there is none
+  std::optional<double> ground_;  ///< height of the ground along up [m]
+  std::vector<Walker> walkers_;
+  std::vector<double> allowed_;  ///< overlap of each geometry [m]
+  Overlap overlap_;
+};
+
+/// Lines FELL and OVERLAP of the summary.
+void print_fate(const Json& summary);
+
+}  // namespace tribo::app
