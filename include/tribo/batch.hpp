@@ -2,6 +2,7 @@
 // number of threads, and a world that fails does not disturb the rest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,18 +24,25 @@ enum class WorldStatus : std::uint8_t {
   Failed  ///< a step could not be taken: the world stands still until it is reset
 };
 
-/// Arrays are row-major, one row a world, and belong to the batch; they keep their place as long as it lives.
+/// Makes the controller of one world. Each has its own: what it keeps in itself is not seen by the others.
+using WorldController = std::function<std::unique_ptr<Controller>(const Model& model, int world)>;
+
+/// Arrays are row-major, one row a world, and belong to the batch; they keep their place as long as it lives. Read and
+/// write them between steps.
+/// One thread at a time: a call during a step of another thread throws std::runtime_error, and so does one in a process
+/// forked off, where the threads of the batch are not. A batch of one thread lives on there.
 class Batch {
  public:
-  /// threads = 0: as many as the machine has cores. InvalidInput where worlds < 1.
-  Batch(const Scene& scene, int worlds, int threads = 0);
+  /// threads = 0: as many as the machine has cores. more: controllers beside those of the scene, after them in order.
+  /// InvalidInput where worlds < 1.
+  Batch(const Scene& scene, int worlds, int threads = 0, std::vector<WorldController> more = {});
   ~Batch();
 
   int worlds() const;
   int threads() const;
   const Scene& scene() const;
 
-  /// Takes steps in every world that runs. Targets and torques are read at the start of each step.
+  /// Takes steps, >= 0, in every world that runs. Targets and torques are read at the start of the first.
   void step(int steps = 1);
 
   std::span<const double> q() const;       ///< (worlds x nq)
@@ -47,13 +55,15 @@ class Batch {
   std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
   std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
   std::span<const WorldStatus> status() const;  ///< (worlds)
-  const std::string& reason(int world) const;   ///< of a failure; "" where there is none
+  std::string reason(int world) const;          ///< of a failure; "" where there is none
 
   /// Back to the start of the scene, or to any state of its model: it fits every world, whatever its parameters.
+  /// Targets are those of the scene again, torques zero, controllers remember what the state says. InvalidInput for a
+  /// world that is not there, here and below.
   /// forgotten_memory(state, scene().stepper) says what it loses there.
   void reset(int world);
   void set_state(int world, const State& state);
-  const State& state(int world) const;
+  State state(int world) const;
   std::uint64_t hash(int world) const;
   /// The world begins anew with these parameters.
   void set_parameters(int world, const WorldParameters& parameters);

@@ -139,7 +139,8 @@ class Model {
   std::uint64_t hash_ = 0;
 };
 
-/// Collects bodies, shapes and materials, checks them, and makes the constant Model.
+/// Collects bodies, shapes and materials, checks them, and makes the constant Model. An index of what was not added is
+/// refused where it is given: InvalidInput names it and those that there are.
 class ModelBuilder {
  public:
   int add_material(Material material);
@@ -149,7 +150,7 @@ class ModelBuilder {
 
   /// Begins a robot or an object; the bodies added until the next call belong to it.
   int begin_member(std::string name, bool robot, std::string source, bool self_collision = false);
-  Member& member(int index) { return model_.members[static_cast<std::size_t>(index)]; }
+  Member& member(int index);
   /// Adds a body; joint properties are per velocity coordinate of its joint, defaults where absent.
   int add_body(Body body);
   JointProperties& joint_properties() { return model_.joints; }
@@ -172,10 +173,13 @@ class ModelBuilder {
   int add_ground(const Placement& X_WG, int material);
 
   const Model& model() const { return model_; }
-  Model build();
+  Model build();  ///< the builder is as new afterwards
 
  private:
   using ContactClass = std::pair<std::uint32_t, std::uint32_t>;  // type, affinity
+  void check_body(int body, const std::string& owner) const;  // of a tree, moved, or -1 for the world
+  void check_geometry(int geometry, const std::string& owner) const;
+  void check_material(int material, const std::string& owner) const;
   void check_springs() const;
   void group_contact_classes();
 

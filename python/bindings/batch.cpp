@@ -1,7 +1,12 @@
 // Many worlds at once.
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
+#include <climits>
 
 #include "arrays.hpp"
+#include "extras.hpp"
+#include "function_controller.hpp"
 #include "tribo/batch.hpp"
 
 namespace tribo::python {
@@ -15,81 +20,132 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig> rows(std::span<T> x, int wo
   return {x.data(), {n, x.size() / n}, owner};
 }
 
-void check_world(const Batch& batch, int world) {
-  if (world < 0 || world >= batch.worlds())
-    throw nb::index_error(("world " + std::to_string(world) + " of " + std::to_string(batch.worlds())).c_str());
+/// Flags are whole numbers to Python; here they would be a mask gone astray.
+Py_ssize_t whole(nb::handle number, const char* what) {
+  if (PyBool_Check(number.ptr()) || !PyIndex_Check(number.ptr()))
+    throw nb::type_error((std::string(what) + " is " + nb::cast<std::string>(nb::repr(number)) +
+                          ", must be a whole number")
+                             .c_str());
+  const Py_ssize_t n = PyNumber_AsSsize_t(number.ptr(), nullptr);  // the nearest that fits
+  if (PyErr_Occurred()) throw nb::python_error();
+  return n;
 }
+
+int checked(const Batch& batch, nb::handle world) {
+  const Py_ssize_t w = whole(world, "world");
+  if (w < 0 || w >= batch.worlds())
+    throw nb::index_error(("world " + nb::cast<std::string>(nb::str(world)) + ", must be from 0 to " +
+                           std::to_string(batch.worlds() - 1))
+                              .c_str());
+  return static_cast<int>(w);
+}
+
+/// Made before the controllers that write to it.
+struct Interrupt {
+  std::atomic<bool> interrupted{false};  ///< Ctrl-C came while a function ran
+};
+
+/// A batch and the Python functions of its worlds, one row of them after another.
+struct FunctionBatch : Interrupt, Batch {
+  using Functions = nb::typed<nb::list, nb::object>;
+  using Kinds = std::vector<std::pair<int, double>>;  ///< memory and period of each row
+
+  FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds)
+      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted)), functions(rows) {}
+
+  Functions functions;
+
+ private:
+  static std::vector<WorldController> controllers(const nb::list& rows, int worlds, const Kinds& kinds,
+                                                  std::atomic<bool>& interrupted) {
+    const auto n = static_cast<std::size_t>(std::max(worlds, 0));
+    if (rows.size() != n * kinds.size()) throw InvalidInput("every world needs its own function");
+    std::vector<WorldController> list;
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+      list.push_back(
+          [&interrupted, rows = nb::handle(rows), first = k * n, kind = kinds[k]](const Model&, int world) {
+            return std::make_unique<FunctionController>(rows, first + static_cast<std::size_t>(world), kind.first,
+                                                        kind.second, &interrupted);
+          });
+    return list;
+  }
+};
 
 }  // namespace
 
 void bind_batch(nb::module_& m) {
   const auto automatic = nb::rv_policy::automatic;
-  nb::class_<Batch>(m, "Batch", "n worlds of one scene on a pool of threads. Arrays are views without a copy.")
+  nb::class_<FunctionBatch>(m, "Batch", nb::type_slots(collected<FunctionBatch>()), nb::is_weak_referenceable(),
+                            "n worlds of one scene on a pool of threads. Arrays are views without a copy.")
       .def(
           "__init__",
-          [](Batch* self, const Scene& scene, int worlds, int threads) {
+          [](FunctionBatch* self, const Scene& scene, int worlds, int threads, const FunctionBatch::Functions& functions,
+             const FunctionBatch::Kinds& kinds) {
             warn_forgotten(scene.start, scene.stepper);
-            new (self) Batch(scene, worlds, threads);
+            new (self) FunctionBatch(scene, worlds, threads, functions, kinds);
           },
-          "scene"_a, "worlds"_a, "threads"_a = 0)
-      .def_prop_ro("worlds", &Batch::worlds, "number of worlds")
-      .def_prop_ro("threads", &Batch::threads, "that step them")
+          "scene"_a, "worlds"_a, "threads"_a = 0, "functions"_a = nb::list(), "kinds"_a = FunctionBatch::Kinds{})
+      .def_ro("_functions", &FunctionBatch::functions)
       .def_prop_ro(
-          "scene", [](const Batch& b) { return b.scene(); }, "a copy of the scene")
+          "worlds", [](const FunctionBatch& b) { return b.worlds(); }, "number of worlds")
       .def_prop_ro(
-          "dt", [](const Batch& b) { return b.scene().dt; }, "[s]")
+          "threads", [](const FunctionBatch& b) { return b.threads(); }, "that step them")
+      .def_prop_ro(
+          "scene", [](const FunctionBatch& b) { return b.scene(); }, "a copy of the scene")
+      .def_prop_ro(
+          "dt", [](const FunctionBatch& b) { return b.scene().dt; }, "[s]")
       .def_prop_ro(
           "q",
           [](nb::handle h) {
-            const Batch& b = nb::cast<Batch&>(h);
+            const Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.q(), b.worlds(), h);
           },
           "coordinates (worlds, nq), read only", automatic)
       .def_prop_ro(
           "v",
           [](nb::handle h) {
-            const Batch& b = nb::cast<Batch&>(h);
+            const Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.v(), b.worlds(), h);
           },
           "velocities (worlds, nv), read only", automatic)
       .def_prop_ro(
           "t",
           [](nb::handle h) {
-            const auto t = nb::cast<const Batch&>(h).t();
+            const auto t = nb::cast<const FunctionBatch&>(h).t();
             return ConstView(t.data(), {t.size()}, h);
           },
           "(worlds) [s], read only", automatic)
       .def_prop_ro(
           "tau",
           [](nb::handle h) {
-            const Batch& b = nb::cast<Batch&>(h);
+            const Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.torque(), b.worlds(), h);
           },
           "torque of the actuators in the last step (worlds, nv) [N m] or [N], read only", automatic)
       .def_prop_ro(
           "foot_force",
           [](nb::handle h) {
-            const Batch& b = nb::cast<Batch&>(h);
+            const Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.foot_force(), b.worlds(), h);
           },
           "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
       .def_prop_ro(
           "target",
           [](nb::handle h) {
-            Batch& b = nb::cast<Batch&>(h);
+            Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.target(), b.worlds(), h);
           },
           "reference of the pd controllers (worlds, nq); write to it", automatic)
       .def_prop_ro(
           "torque",
           [](nb::handle h) {
-            Batch& b = nb::cast<Batch&>(h);
+            Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.torque_in(), b.worlds(), h);
           },
           "torque added to that of the controllers (worlds, nv) [N m] or [N]; write to it", automatic)
       .def_prop_ro(
           "failed",
-          [](const Batch& b) {
+          [](const FunctionBatch& b) {
             const auto status = b.status();
             auto* data = new bool[status.size()];
             for (std::size_t i = 0; i < status.size(); ++i) data[i] = status[i] == WorldStatus::Failed;
@@ -98,52 +154,45 @@ void bind_batch(nb::module_& m) {
           },
           "worlds that stand still because a step could not be taken (worlds)", automatic)
       .def(
-          "reason",
-          [](const Batch& b, int world) {
-            check_world(b, world);
-            return b.reason(world);
-          },
-          "world"_a, "Why a world failed; '' where it did not.")
-      .def("step", &Batch::step, "n"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-           "Takes n steps in every world that runs. The GIL is released.")
+          "reason", [](const FunctionBatch& b, nb::handle world) { return b.reason(checked(b, world)); }, "world"_a,
+          nb::sig("def reason(self, world: int) -> str"), "Why a world failed; '' where it did not.")
       .def(
-          "_reset",
-          [](Batch& b, const std::vector<int>& worlds) {
-            for (int w : worlds) check_world(b, w), b.reset(w);
+          "step",
+          [](FunctionBatch& b, nb::handle steps) {
+            const Py_ssize_t n = whole(steps, "the number of steps");
+            if (n < 0 || n > INT_MAX)
+              throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
+                                 std::to_string(INT_MAX));
+            {
+              nb::gil_scoped_release release;
+              b.step(static_cast<int>(n));
+            }
+            if (b.interrupted.exchange(false)) PyErr_SetNone(PyExc_KeyboardInterrupt);
+            if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
           },
-          "worlds"_a)
+          "n"_a = 1, nb::sig("def step(self, n: int = 1) -> None"),
+          "Takes n steps in every world that runs. The GIL is released.")
       .def(
-          "set_state",
-          [](Batch& b, int world, const State& s) {
-            check_world(b, world);
+          "_reset", [](FunctionBatch& b, int world) { b.reset(world); }, "world"_a)
+      .def(
+          "_set_state",
+          [](FunctionBatch& b, int world, const State& s) {
             warn_forgotten(s, b.scene().stepper);
             b.set_state(world, s);
           },
-          "world"_a, "state"_a,
-          "Puts a state of the scene's model into a world. What contacts remember is forgotten, with a warning, where "
-          "a stepper of another family wrote it.")
+          "world"_a, "state"_a)
       .def(
-          "state",
-          [](const Batch& b, int world) {
-            check_world(b, world);
-            return b.state(world);
-          },
-          "world"_a, "A copy of the state of a world.")
+          "state", [](const FunctionBatch& b, nb::handle world) { return b.state(checked(b, world)); }, "world"_a,
+          nb::sig("def state(self, world: int) -> State"), "A copy of the state of a world.")
       .def(
-          "hash",
-          [](const Batch& b, int world) {
-            check_world(b, world);
-            return hex(b.hash(world));
-          },
-          "world"_a, "Hash of every bit of a world's state.")
+          "hash", [](const FunctionBatch& b, nb::handle world) { return hex(b.hash(checked(b, world))); }, "world"_a,
+          nb::sig("def hash(self, world: int) -> str"), "Hash of every bit of a world's state.")
       .def(
-          "set_parameters",
-          [](Batch& b, int world, double mass, double friction, double gains) {
-            check_world(b, world);
+          "_set_parameters",
+          [](FunctionBatch& b, int world, double mass, double friction, double gains) {
             b.set_parameters(world, {mass, friction, gains});
           },
-          "world"_a, nb::kw_only(), "mass"_a = 1.0, "friction"_a = 1.0, "gains"_a = 1.0,
-          "Factors [-] on the masses, friction coefficients and pd gains of a world, which begins anew.");
+          "world"_a, "mass"_a, "friction"_a, "gains"_a);
 }
 
 }  // namespace tribo::python

@@ -64,8 +64,9 @@ int add_shape(ModelBuilder& builder, const std::string& name, int body, ShapeKin
   g.size = vec3(size, "size of '" + name + "'");
   g.X_BG = placement(where, "placement of '" + name + "'");
   g.material = material;
+  if (foot && body < 0) throw InvalidInput("foot '" + name + "': body = " + std::to_string(body) + ", must be >= 0");
   const int index = builder.add_geometry(std::move(g));
-  if (foot) builder.member(static_cast<int>(builder.model().members.size()) - 1).feet.push_back(index);
+  if (foot) builder.member(builder.model().geometries[static_cast<std::size_t>(index)].member).feet.push_back(index);
   return index;
 }
 

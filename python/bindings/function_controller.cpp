@@ -2,12 +2,28 @@
 
 namespace tribo::python {
 
+FunctionController::FunctionController(nb::handle functions, std::size_t index, int memory, double period,
+                                       std::atomic<bool>* interrupted)
+    : functions_(functions), index_(index), memory_(memory), period_(period), interrupted_(interrupted) {
+  if (memory < 0) throw InvalidInput("memory is " + std::to_string(memory) + ", must be >= 0");
+}
+
+nb::object FunctionController::call(const State& state, const View& memory) const {
+  try {
+    const nb::object function = functions_[index_];
+    if (memory_ > 0) return function(state.t, copied(state.q), copied(state.v), memory);
+    return function(state.t, copied(state.q), copied(state.v));
+  } catch (const nb::python_error& error) {
+    if (interrupted_ != nullptr && error.matches(PyExc_KeyboardInterrupt)) *interrupted_ = true;
+    throw;
+  }
+}
+
 void FunctionController::control(const Model& model, const State& state, const Dynamics&, std::span<double> memory,
                                  Actuation& actuation) {
   nb::gil_scoped_acquire gil;
   const View numbers = copied(memory.data(), memory.size());
-  const nb::object answer = memory_ > 0 ? function_(state.t, copied(state.q), copied(state.v), numbers)
-                                        : function_(state.t, copied(state.q), copied(state.v));
+  const nb::object answer = call(state, numbers);
   std::copy(numbers.data(), numbers.data() + memory.size(), memory.data());
   VectorIn tau;
   if (!nb::try_cast(answer, tau))

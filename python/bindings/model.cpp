@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "dynamics/dynamics.hpp"
+#include "model/mesh_file.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo::python {
@@ -249,13 +250,24 @@ void bind_model(nb::module_& m) {
       .def("body", &Model::body, "name"_a, "Index of a body by name.")
       .def("frame", &Model::frame, "name"_a, "Index of a frame by name.")
       .def("member", &Model::member, "name"_a, "Index of a robot or object by name.")
-      .def("surface", nb::overload_cast<int, int>(&Model::surface, nb::const_), "material_a"_a, "material_b"_a,
-           nb::rv_policy::reference_internal, "What two materials (indices) make together.")
+      .def(
+          "surface",
+          [](const Model& x, int a, int b) -> const SurfacePair& {
+            const int n = static_cast<int>(x.materials.size());
+            for (int material : {a, b})
+              if (material < 0 || material >= n)
+                throw nb::index_error(
+                    ("material " + std::to_string(material) + ", must be from 0 to " + std::to_string(n - 1)).c_str());
+            return x.surface(a, b);
+          },
+          "material_a"_a, "material_b"_a, nb::rv_policy::reference_internal,
+          "What two materials (indices) make together.")
       .def("__repr__", [](const Model& x) {
         return "Model(nq=" + std::to_string(x.nq) + ", nv=" + std::to_string(x.nv) +
                ", bodies=" + std::to_string(x.bodies.size()) + ", mass=" + std::to_string(x.mass()) + " kg)";
       });
   bind_joint_arrays(c);
+  m.def("check_mesh", check_mesh, "path"_a, "InvalidInput where a mesh file must not be handed to any library.");
 }
 
 }  // namespace tribo::python

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "arrays.hpp"
 #include "extras.hpp"
@@ -34,11 +35,21 @@ class Runner {
     history_.push(simulation_);
   }
 
-  Simulation& simulation() { return simulation_; }
+  /// What a step changes; only its own thread, as a controller, may look meanwhile.
+  Simulation& simulation() {
+    check_still();
+    return simulation_;
+  }
   const Scene& scene() const { return scene_; }
-  const History& history() const { return history_; }
+  double t() const { return simulation_.state().t; }  ///< anybody may ask how far it is
+  double dt() const { return simulation_.dt(); }
+  const History& history() const {
+    check_still();
+    return history_;
+  }
 
   StepReport step(int n) {
+    if (n < 0) throw InvalidInput(std::to_string(n) + " steps: must be >= 0");
     const Turn turn(*this);
     nb::gil_scoped_release release;
     for (int i = 0; i < n && !ended(last_); ++i) take();
@@ -66,10 +77,13 @@ class Runner {
     return last_;
   }
 
-  const StepReport& last() const { return last_; }
+  const StepReport& last() const {
+    check_still();
+    return last_;
+  }
   const VecX& q() const { return q_; }
   const VecX& v() const { return v_; }
-  std::vector<nb::object>& functions() { return functions_; }
+  nb::list functions;  ///< controllers
 
   void set_state(const State& state) {
     const Turn turn(*this);
@@ -84,13 +98,15 @@ class Runner {
   }
 
   void add_function(nb::callable function, int memory, double period) {
-    if (memory < 0) throw InvalidInput("memory is " + std::to_string(memory) + ", must be >= 0");
     const Turn turn(*this);
-    simulation_.add_controller(std::make_unique<FunctionController>(function, memory, period));
-    functions_.push_back(std::move(function));
+    simulation_.add_controller(std::make_unique<FunctionController>(functions, functions.size(), memory, period));
+    functions.append(std::move(function));
   }
 
-  Explanation explain() const { return {witness_.explain(), witness_.text()}; }
+  Explanation explain() const {
+    check_still();
+    return {witness_.explain(), witness_.text()};
+  }
 
   void add_sensors(const SensorOptions& options) {
     const Turn turn(*this);
@@ -101,6 +117,7 @@ class Runner {
     simulation_.add_controller(std::move(sensors));
   }
   SensorReading sensors() const {
+    check_still();
     if (sensors_ == nullptr) throw InvalidInput("the simulation has no sensors: call add_sensors first");
     const auto& control = simulation_.state().control;
     return sensors_->read(std::span(control).subspan(sensors_at_, static_cast<std::size_t>(sensors_->memory())));
@@ -109,18 +126,24 @@ class Runner {
   void add_push(const Push& push) {
     const Turn turn(*this);
     simulation_.add_push(push);
+    scene_.pushes.push_back(push);
   }
 
  private:
-  /// One thread at a time: a second one is told, not let in.
+  /// One thread at a time: a second one is told, not let in. Taken under the GIL, as are all looks from outside.
   struct Turn {
     explicit Turn(Runner& r) : runner(r) {
-      if (runner.busy_.exchange(true)) throw std::runtime_error("this simulation is being stepped by another thread");
+      if (runner.busy_.exchange(true)) throw std::runtime_error(in_use);
+      runner.stepper_ = std::this_thread::get_id();
     }
     ~Turn() { runner.busy_ = false; }
     Runner& runner;
   };
 
+  static constexpr const char* in_use = "this simulation is being stepped by another thread";
+  void check_still() const {
+    if (busy_ && stepper_ != std::this_thread::get_id()) throw std::runtime_error(in_use);
+  }
   static bool ended(const StepReport& r) {
     return r.status == StepStatus::NotFinite || r.status == StepStatus::Stopped;
   }
@@ -146,10 +169,10 @@ class Runner {
   Witness witness_;
   const Sensors* sensors_ = nullptr;  ///< belong to the simulation
   std::size_t sensors_at_ = 0;        ///< where their memory begins in State::control
-  std::vector<nb::object> functions_;
   StepReport last_;
   History history_;
   std::atomic<bool> busy_{false};
+  std::thread::id stepper_;  ///< who took the turn, under the GIL
 };
 
 Push push_of(const Runner& runner, const std::string& where, const VectorIn& force, double duration,
@@ -197,22 +220,6 @@ MatrixView pose(Runner& runner, const std::string& name) {
   if (!frame) X = runner.simulation().body_pose(model.body(name));
   return homogeneous(X);
 }
-
-// A function that holds its own simulation is a cycle: Python's collector must see it.
-int traverse(PyObject* self, visitproc visit, void* arg) {
-#if PY_VERSION_HEX >= 0x03090000
-  Py_VISIT(Py_TYPE(self));
-#endif
-  if (!nb::inst_ready(self)) return 0;
-  for (nb::object& f : nb::inst_ptr<Runner>(self)->functions()) Py_VISIT(f.ptr());
-  return 0;
-}
-int clear(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<Runner>(self)->functions().clear();
-  return 0;
-}
-PyType_Slot collected[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
 
 void bind_scene(nb::module_& m) {
   nb::class_<Scene>(m, "Scene", "A model, a start, and what runs them.")
@@ -269,7 +276,8 @@ void bind_history(nb::module_& m) {
 void bind_simulation(nb::module_& m) {
   bind_scene(m);
   bind_history(m);
-  nb::class_<Runner>(m, "Simulation", nb::type_slots(collected), nb::is_weak_referenceable(), "A scene that runs.")
+  nb::class_<Runner>(m, "Simulation", nb::type_slots(collected<Runner>()), nb::is_weak_referenceable(),
+                     "A scene that runs.")
       .def(
           "__init__",
           [](Runner* self, const Scene& scene) {
@@ -278,12 +286,11 @@ void bind_simulation(nb::module_& m) {
           },
           "scene"_a)
       .def_prop_ro(
-          "scene", [](const Runner& r) { return r.scene(); }, "a copy of the scene it was made from")
+          "scene", [](const Runner& r) { return r.scene(); },
+          "a copy of the scene it was made from, with the pushes since")
       .def_prop_ro("model", [](const Runner& r) { return std::const_pointer_cast<Model>(r.scene().model); })
-      .def_prop_ro(
-          "dt", [](Runner& r) { return r.simulation().dt(); }, "time step [s]")
-      .def_prop_ro(
-          "t", [](Runner& r) { return r.simulation().state().t; }, "[s]")
+      .def_prop_ro("dt", &Runner::dt, "time step [s]")
+      .def_prop_ro("t", &Runner::t, "[s]")
       .def_prop_ro(
           "q", [](nb::handle self) { return view(nb::cast<const Runner&>(self).q(), self); },
           "coordinates (nq); a view without a copy that follows the run, read only", nb::rv_policy::automatic)
@@ -336,7 +343,7 @@ void bind_simulation(nb::module_& m) {
           "_push",
           [](Runner& r, const std::string& where, const VectorIn& force, double duration, std::optional<double> start,
              const std::optional<VectorIn>& point) {
-            r.add_push(push_of(r, where, force, duration, start, point, r.simulation().state().t));
+            r.add_push(push_of(r, where, force, duration, start, point, r.t()));
           },
           "where"_a, "force"_a, "duration"_a, "start"_a = nb::none(), "point"_a = nb::none());
 }

@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
 
 from . import _core
 from .simulation import Simulation, load
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .simulation import ControlFunction
+
+Worlds = Union[int, Iterable[int], Iterable[bool], "NDArray[np.integer[Any]]", "NDArray[np.bool_]"]
+
+
+def _is_flag(x: object) -> bool:
+    return isinstance(x, (bool, np.bool_))
+
+
+def _functions_of(simulation: Simulation) -> list[tuple[ControlFunction, int, float]]:
+    """What was added to a simulation, where every world can have it: functions with their memory and period."""
+    found: list[tuple[ControlFunction, int, float]] = []
+    for method, arguments, keys in simulation._added:
+        if method != "control":
+            raise _core.InvalidInput("a Batch has no sensors: make it from a simulation without add_sensors")
+        if not isinstance(arguments[0], FunctionType):
+            raise _core.InvalidInput(
+                f"the controller {arguments[0]!r} is an object, which may remember one world in another: give a "
+                "function for each world, Batch(scene, worlds, controller=lambda world: ...)")
+        found.append((arguments[0], keys["memory"], keys["period"]))
+    return found
 
 
 class Batch(_core.Batch):
@@ -14,19 +43,86 @@ class Batch(_core.Batch):
     q, v, t, tau, foot_force are views of shape (n, ...) that follow the run; write to target (references of the pd
     controllers) and torque. Every world is bit-equal to the same world run alone, for any number of threads. A world
     whose step cannot be taken is marked in failed and stands still until it is reset; the others go on.
+
+    A Python function that controls a simulation controls every world of its batch; it is called under the GIL, by one
+    thread at a time. One that remembers anything in itself needs its own in each world: controller(world) makes the
+    function of a world, and makes it anew when the world is reset or given parameters; memory and period are those of
+    Simulation.control.
+
+    A batch is used by one thread at a time: a call during a step of another thread raises RuntimeError, and so does one
+    in a process that was forked off, where its threads are not.
     """
 
-    def __init__(self, scene: str | Simulation | _core.Scene | _core.Model, worlds: int, threads: int = 0) -> None:
+    def __init__(self, scene: str | Simulation | _core.Scene | _core.Model, worlds: int, threads: int = 0, *,
+                 controller: Callable[[int], ControlFunction] | None = None, memory: int = 0,
+                 period: float = 0.0) -> None:
         if isinstance(scene, str):
             scene = load(scene)
+        functions: list[object] = []
+        kinds: list[tuple[int, float]] = []
         if isinstance(scene, Simulation):
+            for function, numbers, time in _functions_of(scene):
+                functions += [function] * worlds
+                kinds.append((numbers, time))
             scene = scene.scene
         if isinstance(scene, _core.Model):
             scene = _core.Scene(scene)
-        super().__init__(scene, worlds, threads)
+        self._controller = controller
+        if controller is not None:
+            functions += [self._made(w) for w in range(worlds)]
+            kinds.append((memory, period))
+        super().__init__(scene, worlds, threads, functions, kinds)
 
-    def reset(self, worlds: int | Iterable[int] | None = None) -> None:
-        """Back to the start of the scene: one world, several, or all."""
+    def _made(self, world: int) -> ControlFunction:
+        assert self._controller is not None
+        function = self._controller(world)
+        if not callable(function):
+            raise TypeError(f"controller({world}) returned {function!r}, must return a function of (t, q, v)")
+        return function
+
+    def _which(self, worlds: Worlds | None) -> list[int]:
+        """Indices of one world, of several, of those that a mask marks, or of all; each once."""
+        n = self.worlds
         if worlds is None:
-            worlds = range(self.worlds)
-        self._reset([worlds] if isinstance(worlds, int) else [int(w) for w in worlds])
+            return list(range(n))
+        if _is_flag(worlds):
+            raise TypeError(f"worlds is {worlds}, must be indices, or a mask with an entry for each of {n} worlds")
+        if not hasattr(worlds, "__array__") and not hasattr(worlds, "__index__"):
+            worlds = list(worlds)
+            if len({_is_flag(w) for w in worlds}) > 1:
+                raise TypeError("worlds mixes indices with flags of a mask")
+        given = np.asarray(worlds)
+        if given.dtype == bool:
+            if given.shape != (n,):
+                raise _core.InvalidInput(f"worlds is a mask of shape {given.shape}, must be ({n},)")
+            return [int(w) for w in np.flatnonzero(given)]
+        if given.ndim > 1 or (given.size > 0 and not np.issubdtype(given.dtype, np.integer)):
+            raise TypeError(f"worlds is an array of {given.dtype} of shape {given.shape}, must be indices or a mask")
+        chosen = [int(w) for w in given.reshape(-1)]
+        for w in chosen:
+            if not 0 <= w < n:
+                raise IndexError(f"world {w}, must be from 0 to {n - 1}")
+        return list(dict.fromkeys(chosen))
+
+    def _renew(self, world: int) -> None:
+        """The function of a world that begins anew."""
+        if self._controller is not None:
+            self._functions[len(self._functions) - self.worlds + world] = self._made(world)
+
+    def reset(self, worlds: Worlds | None = None) -> None:
+        """Back to the start of the scene: one world, several, those that a mask marks, or all."""
+        for w in self._which(worlds):
+            self._reset(w)
+            self._renew(w)
+
+    def set_state(self, world: Worlds, state: _core.State) -> None:
+        """Puts a state of the scene's model into a world, into several, or into those that a mask marks."""
+        for w in self._which(world):
+            self._set_state(w, state)
+
+    def set_parameters(self, world: Worlds, *, mass: float = 1.0, friction: float = 1.0, gains: float = 1.0) -> None:
+        """Factors [-] on the masses, friction coefficients and pd gains of a world, of several, or of those that a mask
+        marks. They begin anew."""
+        for w in self._which(world):
+            self._set_parameters(w, mass, friction, gains)
+            self._renew(w)

@@ -74,8 +74,13 @@ class SoloVelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ign
         self._ended[worlds] = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """options["reset_mask"]: the worlds that begin anew (num_envs) of bool; the others stay as they are."""
+        mask = (options or {}).get("reset_mask")
+        if mask is not None and np.asarray(mask).dtype != bool:
+            raise TypeError(f"reset_mask has entries of {np.asarray(mask).dtype}, must have bool")
+        chosen = np.array(self.batch._which(mask), dtype=int)
         super().reset(seed=seed, options=options)
-        self._begin(np.arange(self.num_envs))
+        self._begin(chosen)
         return self._observe(), {}
 
     def _gravity(self) -> Array:

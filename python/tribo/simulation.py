@@ -89,7 +89,7 @@ class Simulation(_core.Simulation):
         super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
         self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
         self._request: tuple[str, list[tuple[str, str]]] = ("", [])
-        self._added: list[Callable[[Simulation], None]] = []
+        self._added: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []  # method, arguments
         if controller is not None:
             self.control(controller, memory=memory, period=period)
 
@@ -102,7 +102,7 @@ class Simulation(_core.Simulation):
         goes on exactly. What a function remembers elsewhere is not saved.
         """
         self._add_function(function, memory, period)
-        self._added.append(lambda other: other.control(function, memory=memory, period=period))
+        self._added.append(("control", (function,), {"memory": memory, "period": period}))
 
     def add_sensors(self, **options: Any) -> None:
         """Inertial unit, joint encoders and feet of a robot; read them as sim.sensors.
@@ -113,7 +113,7 @@ class Simulation(_core.Simulation):
         too, lives in the State: a restored run measures the same again.
         """
         self._add_sensors(**options)
-        self._added.append(lambda other: other.add_sensors(**options))
+        self._added.append(("add_sensors", (), options))
 
     def push(self, where: str, force: ArrayLike, duration: float, *, start: float | None = None,
              point: ArrayLike | None = None) -> None:
@@ -137,12 +137,15 @@ class Simulation(_core.Simulation):
             raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s\n{self.explain()}")
         return self.audit
 
+    def _add_to(self, other: Simulation) -> None:
+        for method, arguments, keys in self._added:
+            getattr(other, method)(*arguments, **keys)
+
     def fork(self) -> Simulation:
         """Another simulation of the same scene, in the same state. They share the model and nothing else."""
         twin = Simulation(self.scene)
         twin._recipe, twin._request = self._recipe, self._request
-        for add in self._added:
-            add(twin)
+        self._add_to(twin)
         twin.state = self.state
         return twin
 
@@ -151,8 +154,7 @@ class Simulation(_core.Simulation):
         if self._recipe is None:
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
-        for add in self._added:
-            add(other)
+        self._add_to(other)
         other.set(q=self.q, v=self.v)
         return other
 

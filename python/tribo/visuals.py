@@ -74,8 +74,9 @@ def _mesh(geometry: Any, urdf: str) -> tuple[Array, NDArray[np.uint32]] | None:
             if path is None:
                 return None
             try:
+                _core.check_mesh(path)
                 made = trimesh.load(path, force="mesh", process=False)
-            except Exception:  # a format that trimesh cannot read
+            except Exception:  # a format that trimesh cannot read, or a file that it must not
                 return None
             if not hasattr(made, "faces") or len(made.faces) == 0 or len(made.faces) > MOST_FACES:
                 return None

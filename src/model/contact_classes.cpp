@@ -6,6 +6,7 @@
 namespace tribo {
 
 void ModelBuilder::set_contact_class(int geometry, std::uint32_t type, std::uint32_t affinity) {
+  check_geometry(geometry, "class of contact");
   classes_[geometry] = {type, affinity};
 }
 

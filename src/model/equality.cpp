@@ -14,10 +14,8 @@ bool follows(const Body& body) { return body.joint == JointKind::Revolute || bod
 }  // namespace
 
 void ModelBuilder::add_equality(Equality e) {
-  const int bodies = static_cast<int>(model_.bodies.size()), moved = static_cast<int>(model_.moved.size());
   const std::string owner = "equality '" + e.name + "'";
-  for (int body : {e.body_a, e.body_b})
-    if (body >= bodies || moved_index(body) >= moved) throw InvalidInput(owner + ": names a body that is not there");
+  for (int body : {e.body_a, e.body_b}) check_body(body, owner);
   if (e.body_a == e.body_b) throw InvalidInput(owner + ": ties a body to itself");
   if (e.kind == EqualityKind::Joint) {
     for (int body : {e.body_a, e.body_b})

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "model/collada.hpp"
+
 namespace tribo {
 namespace {
 
@@ -80,6 +82,11 @@ std::vector<std::vector<Vec3>> lines_of(const std::string& bytes, const std::str
   return parts;
 }
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 std::vector<Vec3> by_assimp(const std::string& path) {
   try {
     coal::MeshLoader loader(coal::BV_OBBRSS);
@@ -115,11 +122,16 @@ std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::s
   return parts;
 }
 
-std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
+void check_mesh(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) throw InvalidInput("mesh '" + path + "' is not a file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > largest_file) throw InvalidInput("mesh '" + path + "' is larger than 500 MB");
+  if (lower_extension(path) == ".dae") check_collada(bytes_of(path), path, static_cast<double>(largest_file));
+}
+
+std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
+  check_mesh(path);
   const std::string extension = lower_extension(path);
   if (extension == ".dae" || extension == ".ply") {
     const std::vector<Vec3> points = by_assimp(path);
@@ -128,8 +140,7 @@ std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
   }
   if (extension != ".stl" && extension != ".obj")
     throw InvalidInput("mesh '" + path + "': unknown kind of mesh; known: .stl, .obj, .dae, .ply");
-  std::ifstream in(path, std::ios::binary);
-  return parse_mesh({std::istreambuf_iterator<char>(in), {}}, extension, path);
+  return parse_mesh(bytes_of(path), extension, path);
 }
 
 }  // namespace tribo

@@ -9,6 +9,8 @@
 
 namespace tribo {
 
+/// InvalidInput where it is no file, is larger than 500 MB, or would unfold to that or without end.
+void check_mesh(const std::string& path);
 /// Points of each part: objects and groups of an OBJ, solids of an STL text; one part otherwise. InvalidInput says what
 /// is wrong with the file, and where.
 std::vector<std::vector<Vec3>> mesh_parts(const std::string& path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/hash.hpp"
 #include "model/names.hpp"
@@ -235,7 +236,10 @@ int ModelBuilder::begin_member(std::string name, bool robot, std::string source,
 int ModelBuilder::add_body(Body body) {
   check(body);
   const int index = static_cast<int>(model_.bodies.size());
-  if (body.parent >= index) throw InvalidInput("body '" + body.name + "': its parent must be added before it");
+  if (body.parent < -1 || body.parent >= index)
+    throw InvalidInput("body '" + body.name + "': parent = " + std::to_string(body.parent) +
+                       ", must be -1 for the world or a body that was added before it, below " +
+                       std::to_string(index));
   if (model_.members.empty()) throw InvalidInput("body '" + body.name + "': begin a member first");
   const int nq = nq_of(body.joint), nv = nv_of(body.joint);
   body.iq = model_.nq;
@@ -307,6 +311,8 @@ int ModelBuilder::add_geometry(Geometry geometry) {
   }
   if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite())
     throw InvalidInput(owner + ": placement is not finite");
+  check_body(geometry.body, owner);
+  check_material(geometry.material, owner);
   for (std::size_t m = 0; m < model_.members.size() && geometry.body >= 0; ++m)
     if (geometry.body >= model_.members[m].first_body) geometry.member = static_cast<int>(m);
   model_.geometries.push_back(std::move(geometry));
@@ -314,9 +320,7 @@ int ModelBuilder::add_geometry(Geometry geometry) {
 }
 
 void ModelBuilder::add_pair(CollisionPair pair) {
-  const int n = static_cast<int>(model_.geometries.size());
-  for (int g : {pair.geometry_a, pair.geometry_b})
-    if (g < 0 || g >= n) throw InvalidInput("pair of geometries: no geometry has the index " + std::to_string(g));
+  for (int g : {pair.geometry_a, pair.geometry_b}) check_geometry(g, "pair of geometries");
   const Geometry &a = model_.geometries[at(pair.geometry_a)], &b = model_.geometries[at(pair.geometry_b)];
   const std::string owner = "pair of '" + a.name + "' and '" + b.name + "'";
   if (a.body == b.body || (a.body < 0 && b.body < 0)) throw InvalidInput(owner + ": neither moves against the other");
@@ -325,16 +329,24 @@ void ModelBuilder::add_pair(CollisionPair pair) {
 }
 
 int ModelBuilder::add_frame(Frame frame) {
+  check_body(frame.body, "frame '" + frame.name + "'");
   model_.frames.push_back(std::move(frame));
   return static_cast<int>(model_.frames.size()) - 1;
 }
 
-void ModelBuilder::exclude(int a, int b) { model_.excluded_.push_back(std::minmax(a, b)); }
+void ModelBuilder::exclude(int a, int b) {
+  for (int body : {a, b}) check_body(body, "bodies that do not collide");
+  model_.excluded_.push_back(std::minmax(a, b));
+}
 
-void ModelBuilder::exclude_geometries(int a, int b) { model_.apart_.push_back(std::minmax(a, b)); }
+void ModelBuilder::exclude_geometries(int a, int b) {
+  for (int g : {a, b}) check_geometry(g, "geometries that do not collide");
+  model_.apart_.push_back(std::minmax(a, b));
+}
 
 int ModelBuilder::add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material) {
   require(mass > 0, "object '" + name + "'", "mass", mass, "finite and > 0 kg");
+  check_material(material, "object '" + name + "'");
   const int member = begin_member(name, false, "object");
   Body body;
   body.name = name;
@@ -362,9 +374,11 @@ int ModelBuilder::add_ground(const Placement& X_WG, int material) {
 namespace {
 
 void make_trees(Model& model) {
+  model.trees.clear();  // of a build that was refused
   for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
     Body& body = model.bodies[at(i)];
     const int nv = nv_of(body.joint);
+    body.chain.clear();
     if (body.parent < 0) {
       Tree tree;
       tree.name = body.name;
@@ -437,6 +451,9 @@ Model ModelBuilder::build() {
   std::sort(model.excluded_.begin(), model.excluded_.end());
   std::sort(model.apart_.begin(), model.apart_.end());
   group_contact_classes();
+  for (const Member& member : model.members)
+    for (int foot : member.feet) check_geometry(foot, "a foot of '" + member.name + "'");
+  model.surfaces_.clear();
   const std::size_t n = model.materials.size();
   for (std::size_t a = 0; a < n; ++a)
     for (std::size_t b = 0; b < n; ++b) {
@@ -459,7 +476,7 @@ Model ModelBuilder::build() {
                      s.damping, s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
       hash.add(x);
   model.hash_ = hash.value();
-  return std::move(model_);
+  return std::exchange(*this, {}).model_;
 }
 
 }  // namespace tribo

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 
 #define TOML_ENABLE_WINDOWS_COMPAT 0
 #include <toml++/toml.h>
@@ -14,6 +15,55 @@ namespace tribo {
 namespace {
 
 const TomlValue empty_table;
+constexpr int deepest = 16;  // parts of a dotted key, and brackets in brackets; each level is a call on the stack
+
+/// Where the string that begins at `at` ends: beyond its last quote, or at the end of a line that does not close it.
+std::size_t end_of_string(const std::string& text, std::size_t at) {
+  const char quote = text[at];
+  const bool long_one = text.compare(at, 3, std::string(3, quote)) == 0;
+  const std::string closing(long_one ? 3 : 1, quote);
+  for (at += closing.size(); at < text.size(); ++at) {
+    if (!long_one && (text[at] == '\n' || text[at] == '\r')) return at;
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text.compare(at, closing.size(), closing) == 0) {
+      at += closing.size();
+      // Up to two quotes of its own may stand before the three that close it.
+      for (int k = 0; long_one && k < 2 && at < text.size() && text[at] == quote; ++k) ++at;
+      return at;
+    }
+  }
+  return text.size();
+}
+
+/// Bounds what nests, before the parser and its destructors follow it down the stack.
+void check_depth(const std::string& text, const std::string& file) {
+  int line = 1, dots = 0, brackets = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = end_of_string(text, i);
+      line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(i),
+                                          text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+      i = end - 1;
+      continue;
+    }
+    if (c == '#') i = std::min(text.find_first_of("\r\n", i), text.size()) - 1;
+    if (c == '\n') ++line;
+    if (c == '.') ++dots;
+    if (c == '[' || c == '{') ++brackets;
+    if (c == ']' || c == '}') --brackets;
+    if (std::string_view("=,[]{}\r\n").find(c) != std::string_view::npos) dots = 0;
+    if (dots >= deepest || brackets > deepest)
+      throw InvalidInput(file + ":" + std::to_string(line) + ": nested deeper than " + std::to_string(deepest) +
+                         " levels");
+  }
+}
+
+toml::table parsed(const std::string& text, const std::string& file) {
+  check_depth(text, file);
+  return toml::parse(text);
+}
 
 TomlValue convert(const toml::node& node, const std::string& file) {
   TomlValue value;
@@ -54,7 +104,7 @@ void forget_lines(TomlValue& value) {
 
 TomlValue parse_override(const std::string& path, const std::string& text) {
   try {
-    TomlValue table = convert(toml::parse("x = " + text), "--set");
+    TomlValue table = convert(parsed("x = " + text, "--set " + path), "--set");
     if (table.keys.size() != 1) throw InvalidInput("--set " + path + "=" + text + ": give one value");
     forget_lines(table.items[0]);
     return table.items[0];
@@ -100,7 +150,7 @@ const TomlValue* TomlValue::find(const std::string& key) const {
 
 TomlValue parse_toml(const std::string& text, const std::string& file) {
   try {
-    return convert(toml::parse(text), file);
+    return convert(parsed(text, file), file);
   } catch (const toml::parse_error& error) {
     throw InvalidInput(file + ":" + std::to_string(error.source().begin.line) + ": " +
                        std::string(error.description()));
@@ -109,6 +159,9 @@ TomlValue parse_toml(const std::string& text, const std::string& file) {
 
 void apply_override(TomlValue& root, const std::string& path, const std::string& value) {
   const std::string owner = "--set " + path + "=" + value;
+  if (std::count(path.begin(), path.end(), '.') >= deepest)
+    throw InvalidInput("--set " + path.substr(0, 40) + "…: the path has more than " + std::to_string(deepest) +
+                       " parts");
   TomlValue* at = &root;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
 
 #include "model/names.hpp"
 #include "simulation/thread_pool.hpp"
@@ -25,8 +28,8 @@ class AddedTorque final : public Controller {
 /// A 'pd' whose reference may be moved between steps.
 class MovedPd final : public Controller {
  public:
-  MovedPd(const Model& model, PdOptions options)
-      : model_(model), options_(std::move(options)), pd_(make_pd(model, options_)) {}
+  MovedPd(const Model& model, const PdOptions& options)
+      : model_(model), scene_(options), options_(options), pd_(make_pd(model, options_)) {}
   void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                Actuation& a) override {
     pd_->control(model, state, dynamics, memory, a);
@@ -41,11 +44,21 @@ class MovedPd final : public Controller {
     options_.q_ref = q_ref;
     options_.reference = nullptr;  // a target takes the place of a moving reference
     pd_ = make_pd(model_, options_);
+    moved_ = true;
+  }
+  /// Back to the reference of the scene.
+  void restore() {
+    if (!moved_) return;
+    options_ = scene_;
+    pd_ = make_pd(model_, options_);
+    moved_ = false;
   }
 
  private:
   const Model& model_;
+  const PdOptions scene_;
   PdOptions options_;
+  bool moved_ = false;
   std::unique_ptr<Controller> pd_;
 };
 
@@ -74,7 +87,6 @@ struct World {
   std::shared_ptr<const Model> model;
   std::unique_ptr<Simulation> simulation;
   std::vector<MovedPd*> controllers;  ///< belong to the simulation
-  WorldParameters parameters;
   std::string reason;
 };
 
@@ -86,8 +98,14 @@ void check(const WorldParameters& p) {
 }  // namespace
 
 struct Batch::Impl {
-  Impl(const Scene& given, int n, int threads)
-      : scene(given), nq(at(given.model->nq)), nv(at(given.model->nv)), worlds(at(n)), pool(threads) {
+  Impl(const Scene& given, int n, int threads, std::vector<WorldController> added)
+      : scene(given),
+        more(std::move(added)),
+        nq(at(given.model->nq)),
+        nv(at(given.model->nv)),
+        worlds(at(n)),
+        start(given.start),
+        pool(threads) {
     for (const Member& member : scene.model->members)
       if (feet.empty()) feet = member.feet;
     q.resize(at(n) * nq);
@@ -98,43 +116,69 @@ struct Batch::Impl {
     target.resize(at(n) * nq);
     foot_force.resize(at(n) * feet.size());
     status.assign(at(n), WorldStatus::Running);
-    for (int w = 0; w < n; ++w) make(w);
+    for (int w = 0; w < n; ++w) make(w, {});
   }
 
   Scene scene;
+  std::vector<WorldController> more;
   std::size_t nq, nv;
   std::vector<World> worlds;
+  State start;            ///< of the scene, with room for what the controllers remember
   std::vector<int> feet;  ///< geometries
   std::vector<double> q, v, t, torque, foot_force, target, torque_in;
   std::vector<WorldStatus> status;
   ThreadPool pool;
+  mutable std::mutex door;
+  bool stepping = false;  ///< behind the door
+
+  /// Held over a call, which waits for others of its kind. A step is long, and whoever comes meanwhile is refused.
+  std::unique_lock<std::mutex> turn() const {
+    if (pool.abandoned())
+      throw std::runtime_error("this Batch was made by another process: after a fork, make a new one");
+    std::unique_lock lock(door);
+    if (stepping) throw std::runtime_error("this Batch is stepping in another thread");
+    return lock;
+  }
+
+  const World& world(int w) const {
+    if (w < 0 || at(w) >= worlds.size())
+      throw InvalidInput("world " + std::to_string(w) + ", must be from 0 to " + std::to_string(worlds.size() - 1));
+    return worlds[at(w)];
+  }
 
   double* target_row(int w) { return target.data() + at(w) * nq; }
   const Member& member(const PdOptions& pd) const { return scene.model->members[at(pd.member)]; }
 
-  // Worlds with the scene's own parameters share its model.
-  void make(int w) {
-    World& world = worlds[at(w)];
-    const WorldParameters& p = world.parameters;
+  // A world that cannot be made leaves the one before in its place. Those with the scene's own parameters share its
+  // model.
+  void make(int w, const WorldParameters& p) {
+    World next;
     const bool same = p.mass == 1 && p.friction == 1;
-    world.model = same ? scene.model : std::make_shared<const Model>(varied(*scene.model, p));
-    world.simulation = std::make_unique<Simulation>(world.model, scene.stepper, scene.stepper_options, scene.dt);
-    world.controllers.clear();
+    next.model = same ? scene.model : std::make_shared<const Model>(varied(*scene.model, p));
+    next.simulation = std::make_unique<Simulation>(next.model, scene.stepper, scene.stepper_options, scene.dt);
+    Simulation& simulation = *next.simulation;
     for (const ControllerSpec& spec : scene.controllers) {
       if (!spec.pd) {
-        world.simulation->add_controller(spec.make(*world.model));
+        simulation.add_controller(spec.make(*next.model));
         continue;
       }
       PdOptions options = *spec.pd;
       options.kp *= p.gains;
       options.kd *= p.gains;
-      auto pd = std::make_unique<MovedPd>(*world.model, std::move(options));
-      world.controllers.push_back(pd.get());
-      world.simulation->add_controller(std::move(pd));
+      auto pd = std::make_unique<MovedPd>(*next.model, options);
+      next.controllers.push_back(pd.get());
+      simulation.add_controller(std::move(pd));
     }
-    world.simulation->add_controller(std::make_unique<AddedTorque>(torque_in.data() + at(w) * nv));
-    for (const Push& push : scene.pushes) world.simulation->add_push(push);
-    restart(w, scene.start);
+    const std::size_t own = simulation.state().control.size();
+    for (const WorldController& made : more) simulation.add_controller(made(*next.model, w));
+    simulation.add_controller(std::make_unique<AddedTorque>(torque_in.data() + at(w) * nv));
+    for (const Push& push : scene.pushes) simulation.add_push(push);
+    // A start says nothing, or what the controllers of the scene remember; the others remember nothing yet.
+    const std::size_t said = start.control.size();
+    if (said == 0 || said == own) start.control.resize(simulation.state().control.size(), 0.0);
+    simulation.set_state(start);
+    worlds[at(w)] = std::move(next);
+    restart(w, start);
   }
 
   void restart(int w, const State& state) {
@@ -142,6 +186,7 @@ struct Batch::Impl {
     world.simulation->set_state(state);
     world.reason.clear();
     status[at(w)] = WorldStatus::Running;
+    for (MovedPd* pd : world.controllers) pd->restore();
     std::copy_n(scene.start.q.data(), nq, target_row(w));
     for (const ControllerSpec& spec : scene.controllers)
       if (const auto& pd = spec.pd) std::copy_n(pd->q_ref.data(), pd->q_ref.size(), target_row(w) + member(*pd).iq);
@@ -198,20 +243,32 @@ struct Batch::Impl {
   }
 };
 
-Batch::Batch(const Scene& scene, int worlds, int threads) {
+Batch::Batch(const Scene& scene, int worlds, int threads, std::vector<WorldController> more) {
   if (worlds < 1) throw InvalidInput("a batch of " + std::to_string(worlds) + " worlds: must have at least one");
   if (threads < 0) throw InvalidInput(std::to_string(threads) + " threads: must be >= 0");
   if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds));
+  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds), std::move(more));
 }
-Batch::~Batch() = default;
+Batch::~Batch() {
+  // Only a process forked off during a step sees one that never ends: its worlds are half written.
+  if (impl_->stepping) static_cast<void>(impl_.release());
+}
 
 int Batch::worlds() const { return static_cast<int>(impl_->worlds.size()); }
 int Batch::threads() const { return impl_->pool.threads(); }
 const Scene& Batch::scene() const { return impl_->scene; }
 
 void Batch::step(int steps) {
-  impl_->pool.run(worlds(), [this, steps](int w) { impl_->advance(w, steps); });
+  if (steps < 0) throw InvalidInput(std::to_string(steps) + " steps: must be >= 0");
+  Impl& b = *impl_;
+  const std::function<void(int)> advance = [&b, steps](int w) { b.advance(w, steps); };
+  {
+    const auto turn = b.turn();
+    b.stepping = true;
+  }
+  b.pool.run(worlds(), advance);
+  const std::lock_guard lock(b.door);
+  b.stepping = false;
 }
 
 std::span<const double> Batch::q() const { return impl_->q; }
@@ -223,26 +280,35 @@ int Batch::feet() const { return static_cast<int>(impl_->feet.size()); }
 std::span<double> Batch::target() { return impl_->target; }
 std::span<double> Batch::torque_in() { return impl_->torque_in; }
 std::span<const WorldStatus> Batch::status() const { return impl_->status; }
-const std::string& Batch::reason(int world) const { return impl_->worlds.at(at(world)).reason; }
 
-void Batch::reset(int world) { set_state(world, impl_->scene.start); }
+std::string Batch::reason(int world) const {
+  const auto turn = impl_->turn();
+  return impl_->world(world).reason;
+}
 
-void Batch::set_state(int world, const State& state) { impl_->restart(world, state); }
+void Batch::reset(int world) { set_state(world, impl_->start); }
 
-const State& Batch::state(int world) const { return impl_->worlds.at(at(world)).simulation->state(); }
-std::uint64_t Batch::hash(int world) const { return tribo::hash(state(world)); }
+void Batch::set_state(int world, const State& state) {
+  const auto turn = impl_->turn();
+  impl_->world(world);
+  impl_->restart(world, state);
+}
+
+State Batch::state(int world) const {
+  const auto turn = impl_->turn();
+  return impl_->world(world).simulation->state();
+}
+
+std::uint64_t Batch::hash(int world) const {
+  const auto turn = impl_->turn();
+  return tribo::hash(impl_->world(world).simulation->state());
+}
 
 void Batch::set_parameters(int world, const WorldParameters& parameters) {
   check(parameters);
-  World& w = impl_->worlds.at(at(world));
-  const WorldParameters before = w.parameters;
-  w.parameters = parameters;
-  try {
-    impl_->make(world);
-  } catch (...) {
-    w.parameters = before;
-    throw;
-  }
+  const auto turn = impl_->turn();
+  impl_->world(world);
+  impl_->make(world, parameters);
 }
 
 }  // namespace tribo

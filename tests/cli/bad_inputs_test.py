@@ -44,6 +44,36 @@ HUGE_STL = b"\0" * 80 + struct.pack("<I", 20_000_000) + b"\0" * 50
 MESH = "[[object]]\nshape = 'mesh'\nmass = 1\n"
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 
+
+def dae(nodes, library="", effect=""):
+    """A tetrahedron "g" in Collada, as the nodes of a scene "s" instance it."""
+    return ("<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset/>" + effect +
+            "<library_geometries><geometry id='g'><mesh><source id='p'><float_array id='f' count='12'>0 0 0 1 0 0 0 1 0 0 0 1"
+            "</float_array><technique_common><accessor source='#f' count='4' stride='3'><param name='X' type='float'/>"
+            "<param name='Y' type='float'/><param name='Z' type='float'/></accessor></technique_common></source>"
+            "<vertices id='v'><input semantic='POSITION' source='#p'/></vertices><triangles count='4' material='m'>"
+            "<input semantic='VERTEX' source='#v' offset='0'/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles></mesh></geometry>"
+            f"</library_geometries>\n<library_nodes>{library}</library_nodes>\n<library_visual_scenes><visual_scene id='s'>"
+            f"{nodes}</visual_scene></library_visual_scenes><scene><instance_visual_scene url='#s'/></scene></COLLADA>")
+
+
+def node(name, *uses, more=""):
+    return f"<node id='{name}'>{more}" + "".join(f"<instance_node url='#{u}'/>" for u in uses) + "</node>"
+
+
+TETRA = "<instance_geometry url='#g'/>"
+SAMPLER = ("<library_effects><effect id='e'><profile_COMMON>\n<newparam sid='A'><sampler2D><source>A</source></sampler2D></newparam>"
+           "<technique sid='t'><phong><diffuse><texture texture='A' texcoord='u'/></diffuse></phong></technique></profile_COMMON>"
+           "</effect></library_effects><library_materials><material id='M'><instance_effect url='#e'/></material>"
+           "</library_materials>")
+PAINTED = ("<instance_geometry url='#g'><bind_material><technique_common><instance_material symbol='m' target='#M'/>"
+           "</technique_common></bind_material></instance_geometry>")
+
+
+def mesh_of(text):
+    return {"s.toml": MESH + "file = 'm.dae'\n", "m.dae": text}
+
+
 # name: (files, the one to run, words that the message must have)
 CASES = {
     # Scenes.
@@ -77,6 +107,25 @@ CASES = {
                              ["s.toml:5", "range"]),
     "scene two of one name": ({"s.toml": BOX + BOX}, "s.toml", ["s.toml:7", "box"]),
     "scene deep nesting": ({"s.toml": "x = " + "[" * 5000 + "]" * 5000}, "s.toml", ["s.toml:1"]),
+    "scene dotted key": ({"s.toml": BOX + "a" + ".a" * 30000 + " = 1\n"}, "s.toml", ["s.toml:6", "nested deeper than 16"]),
+    "scene dotted quoted key": ({"s.toml": "'a'" + " . \"a\"" * 30000 + " = 1\n"}, "s.toml", ["s.toml:1", "nested deeper"]),
+    "scene dotted section": ({"s.toml": BOX + "[a" + ".a" * 30000 + "]\n"}, "s.toml", ["s.toml:6", "nested deeper"]),
+    "scene dotted sections": ({"s.toml": BOX + "[[a" + ".a" * 30000 + "]]\n"}, "s.toml", ["s.toml:6", "nested deeper"]),
+    "scene deep tables": ({"s.toml": "x = " + "{a=" * 200 + "1" + "}" * 200}, "s.toml", ["s.toml:1", "nested deeper"]),
+    "scene deep dotted tables": ({"s.toml": "x = " + ("{" + "a." * 14 + "a=") * 200 + "1" + "}" * 200}, "s.toml", ["nested deeper"]),
+    "scene dotted after quotes": ({"s.toml": "x = ['''a'''', {a" + ".a" * 30000 + "=1}, 'b']\n"}, "s.toml", ["s.toml:1", "nested deeper"]),
+    "mesh node in itself": (mesh_of(dae(node("a", "a", more=TETRA))), "s.toml", ["s.toml:4", "m.dae:3", "node 'a' refers to itself"]),
+    "mesh nodes in a circle": (mesh_of(dae(node("a", "b"), node("b", "c", more=TETRA) + node("c", "b"))), "s.toml",
+                               ["m.dae:2", "refers to itself"]),
+    "mesh node by its name": (mesh_of(dae(node("x", "a", more=TETRA).replace("id=", "name='a' id="))), "s.toml", ["refers to itself"]),
+    "mesh scene in itself": (mesh_of(dae(node("a", "s", more=TETRA))), "s.toml", ["visual_scene 's' refers to itself"]),
+    "mesh nodes without end": (mesh_of(dae(node("a", "n0"), "".join(node(f"n{k}", *[f"n{k + 1}"] * 10) for k in range(12)) +
+                                           node("n12", more=TETRA))), "s.toml", ["m.dae:2", "more than 500 MB"]),
+    "mesh chain of nodes": (mesh_of(dae(node("a", "n0"), "".join(node(f"n{k}", f"n{k + 1}") for k in range(100000)) +
+                                        node("n100000", more=TETRA))), "s.toml", ["m.dae", "500 levels"]),
+    "mesh sampler of itself": (mesh_of(dae(node("a", more=PAINTED), effect=SAMPLER)), "s.toml", ["m.dae:2", "'A' refers to itself"]),
+    "mesh with entities": (mesh_of("<!DOCTYPE x [<!ENTITY a 'b'>]>" + dae(node("a", more=TETRA))), "s.toml", ["m.dae:1", "entities"]),
+    "mesh not xml": (mesh_of("<COLLADA"), "s.toml", ["m.dae:1", "not XML"]),
     "scene flat hull": ({"s.toml": "[[object]]\nshape = 'hull'\nmass = 1\nvertices = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]\n"},
                         "s.toml", ["s.toml:4", "plane"]),
     "scene too large": ({"s.toml": "#" * 1_100_000}, "s.toml", ["s.toml", "1100000"]),

@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import time
 import urllib.request
 
@@ -201,3 +202,21 @@ def test_page_in_a_browser(falling, tmp_path):
     assert index == end, "the slider did not reach the viewer"
     assert share(first, np.broadcast_to(first[90, 60], first.shape)) > 0.01, "nothing is drawn"
     assert share(first, last) > 0.005, "the robot did not move"
+
+
+def test_a_mesh_that_unfolds_without_end_is_not_drawn(tmp_path):
+    """In a process of its own, so that one that hangs is ended."""
+    uses = "".join(f"<node id='n{k}'>" + f"<instance_node url='#n{k + 1}'/>" * 10 + "</node>" for k in range(12))
+    (tmp_path / "m.dae").write_text(
+        "<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset/><library_nodes>" + uses +
+        "<node id='n12'/></library_nodes><library_visual_scenes><visual_scene id='s'><node><instance_node url='#n0'/></node>"
+        "</visual_scene></library_visual_scenes><scene><instance_visual_scene url='#s'/></scene></COLLADA>")
+    (tmp_path / "r.urdf").write_text(
+        "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+        "</inertial><visual><geometry><mesh filename='m.dae'/></geometry></visual>"
+        "<collision><geometry><sphere radius='0.1'/></geometry></collision></link></robot>")
+    program = ("import tribo, tribo.visuals; "
+               f"print([v.name for v in tribo.visuals.visuals_of(tribo.load({str(tmp_path / 'r.urdf')!r}).model)])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "r/a/0" not in done.stdout and "r/" in done.stdout  # the shape that collides is drawn in its place

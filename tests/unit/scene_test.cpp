@@ -192,6 +192,34 @@ TEST_CASE("scene: overrides") {
   CHECK(scene.model->surface(0, 0).mu_static == 0.25);
 }
 
+TEST_CASE("scene: depth is bounded; dots and brackets in texts and comments do not count") {
+  const std::string box = "[[object]]\nsize = 0.1\nmass = 1\n";
+  std::string dots, open;
+  for (int k = 0; k < 40; ++k) dots += ".a", open += "[{";
+  const std::string both = dots + open;
+  for (const std::string& text : {"# " + both, "description = \"" + both + "\"", "description = '" + both + "'",
+                                  "description = \"\"\"\n" + dots + "\n\"" + open + "\"\"\"\"\"",
+                                  "description = '''" + dots + "\n''" + open + "'''''",
+                                  "description = \"\\\"" + both + "\\\\\" # \"" + open})
+    CHECK_NOTHROW(parse_scene(text + "\n" + box, "scene"));
+  // Sixteen levels are read as far as to be unknown keys, the seventeenth is not.
+  const std::string most = "a" + dots.substr(0, 30);
+  for (const std::string& key : {most, most + ".a"}) {
+    std::string told;
+    try {
+      parse_scene(box + key + " = 1\n", "scene");
+    } catch (const InvalidInput& error) {
+      told = error.what();
+    }
+    CHECK(told.find(key == most ? "key 'a'" : "scene:4: nested deeper than 16 levels") != std::string::npos);
+    CHECK_THROWS_AS(parse_scene(box, "scene", {{key, "1"}}), InvalidInput);
+    CHECK_THROWS_AS(parse_scene(box, "scene", {{"object.0.size", "{" + key + " = 1}"}}), InvalidInput);
+  }
+  std::string endless = "a";
+  for (int k = 0; k < 100000; ++k) endless += ".a";
+  CHECK_THROWS_AS(parse_scene(box, "scene", {{endless, "1"}}), InvalidInput);
+}
+
 TEST_CASE("scene: every mistake is told with its place and what would be right") {
   struct Row {
     std::string text, part;

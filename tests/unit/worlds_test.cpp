@@ -55,6 +55,61 @@ TEST_CASE("moved body: the mean twist of a step takes it from pose to pose") {
   }
 }
 
+TEST_CASE("an index of what was not added is refused where it is given, and nothing is added") {
+  ModelBuilder builder = two_boxes();
+  MovedBody belt;
+  belt.name = "belt";
+  REQUIRE(builder.add_moved_body(belt) == -2);
+  auto geometry = [](int body, int material) {
+    Geometry g;
+    g.name = "g";
+    g.size = Vec3(0.1, 0.1, 0.1);
+    g.body = body;
+    g.material = material;
+    return g;
+  };
+  auto hinge = [](int parent) {
+    Body body;
+    body.name = "hinge";
+    body.parent = parent;
+    body.joint = JointKind::Revolute;
+    body.inertia = solid_inertia(ShapeKind::Sphere, Vec3(0.1, 0.1, 0.1), 1);
+    return body;
+  };
+  Equality weld;
+  weld.name = "w";
+  weld.body_a = 0;
+  for (int i : {2, 3, 1000000, -4, -1000000}) {  // two bodies, two geometries, one material, one moved body
+    CAPTURE(i);
+    weld.body_b = i;
+    const std::string index = std::to_string(i);
+    for (const auto& act : std::vector<std::function<void()>>{
+             [&] { builder.add_body(hinge(i)); }, [&] { builder.add_geometry(geometry(i, 0)); },
+             [&] { builder.add_geometry(geometry(0, i)); }, [&] { builder.add_ground({}, i); },
+             [&] { builder.add_object("c", ShapeKind::Sphere, Vec3(1, 1, 1), 1, i); },
+             [&] { builder.add_frame({"f", i, {}}); }, [&] { builder.exclude(0, i); }, [&] { builder.exclude(i, 0); },
+             [&] { builder.exclude_geometries(0, i); }, [&] { builder.set_contact_class(i, 1, 1); },
+             [&] { builder.add_pair({0, i, {}}); }, [&] { builder.add_equality(weld); },
+             [&] { builder.member(i).feet.clear(); }}) {
+      const std::string text = refusal(act);
+      CHECK(has(text, index));
+      CHECK(has(text, "must be"));
+    }
+  }
+  CHECK(has(refusal([&] { builder.add_body(hinge(-2)); }), "parent = -2"));  // a moved body carries no joint
+  CHECK(has(refusal([&] { builder.add_ground({}, 1); }), "material = 1, must be from 0 to 0"));
+  builder.add_geometry(geometry(-2, 0));
+  builder.member(0).feet.push_back(7);
+  CHECK(has(refusal([&] { builder.build(); }), "a foot of 'a': geometry = 7, must be from 0 to 2"));
+  builder.member(0).feet = {0};
+  const Model model = builder.build();  // after one that was refused
+  CHECK(model.bodies.size() == 2);
+  CHECK(model.trees.size() == 2);
+  CHECK(model.geometries.size() == 3);
+  CHECK(model.surfaces() == 1);
+  CHECK(builder.model().nq == 0);
+}
+
 TEST_CASE("pairs that were added meet on their own surface, whatever groups and exclusions say") {
   for (bool added : {false, true}) {
     ModelBuilder builder = two_boxes();
