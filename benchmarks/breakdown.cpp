@@ -9,9 +9,7 @@
 namespace tribo::bench {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// The order and the arithmetic of src/stepping/rigid.cpp for hard contacts without impacts and drives within limits.
+// The order and the arithmetic of src/stepping/rigid/rigid.cpp for hard contacts without impacts and drives within limits.
 class Pieces {
  public:
   Pieces(const Scene& scene, const State& state, const StepperOptions& options)

@@ -8,8 +8,6 @@
 namespace tribo::bench {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string text(double x) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", x);

@@ -7,7 +7,6 @@
 namespace tribo::bench {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::string named(const char* prefix, std::size_t i) { return std::string(prefix).append(std::to_string(i)); }
 Quat quat_xyzw(const double* q) { return Quat(q[3], q[0], q[1], q[2]); }
 void put_wxyz(const Quat& q, double* out) { out[0] = q.w(), out[1] = q.x(), out[2] = q.y(), out[3] = q.z(); }

@@ -5,7 +5,8 @@
 
 #include "list.hpp"
 #include "simulation/cpu_time.hpp"
-#include "stepping/momentum.hpp"
+#include "stepping/momentum/momentum.hpp"
+#include "stepping/workspace.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -59,14 +60,14 @@ Cost measure(int links, int repeats, int steps) {
   options.audit = AuditLevel::Laws;
   Workspace work(*model);
   const auto stepper = make_stepper("momentum", *model, options);
-  const auto& family = dynamic_cast<const MomentumFamily&>(*stepper);
+  const auto& family = dynamic_cast<const MomentumFamily&>(stepper->scheme());
   State state = State::neutral(*model);
   Cost cost;
-  for (int k = 0; k < 3; ++k) stepper->advance(*model, state, work, dt);
+  for (int k = 0; k < 3; ++k) stepper->advance(state, work, dt);
   for (int r = 0; r < repeats; ++r) {
     const std::uint64_t before = family.visits();
     const double start = cpu_seconds();
-    for (int k = 0; k < steps; ++k) cost.contacts = stepper->advance(*model, state, work, dt).contacts;
+    for (int k = 0; k < steps; ++k) cost.contacts = stepper->advance(state, work, dt).contacts;
     cost.time = std::min(cost.time, (cpu_seconds() - start) / steps);
     cost.visits = static_cast<double>(family.visits() - before) / steps;
   }

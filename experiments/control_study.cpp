@@ -10,8 +10,6 @@
 namespace tribo::experiments {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Stance {
   bool open = false;  // a stance is under way
   Vec3 from = Vec3::Zero();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dynamics/dynamics.hpp"
-#include "stepping/springs.hpp"
+#include "stepping/rigid/springs.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/scene.hpp"
 
@@ -21,7 +21,6 @@ namespace mujoco_pair {
 
 using namespace tribo;
 
-inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 inline Vec3 vec3(const double* x) { return {x[0], x[1], x[2]}; }
 inline Mat3 mat3(const double* x) { return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(x); }
 

@@ -90,6 +90,8 @@ std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::err
 
 void print_json(const Json& json) { std::fputs(dumped(json).c_str(), stdout); }
 
+Json judged(double law) { return std::isnan(law) ? Json(nullptr) : Json(law); }
+
 std::string hex(std::uint64_t value) {
   char text[20];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));

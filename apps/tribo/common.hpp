@@ -54,6 +54,8 @@ void print_json(const Json& json);
 std::string dumped(const Json& json);
 
 std::string hex(std::uint64_t value);
+/// The residual of a law; null where it is not judged.
+Json judged(double law);
 
 /// The signal that asked the program to stop, or 0. A second one ends it at once.
 void catch_signals();

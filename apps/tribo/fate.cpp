@@ -21,8 +21,6 @@ constexpr double least_allowed = 1e-3;  // [m]
 constexpr double robot_share = 0.01, object_share = 0.1;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// What a member may overlap with others: a share of the box around its shapes at the start [m].
 double allowed_overlap(const Model& model, const Dynamics& dynamics, int member) {
   Vec3 edges;

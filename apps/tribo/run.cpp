@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// How a run ended.
-struct Outcome {
+struct RunEnd {
   std::string status = "done";
   int code = done;
   double wall = 0;  ///< of the stepping [s]
@@ -41,9 +41,9 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-Outcome step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
+RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
                      bool strict) {
-  Outcome outcome;
+  RunEnd outcome;
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
   Progress progress(duration);
@@ -89,7 +89,7 @@ Json contacts_json(const Simulation& simulation) {
   return {{"listed", simulation.contacts().size()}, {"closed", closed}, {"normal_force", normal_force}};
 }
 
-Json files_json(const Outcome& outcome) {
+Json files_json(const RunEnd& outcome) {
   Json files = Json::object();
   if (!outcome.recording.empty()) files["recording"] = outcome.recording;
   if (!outcome.summary.empty()) files["summary"] = outcome.summary;
@@ -104,7 +104,7 @@ std::string joint_of(const Model& model, int coordinate) {
 }
 
 Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Fate& fate,
-                  const Outcome& outcome) {
+                  const RunEnd& outcome) {
   const double simulated = simulation.state().t - scene.start.t;
   Json json;
   json["status"] = outcome.status;
@@ -127,9 +127,9 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   json["contacts"] = contacts_json(simulation);
   fate.add_to(json);
   json["audit"] = {
-      {"signorini", a.laws.signorini},
-      {"coulomb", a.laws.coulomb},
-      {"dissipation", a.laws.dissipation},
+      {"signorini", judged(a.laws.signorini)},
+      {"coulomb", judged(a.laws.coulomb)},
+      {"dissipation", judged(a.laws.dissipation)},
       {"penetration", a.penetration},
       {"energy", energy_json(a)},
       {"solver_iterations", a.iterations},
@@ -175,7 +175,9 @@ void print_summary(const Json& j) {
   line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");
   line("contacts", j["contacts"]["closed"].dump() + " closed at the end, normal forces sum to " +
                        number(j["contacts"]["normal_force"]) + " N");
-  line("laws", fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)");
+  line("laws", audit["signorini"].is_number()
+                   ? fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)"
+                   : "not judged");
   line("overlap", number(audit["penetration"]) + " m at most");
   print_fate(j);
   line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
@@ -226,7 +228,7 @@ std::string summary_path(const Options& options) { return (fs::path(options.out)
 
 /// Failures from here on are not the fault of the input.
 void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
-                 std::optional<Recorder>& recorder, Outcome& outcome, Json& json) {
+                 std::optional<Recorder>& recorder, RunEnd& outcome, Json& json) {
   if (recorder) outcome.recording = recorder->finish();
   if (!options.save_state.empty()) {
     save_state(simulation.state(), options.save_state);
@@ -264,7 +266,7 @@ int run(const Options& options) {
       recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
   }
   catch_signals();
-  Outcome outcome;
+  RunEnd outcome;
   Witness witness(scene);
   Fate fate(scene);
   Json json;

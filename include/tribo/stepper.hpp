@@ -1,6 +1,7 @@
 // One way to advance the state by dt, and what it says of the step it took.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -17,6 +18,8 @@
 namespace tribo {
 
 struct Workspace;  // src/stepping/workspace.hpp: dynamics, contacts, buffers
+struct Outcome;    // src/stepping/step.hpp: what a step found
+class Scheme;      // src/stepping/step.hpp: one way to cross a step
 
 enum class StepStatus {
   Ok,
@@ -38,11 +41,23 @@ struct EnergyLines {
   double work() const { return actuators + damping + contacts + constraints + external + recovery + integrator; }
 };
 
-/// How far each law of contact was from holding, relative to the step's own scales.
+/// How far each law of rigid contact was from holding, relative to the step's own scales: the same for every stepper,
+/// see (judge.1) to (judge.3) in docs/theory/judge.md. NaN: not judged.
 struct LawResiduals {
-  double signorini = 0;    ///< |min(f_N / F, c_N / a)|
-  double coulomb = 0;      ///< (|f_T| - mu f_N)_+ / F
-  double dissipation = 0;  ///< |f_T . c_T + mu f_N |c_T|| / (F a)
+  static constexpr double not_judged = std::numeric_limits<double>::quiet_NaN();
+  double signorini = not_judged;
+  double coulomb = not_judged;
+  double dissipation = not_judged;
+
+  bool judged() const { return signorini == signorini; }
+  /// Keeps the worst of each law.
+  void add(const LawResiduals& other) {
+    if (!other.judged()) return;
+    if (!judged()) *this = {0, 0, 0};
+    signorini = std::max(signorini, other.signorini);
+    coulomb = std::max(coulomb, other.coulomb);
+    dissipation = std::max(dissipation, other.dissipation);
+  }
 };
 
 struct StepReport {
@@ -161,19 +176,31 @@ struct StepperOptions {
   std::function<std::unique_ptr<ContactSolver>()> make_solver;
 };
 
+/// Advances a state by a scheme. What a step found stays until the next one.
 class Stepper {
  public:
-  virtual ~Stepper() = default;
+  Stepper(const Model& model, std::unique_ptr<Scheme> scheme, const StepperOptions& options);
+  ~Stepper();
+
   /// state -> state at t + dt. work.actuation has been filled by control. Never throws.
-  virtual StepReport advance(const Model& model, State& state, Workspace& work, double dt) = 0;
-  /// Energy in the springs of the contacts at a state [J].
-  virtual double elastic(const Model&, const State&, Workspace&) { return 0; }
+  StepReport advance(State& state, Workspace& work, double dt);
+  /// Energy in springs at a state [J].
+  double elastic(State& state, Workspace& work);
+  /// Contacts of the last step.
+  const std::vector<ContactReport>& contacts() const;
+  /// Of the last step, or of its last substep.
+  const Outcome& outcome() const;
+  const Scheme& scheme() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 struct StepperEntry {
   std::string name;
   std::string summary;
-  std::unique_ptr<Stepper> (*make)(const Model&, const StepperOptions&);
+  std::unique_ptr<Scheme> (*make)(const Model&, const StepperOptions&);
   MemoryFamily memory;        ///< which memory of contacts it reads and writes
   std::vector<Feature> uses;  ///< models with other features are refused
   bool targets = false;       ///< solves the velocity targets of the Actuation

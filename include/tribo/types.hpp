@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,9 @@ using VecX = Eigen::VectorXd;
 using MatX = Eigen::MatrixXd;
 using VecRef = Eigen::Ref<VecX>;
 using ConstVecRef = Eigen::Ref<const VecX>;
+
+/// Places of standard containers from the int that everything is counted in.
+constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// A frame B seen from a frame A: p_A = R p_B + p.
 struct Placement {

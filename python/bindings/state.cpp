@@ -24,8 +24,9 @@ std::string shown(const Audit& a) {
   const EnergyLines& e = a.energy;
   std::string text = line("simulated", number(a.time) + " s in " + std::to_string(a.steps) + " steps, " +
                                            (a.status == StepStatus::Ok ? "done" : to_string(a.status)));
-  text += line("laws", "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
-                           ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
+  text += line("laws", !a.laws.judged() ? "not judged"
+                                        : "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
+                                              ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
   text += line("overlap", number(a.penetration) + " m at most");
   text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, worst residual " +
                              number(a.worst_residual) + " (relative)");
@@ -93,7 +94,7 @@ void bind_contact(nb::module_& m) {
 
 void bind_audit(nb::module_& m) {
   nb::class_<LawResiduals>(m, "Laws", "How far each law was from holding, relative to the step's own scales.")
-      .def_ro("signorini", &LawResiduals::signorini)
+      .def_ro("signorini", &LawResiduals::signorini, "NaN: not judged")
       .def_ro("coulomb", &LawResiduals::coulomb)
       .def_ro("dissipation", &LawResiduals::dissipation);
   nb::class_<EnergyLines>(m, "Energy", "Energies and work, line by line [J].")

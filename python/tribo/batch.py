@@ -116,7 +116,8 @@ class Batch(_core.Batch):
             self._renew(w)
 
     def set_state(self, world: Worlds, state: _core.State) -> None:
-        """Puts a state of the scene's model into a world, into several, or into those that a mask marks."""
+        """Puts a state of the scene's model into a world, into several, or into those that a mask marks. What contacts
+        remember is forgotten, with a warning, where a stepper of another family wrote it."""
         for w in self._which(world):
             self._set_state(w, state)
 

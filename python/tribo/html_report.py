@@ -47,6 +47,7 @@ def _table(title: str, columns: list[str], rows: list[list[Any]]) -> str:
     return f"<table><caption>{html.escape(title)}</caption>{head}{body}</table>\n"
 
 
+LAWS = ("signorini", "coulomb", "dissipation")
 UNITS = {"difference": "[-]", "penetration": "[m]", "energy": "[J]", "time_per_step_us": "[us]", "signorini": "[-]",
          "coulomb": "[-]", "dissipation": "[-]", "worst_residual": "[-]"}
 
@@ -54,8 +55,8 @@ UNITS = {"difference": "[-]", "penetration": "[m]", "energy": "[J]", "time_per_s
 def _runs(runs: list[dict[str, Any]]) -> str:
     columns = list(runs[0])
     heads = [c.replace("_us", "").replace("_", " ") + (" " + UNITS[c] if c in UNITS else "") for c in columns]
-    return _table("Methods: difference is |q - q of the first| at the end; laws are the worst step, relative", heads,
-                  [[r[c] for c in columns] for r in runs])
+    rows = [["not judged" if r[c] is None and c in LAWS else r[c] for c in columns] for r in runs]
+    return _table("Methods: difference is |q - q of the first| at the end; laws are the worst step, relative", heads, rows)
 
 
 def _claims(claims: list[dict[str, Any]]) -> str:

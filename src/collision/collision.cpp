@@ -9,8 +9,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
 constexpr int most_geometries = 1 << 24;
 

@@ -32,8 +32,6 @@ Scratch::~Scratch() = default;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Polytope box_polytope(const Vec3& h) {
   Polytope box;
   for (int k = 0; k < 8; ++k)

@@ -38,8 +38,6 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double same_distance = 1e-12;  // relative to the grid: two triangles that share the nearest point
 constexpr double slop = 1e-6;            // faces that a point has sunk into by no more than this stay listed [m]
 

@@ -5,8 +5,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "contact/clones.hpp"
+#include "linalg/clones.hpp"
 
 namespace tribo::kernels {
 namespace {

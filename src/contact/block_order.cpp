@@ -4,12 +4,6 @@
 #include <iterator>
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 bool BlockOrder::analyse(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;
   pairs_.clear();

@@ -3,16 +3,10 @@
 #include <algorithm>
 
 #include "contact/block_kernels.hpp"
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/factor.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 void BlockSystem::analyse(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;
   sparse_ = !factor.empty() && (!problem.dense() || factor.nw < problem.size());

@@ -2,14 +2,12 @@
 
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/factor.hpp"
 #include "model/names.hpp"
 
 namespace tribo {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Whitened coordinates that two blocks of one tree share: index lists run from the root, so these are a common prefix.
 int shared_depth(const ContactFactor& factor, const FactorBlock& a, const FactorBlock& b) {

@@ -5,8 +5,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // D += the block's own Y Y^T, cross terms of two sides in one tree included.
 void gather(const ContactFactor& factor, int i, int rows, double* D) {
   for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)

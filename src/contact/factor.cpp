@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "contact/clones.hpp"
+#include "linalg/clones.hpp"
 
 namespace tribo {
 namespace {

@@ -14,8 +14,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Rotation vector of a unit quaternion.
 Vec3 log_of(const Quat& q) {
   const double sign = q.w() < 0 ? -1 : 1, s = q.vec().norm();

@@ -20,8 +20,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double margin = 1e-3;  // contacts that are predicted from this gap on [m]
 
 // (inverse.2): the controller's own copy of the step's problem.

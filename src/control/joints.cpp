@@ -7,8 +7,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string joint_name(const Model& model, const Member& member, int j) {
   for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
     const Body& body = model.bodies[at(b)];

@@ -12,8 +12,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 class Pd final : public Controller {
  public:
   Pd(const Model& model, const PdOptions& options) : options_(options), member_(model.members[at(options.member)]) {

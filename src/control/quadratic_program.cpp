@@ -2,12 +2,10 @@
 
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr double dependent = 1e-12;  // squared sine of the angle to the active normals
 constexpr double slack = 1e-10;      // relative violation that is forgiven

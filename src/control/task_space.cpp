@@ -22,8 +22,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // The feet on one body.
 struct Sole {
   int body = -1;

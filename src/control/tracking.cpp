@@ -12,8 +12,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 class Tracking final : public Controller {
  public:
   Tracking(const Model& model, const TrackingOptions& options)

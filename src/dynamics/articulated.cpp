@@ -5,8 +5,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 double dot(const Spatial& a, const Spatial& b) { return a.lin.dot(b.lin) + a.ang.dot(b.ang); }
 
 void add(Spatial& to, const Spatial& x, double share) {

@@ -6,8 +6,6 @@ namespace {
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Vec6 vector(const Spatial& s) {
   Vec6 x;
   x << s.lin, s.ang;

@@ -6,8 +6,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Spatial cross_motion(const Spatial& V, const Spatial& S) {
   return {V.ang.cross(S.lin) + V.lin.cross(S.ang), V.ang.cross(S.ang)};
 }
@@ -32,6 +30,7 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
   A_.resize(nb);
   F_.resize(nb);
   I_.resize(nb);
+  subtree_.resize(nb);
   aligned_.resize(nb);
   origin_.resize(model.trees.size());
   momentum_.resize(model.trees.size());
@@ -192,6 +191,7 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
     I.mc = m * c;
     I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
     I.I.diagonal().array() += I.mc.dot(c);
+    subtree_[at(i)] = I;
     const Spatial P = I * V;
     kinetic_ += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
     const Spatial IA = I * A;
@@ -206,7 +206,7 @@ void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
 void Dynamics::backward(const Tree& tree, const VecX& v) {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
-    const RigidInertia& I = I_[at(i)];
+    const RigidInertia& I = subtree_[at(i)];
     const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
     const int n = nv_of(body.joint);
     for (int k = body.iv; k < body.iv + n; ++k) {
@@ -226,7 +226,7 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
       kinetic_ += 0.5 * armature * v[k] * v[k];
     }
     if (body.parent >= 0) {
-      RigidInertia& Ip = I_[at(body.parent)];
+      RigidInertia& Ip = subtree_[at(body.parent)];
       Ip.m += I.m;
       Ip.mc += I.mc;
       Ip.I += I.I;
@@ -238,7 +238,7 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
   }
 }
 
-// h alone: the inertias stay those of the bodies.
+// h alone.
 void Dynamics::backward_bias(const Tree& tree, const VecX& v) {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
@@ -364,6 +364,10 @@ void Dynamics::solve_in_place(int t, double* b) const {
 
 void Dynamics::multiply(int t, const double* x, double* y) const {
   const Tree& tree = model_->trees[at(t)];
+  if (tree.single) {
+    for (int k = tree.iv; k < tree.iv + 6; ++k) y[k] = inertia(k) * x[k];
+    return;
+  }
   std::fill(y + tree.iv, y + tree.iv + tree.nv, 0.0);
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
     const double* r = row(k);

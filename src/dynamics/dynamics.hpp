@@ -49,7 +49,7 @@ class Dynamics {
   const Vec3& origin(int tree) const { return origin_[static_cast<std::size_t>(tree)]; }
   const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
   const Spatial& body_velocity(int body) const { return V_[static_cast<std::size_t>(body)]; }
-  /// Inertia of one body, not of its subtree; after compute_motion, for bodies of trees that are not single.
+  /// Inertia of one body, not of its subtree; for bodies of trees that are not single.
   const RigidInertia& body_inertia(int body) const { return I_[static_cast<std::size_t>(body)]; }
   const VecX& h() const { return h_; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
   const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
@@ -104,7 +104,7 @@ class Dynamics {
   std::vector<Placement> X_WB_;
   std::vector<Vec3> r_, origin_;
   std::vector<Spatial> V_, A_, F_, S_, momentum_;
-  std::vector<RigidInertia> I_;
+  std::vector<RigidInertia> I_, subtree_;  // of each body, and with all that it carries
   std::vector<int> aligned_;      // 0, 1, 2: the joint axis is that unit vector; -1: it is not
   std::vector<std::size_t> row_;  // row k of M: entries of chain(k), the diagonal last
   std::vector<int> depth_;        // length of chain(k), k excluded

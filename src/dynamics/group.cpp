@@ -5,8 +5,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void rotate(VecX& q, int i, const Vec3& w) {
   Quat turned = Quat(q[i + 3], q[i], q[i + 1], q[i + 2]) * rotation_exponential(w);
   turned.normalize();

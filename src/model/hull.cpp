@@ -21,8 +21,6 @@ using Edge = std::pair<int, int>;
 
 constexpr double most_away = 1e5;  // coordinate of a point [m]; Qhull, as it is packaged, crashes where it would warn
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Soup {
   std::vector<Vec3> points;
   std::vector<Triangle> triangles;  // counter-clockwise seen from outside

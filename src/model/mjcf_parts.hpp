@@ -77,6 +77,4 @@ inline Mat3 rotation(const double* wxyz) {
   return Quat(wxyz[0], wxyz[1], wxyz[2], wxyz[3]).normalized().toRotationMatrix();
 }
 inline Placement placement(const double* p, const double* wxyz) { return {rotation(wxyz), vec3(p)}; }
-inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 }  // namespace tribo::mjcf

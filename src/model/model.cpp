@@ -14,8 +14,6 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr int most_points = 16384;  // of a height field along one axis
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 double mix(MixingRule rule, double a, double b) {
   switch (rule) {
     case MixingRule::Minimum:

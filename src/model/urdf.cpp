@@ -24,8 +24,6 @@ namespace pin = pinocchio;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Placement placement(const pin::SE3& M) { return {M.rotation(), M.translation()}; }
 
 // Where a robot is being added: Pinocchio's joint i is body first + i - 1 of the builder.

@@ -11,8 +11,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string joint_of(const Model& model, int iv) {
   for (const Body& body : model.bodies)
     if (iv >= body.iv && iv < body.iv + nv_of(body.joint)) return "'" + body.name + "'";

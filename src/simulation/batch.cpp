@@ -12,8 +12,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// Adds a row of the batch's torques. Zeros are left out, so that they do not change a bit.
 class AddedTorque final : public Controller {
  public:

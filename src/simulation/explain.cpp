@@ -16,8 +16,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double least_overlap = 1e-4;  // [m]; less is what files and poses are rounded to
 constexpr double large_ratio = 100;     // of masses in contact
 constexpr double lift = 0.1;            // [m]; energy that lifts everything so high is worth a word

@@ -157,9 +157,7 @@ struct Recorder::Impl {
     pending_iterations += report.solve.iterations;
     worst_residual = std::max(worst_residual, report.solve.residual.relative());
     pending.penetration = std::max(pending.penetration, report.penetration);
-    pending.laws.signorini = std::max(pending.laws.signorini, report.laws.signorini);
-    pending.laws.coulomb = std::max(pending.laws.coulomb, report.laws.coulomb);
-    pending.laws.dissipation = std::max(pending.laws.dissipation, report.laws.dissipation);
+    pending.laws.add(report.laws);
     add_step(pending.energy, report.energy);
   }
 

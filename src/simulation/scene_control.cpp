@@ -7,8 +7,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 int find_robot_member(Section& section, const Model& model) {
   std::vector<std::string> known;
   int last = -1;

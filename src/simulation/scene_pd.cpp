@@ -5,12 +5,6 @@
 #include "simulation/scene_parts.hpp"
 
 namespace tribo {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 // Torques that hold the reference pose against gravity. A floating base is carried by the forces of least norm at the
 // feet:
 //   J_b^T f = h_b,  f of least norm;   tau = h - J^T f                               (ff.1)

@@ -8,8 +8,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::shared_ptr<const Reference> read_sinusoid(Section& section, const Model& model, const Member& member,
                                                const VecX& center) {
   Sinusoid s;

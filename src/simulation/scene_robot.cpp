@@ -12,8 +12,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // '*' stands for any run of characters.
 bool matches(const char* pattern, const char* name) {
   if (*pattern == '*') return matches(pattern + 1, name) || (*name != '\0' && matches(pattern, name + 1));

@@ -8,8 +8,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 TaskGain read_gain(Section section, TaskGain gain) {
   gain.weight = section.number("weight", gain.weight, Bound::NonNegative);
   gain.kp = section.number("kp", gain.kp, Bound::NonNegative);

@@ -11,8 +11,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // The last dimensions as rows of one column each.
 MatX columns(const NpzReader& file, const std::string& name, const std::vector<std::uint64_t>& row,
              const std::string& meaning) {

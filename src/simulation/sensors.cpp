@@ -11,8 +11,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void check(const SensorError& e, const char* what) {
   for (double x : {e.noise, e.bias, e.walk})
     if (!(x >= 0) || !std::isfinite(x))

@@ -4,18 +4,23 @@
 #include <cmath>
 
 #include "simulation/ledger.hpp"
+#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Asks for nothing, within the limits of the model: no torque where there is no motor.
 void clear(const Model& model, Actuation& actuation) {
-  actuation.resize(model.nv);
-  actuation.lower = -model.joints.effort_limit;
-  actuation.upper = model.joints.effort_limit;
+  Actuation& a = actuation;
+  if (a.tau.size() != model.nv) a.resize(model.nv);
+  for (int k = 0; k < model.nv; ++k) {  // one pass: a simulation does this in every step
+    a.tau[k] = a.kp[k] = a.kd[k] = a.error[k] = a.v_ref[k] = a.external[k] = 0;
+    a.target[k] = std::numeric_limits<double>::quiet_NaN();
+    a.upper[k] = model.joints.effort_limit[k];
+    a.lower[k] = -a.upper[k];
+  }
+  a.unsolved = 0;
 }
 
 bool foreign(const State& state, const StepperEntry& stepper) {
@@ -123,9 +128,7 @@ struct Simulation::Impl {
     Audit& a = audit;
     ++a.steps;
     a.time = state.t;
-    a.laws.signorini = std::max(a.laws.signorini, report.laws.signorini);
-    a.laws.coulomb = std::max(a.laws.coulomb, report.laws.coulomb);
-    a.laws.dissipation = std::max(a.laws.dissipation, report.laws.dissipation);
+    a.laws.add(report.laws);
     a.penetration = std::max(a.penetration, report.penetration);
     a.iterations += static_cast<std::uint64_t>(report.solve.iterations);
     a.worst_residual = std::max(a.worst_residual, report.solve.residual.relative());
@@ -160,7 +163,7 @@ struct Simulation::Impl {
     audit.forgotten = forgotten;
     audit.energy.kinetic = work.dynamics.kinetic();
     audit.energy.potential = work.dynamics.potential();
-    audit.energy.elastic = stepper->elastic(*model, state, work);
+    audit.energy.elastic = stepper->elastic(state, work);
     audit.energy_start = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
     audit.energy_scale = std::max({audit.energy.kinetic, std::abs(audit.energy.potential), audit.energy.elastic});
     started = true;
@@ -191,15 +194,15 @@ StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
   s.control();
-  StepReport report = s.stepper->advance(*s.model, s.state, s.work, s.dt);
+  StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   report.unsolved = s.work.actuation.unsolved;
   s.diagnose(report);
   return report;
 }
 
-const std::vector<ContactReport>& Simulation::contacts() const { return impl_->work.contacts; }
-const VecX& Simulation::torque() const { return impl_->work.torque; }
-const VecX& Simulation::target_miss() const { return impl_->work.target_miss; }
+const std::vector<ContactReport>& Simulation::contacts() const { return impl_->stepper->contacts(); }
+const VecX& Simulation::torque() const { return impl_->stepper->outcome().torque; }
+const VecX& Simulation::target_miss() const { return impl_->stepper->outcome().target_miss; }
 const Audit& Simulation::audit() const { return impl_->audit; }
 const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
@@ -222,7 +225,7 @@ void Simulation::set_state(const State& state) {
   impl_->forgotten = foreign(state, *impl_->entry) ? state.contacts.size() : 0;
   if (impl_->forgotten > 0) impl_->state.contacts.clear();
   impl_->state.family = impl_->entry->memory;
-  impl_->work.current = false;
+  impl_->work.moved();
   impl_->started = false;
 }
 

@@ -1,30 +1,40 @@
 // What every stepper says of a contact in the same way.
 #pragma once
 
+#include <cmath>
+
 #include "tribo/contact.hpp"
 
 namespace tribo {
 
-/// As collision lists it: open, without force.
-inline ContactReport listed_report(const Contact& contact) {
-  ContactReport r;
+/// As collision lists it; what happened to it is added by add_action or leave_open.
+inline void list_contact(const Contact& contact, ContactReport& r) {
   r.id = contact.id;
   r.geometry_a = contact.geometry_a;
   r.geometry_b = contact.geometry_b;
   r.p_WC = contact.p_WC;
   r.R_WC = contact.R_WC;
   r.gap = contact.gap;
-  return r;
 }
 
-/// Adds force, velocity at the end and mode of a contact that acts, under the friction mu. Returns |f_T| [N].
-inline double add_action(const Vec3& f, const Vec3& c, ContactMode mode, double mu, ContactReport& r) {
+/// A contact that did not act.
+inline void leave_open(ContactReport& r) {
+  r.f.setZero();
+  r.c.setZero();
+  r.c_start.setZero();
+  r.mode = ContactMode::Open;
+  r.mu = r.cone_margin = 0;
+}
+
+/// Adds force, velocities at both ends and mode of a contact that acts, under the friction mu.
+inline void add_action(const Vec3& f, const Vec3& c_start, const Vec3& c, ContactMode mode, double mu,
+                       ContactReport& r) {
   r.f = f;
+  r.c_start = c_start;
   r.c = c;
   r.mode = mode;
-  const double tangential = f.head<2>().norm();
-  r.cone_margin = mu * f.z() - tangential;
-  return tangential;
+  r.mu = mu;
+  r.cone_margin = mu * f.z() - std::sqrt(f.x() * f.x() + f.y() * f.y());
 }
 
 }  // namespace tribo

@@ -1,5 +1,6 @@
 // Every stepper: one line each.
 #include "model/names.hpp"
+#include "stepping/step.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -54,7 +55,7 @@ const StepperEntry& stepper_entry(const std::string& name) {
 std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options) {
   const StepperEntry& entry = stepper_entry(name);
   refuse_unused_features(name, model);
-  return entry.make(model, options);
+  return std::make_unique<Stepper>(model, entry.make(model, options), options);
 }
 
 std::string to_string(StepStatus status) {

@@ -1,4 +1,5 @@
-// Buffers and intermediate results of a step, shared by every stepper. They grow between steps and never shrink.
+// What a simulation computes anew in every step, and shares with its controllers. Buffers grow between steps and never
+// shrink.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,7 @@
 #include "dynamics/group.hpp"
 #include "dynamics/motions.hpp"
 #include "tribo/actuation.hpp"
-#include "tribo/contact.hpp"
-#include "tribo/stepper.hpp"
+#include "tribo/state.hpp"
 
 namespace tribo {
 
@@ -18,32 +18,31 @@ struct Workspace {
   explicit Workspace(const Model& model)
       : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
     actuation.resize(model.nv);
-    torque.setZero(model.nv);
-    target_miss.setZero(model.nv);
   }
 
-  /// Poses, M and h at the state; nothing where they stand already.
-  void update(const State& state) {
-    if (current) return;
-    dynamics.compute(state.q, state.v);
-    current = true;
+  /// Poses, velocities and h at the state, and M where it is wanted; nothing where they stand already.
+  void update(const State& state, bool mass_matrix = true) {
+    if (poses_ && (mass_ || !mass_matrix)) return;
+    if (mass_matrix)
+      dynamics.compute(state.q, state.v);
+    else
+      dynamics.compute_motion(state.q, state.v);
+    poses_ = true;
+    mass_ = mass_matrix;
   }
+  /// The state is another now.
+  void moved() { poses_ = mass_ = false; }
+  /// Do poses stand for the present state?
+  bool stands() const { return poses_; }
 
   Dynamics dynamics;
   Collision collision;
   Assembly assembly;
   Actuation actuation;
-  std::vector<BodyMotion> motions;      ///< of bodies, then of moved bodies
-  std::vector<ContactReport> contacts;  ///< of the last step
-  VecX torque;                          ///< of the actuators in the last step (nv) [N m] or [N]
-  VecX target_miss;                     ///< velocity less its target at the end of the last step, 0: none (nv)
-  bool current = false;                 ///< dynamics stands for the present state
+  std::vector<BodyMotion> motions;  ///< of bodies, then of moved bodies
+
+ private:
+  bool poses_ = false, mass_ = false;
 };
-
-/// Rate of a rotation vector r under the angular velocity w in body axes (rk.1).
-Vec3 rotation_rate(const Vec3& r, const Vec3& w);
-
-/// The free joints' linear velocity turned from the axes at the start of the step to those at its end.
-void turn_velocity(const Model& model, const VecX& v_rotation, double dt, VecX& v);
 
 }  // namespace tribo

@@ -1,4 +1,4 @@
-// The energy ledger of the compliant family: its lines are formulas of their own (compliant.6), (compliant.10), so that
+// The energy ledger of the compliant family: its lines are formulas of their own (ledger.1), (ledger.2), so that
 // they add up only where the motion obeys the forces that are charged.
 #include <doctest/doctest.h>
 
@@ -10,13 +10,13 @@ using namespace worlds;
 
 namespace {
 
-struct Scheme {
+struct Method {
   const char* stepper;
   bool midpoint;
   int order;
   double dt;  // [s]
 };
-constexpr Scheme schemes[] = {{"explicit-euler", false, 1, 2e-4},
+constexpr Method schemes[] = {{"explicit-euler", false, 1, 2e-4},
                               {"runge-kutta", false, 4, 1e-3},
                               {"implicit-euler", false, 1, 1e-3},
                               {"exponential", false, 1, 1e-3},
@@ -24,7 +24,7 @@ constexpr Scheme schemes[] = {{"explicit-euler", false, 1, 2e-4},
 
 // A floating base with a damped hip, a damped ball joint and a foot; a motor at the hip, a push, a limit of the hip.
 // Every line of the ledger has work to do.
-Simulation hopper(const Scheme& scheme, double dt, StepperOptions options) {
+Simulation hopper(const Method& scheme, double dt, StepperOptions options) {
   ModelBuilder builder;
   const int material = builder.add_material({"surface", spring(2e3, 20, 0.3)});
   builder.begin_member("hopper", true, "test");
@@ -77,7 +77,7 @@ TEST_CASE("compliant: the ledger closes for every scheme, and all agree on who d
   Simulation truth = hopper(schemes[1], 1e-4, {});
   run(truth, 0.5);
   const EnergyLines& t = truth.audit().energy;
-  for (const Scheme& scheme : schemes) {
+  for (const Method& scheme : schemes) {
     CAPTURE(std::string(scheme.stepper));
     CAPTURE(scheme.midpoint);
     Simulation s = hopper(scheme, scheme.dt, {});
@@ -103,7 +103,7 @@ TEST_CASE("compliant: what a scheme adds falls with its order") {
   StepperOptions options;
   options.compliant.bilateral = true;
   options.compliant.newton_tolerance = 1e-11;
-  for (const Scheme& scheme : schemes) {
+  for (const Method& scheme : schemes) {
     double added[2] = {0, 0};
     for (int i = 0; i < 2; ++i) {
       Simulation s = hopper(scheme, scheme.dt / (1 + i), options);

@@ -14,8 +14,6 @@ using namespace tribo;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Watched {
   explicit Watched(const std::string& name)
       : scene(load_scene(std::string(TRIBO_SCENES) + "/" + name)),

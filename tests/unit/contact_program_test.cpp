@@ -1,5 +1,5 @@
 // The active-set rule of the momentum family: it ends, and what it ends in satisfies what it states.
-#include "stepping/contact_program.hpp"
+#include "stepping/momentum/contact_program.hpp"
 
 #include <doctest/doctest.h>
 

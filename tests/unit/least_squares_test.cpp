@@ -1,5 +1,5 @@
 // Singular systems in three ways, against Eigen's decompositions.
-#include "stepping/least_squares.hpp"
+#include "linalg/least_squares.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Closed-form modes and matrix exponentials against a long-double Taylor series with scaling and squaring, and against
 // each other.
-#include "stepping/matrix_exponential.hpp"
+#include "linalg/matrix_exponential.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "stepping/modal.hpp"
+#include "linalg/modal.hpp"
 
 using namespace tribo;
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "stepping/modal.hpp"
-#include "stepping/polynomial.hpp"
+#include "linalg/modal.hpp"
+#include "linalg/polynomial.hpp"
 #include "tribo/types.hpp"
 
 using namespace tribo;

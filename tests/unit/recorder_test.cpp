@@ -41,7 +41,7 @@ void push_steps(Recorder& recorder, const Scene& scene, int first, int last) {
     report.t = k * scene.dt;
     report.solve.iterations = k;
     report.energy.contacts = -0.5;
-    report.laws.coulomb = k == 3 ? 0.25 : 0.125;
+    report.laws = {0, k == 3 ? 0.25 : 0.125, 0};
     recorder.push(state, torque, contacts, report);
   }
 }

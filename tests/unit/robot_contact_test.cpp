@@ -12,8 +12,6 @@ using namespace tribo;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Lowest lowest(const Scene& scene, const VecX& q) { return lowest_points(*scene.model, q, 0, Vec3::UnitZ()); }
 
 Scene robot(const std::string& name, const std::string& rest = "") {

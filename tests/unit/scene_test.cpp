@@ -12,8 +12,6 @@ using namespace tribo;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::string refusal(const std::string& text, const std::vector<Override>& overrides = {}) {
   try {
     parse_scene(text, "bad.toml", overrides);

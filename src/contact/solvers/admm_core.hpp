@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "tribo/buffer.hpp"
 
 namespace tribo {

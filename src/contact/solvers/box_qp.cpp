@@ -7,7 +7,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double dependent = 1e-11;  // of a diagonal entry: what is left of it below this is rounding
 

@@ -9,14 +9,13 @@
 // no force that stops it: Infeasible. Dense problems only.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 using Side = BoxQp::Side;
 
 class Dantzig final : public ContactSolver {

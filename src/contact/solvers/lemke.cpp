@@ -13,14 +13,13 @@
 // from another basis has no guarantee. Contacts are scaled by their block's mean diagonal. Dense problems only.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double smallest_pivot = 1e-10;  // in the scaled problem, whose diagonal is 1
 
 class Lemke final : public ContactSolver {

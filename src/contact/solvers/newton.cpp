@@ -18,15 +18,13 @@
 // tells which.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }

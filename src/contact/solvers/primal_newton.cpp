@@ -19,14 +19,12 @@
 // 60). G = Y Y^T from the problem's factor, or by a Cholesky factorisation with pivots, cut at the rank of G.
 #include <cmath>
 
-#include "contact/dense.hpp"
+#include "linalg/dense.hpp"
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 enum class Compliance { MuJoCo, Sap };
 

@@ -61,8 +61,6 @@ class Sweep final : public ContactSolver {
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
   // Diagonal blocks with R, and w = Y^T f where there is no dense G.
   void prepare(const ContactProblem& problem, const VecRef& f) {
     diagonal_.resize(9 * problem.nc() + problem.nr());

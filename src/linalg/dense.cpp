@@ -1,0 +1,190 @@
+#include "linalg/dense.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "linalg/clones.hpp"
+
+namespace tribo::dense {
+namespace {
+
+constexpr int panel = 4;
+constexpr double enough = 0.1;  // of the largest entry of a column: then rows are not exchanged
+
+}  // namespace
+
+// Columns in panels of four: each later column is then read and written once for four of them.
+TRIBO_CLONES bool cholesky(double* A, int n) {
+  auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
+  for (int first = 0; first < n; first += panel) {
+    const int last = std::min(first + panel, n);
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      if (!(col[k] > 0)) return false;
+      const double inverse = 1.0 / std::sqrt(col[k]);
+      for (int i = k; i < n; ++i) col[i] *= inverse;
+      for (int j = k + 1; j < last; ++j) {
+        double* __restrict target = column(j);
+        const double x = col[j];
+        for (int i = j; i < n; ++i) target[i] -= x * col[i];
+      }
+    }
+    if (last == n) break;
+    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+    for (int j = last; j < n; ++j) {
+      double* __restrict target = column(j);
+      const double x0 = c0[j], x1 = c1[j], x2 = c2[j], x3 = c3[j];
+      for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+    }
+  }
+  return true;
+}
+
+TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
+  auto column = [=](int k) { return L + static_cast<std::ptrdiff_t>(k) * n; };
+  int k = 0;
+  for (; k + panel <= n; k += panel) {
+    const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
+    const double x0 = b[k] /= c0[k];
+    const double x1 = b[k + 1] = (b[k + 1] - x0 * c0[k + 1]) / c1[k + 1];
+    const double x2 = b[k + 2] = (b[k + 2] - x0 * c0[k + 2] - x1 * c1[k + 2]) / c2[k + 2];
+    const double x3 = b[k + 3] = (b[k + 3] - x0 * c0[k + 3] - x1 * c1[k + 3] - x2 * c2[k + 3]) / c3[k + 3];
+    for (int i = k + panel; i < n; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (; k < n; ++k) {
+    const double* col = column(k);
+    const double x = b[k] /= col[k];
+    for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
+  }
+  for (k = n - 1; k >= 0; --k) {
+    const double* col = column(k);
+    double sum = b[k];
+    for (int i = k + 1; i < n; ++i) sum -= col[i] * b[i];
+    b[k] = sum / col[k];
+  }
+}
+
+TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
+  auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
+  for (int first = 0; first < n; first += panel) {
+    const int last = std::min(first + panel, n);
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      double largest = 0;
+      for (int i = k; i < n; ++i) largest = std::max(largest, std::abs(col[i]));
+      if (!(largest > 1e-300)) return false;
+      int p = k;
+      if (std::abs(col[k]) < enough * largest)
+        while (std::abs(col[p]) < largest) ++p;
+      pivot[k] = p;
+      if (p != k)
+        for (int j = 0; j < n; ++j) std::swap(column(j)[k], column(j)[p]);
+      const double inverse = 1.0 / col[k];
+      for (int i = k + 1; i < n; ++i) col[i] *= inverse;
+      for (int j = k + 1; j < last; ++j) {
+        double* __restrict target = column(j);
+        const double x = target[k];
+        for (int i = k + 1; i < n; ++i) target[i] -= x * col[i];
+      }
+    }
+    if (last == n) break;
+    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+    for (int j = last; j < n; ++j) {
+      double* __restrict target = column(j);
+      const double x0 = target[first];
+      const double x1 = target[first + 1] -= x0 * c0[first + 1];
+      const double x2 = target[first + 2] -= x0 * c0[first + 2] + x1 * c1[first + 2];
+      const double x3 = target[first + 3] -= x0 * c0[first + 3] + x1 * c1[first + 3] + x2 * c2[first + 3];
+      for (int i = last; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+    }
+  }
+  return true;
+}
+
+TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
+  auto column = [=](int k) { return LU + static_cast<std::ptrdiff_t>(k) * n; };
+  for (int k = 0; k < n; ++k)
+    if (pivot[k] != k) std::swap(b[k], b[pivot[k]]);
+  int k = 0;
+  for (; k + panel <= n; k += panel) {
+    const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
+    const double x0 = b[k];
+    const double x1 = b[k + 1] -= x0 * c0[k + 1];
+    const double x2 = b[k + 2] -= x0 * c0[k + 2] + x1 * c1[k + 2];
+    const double x3 = b[k + 3] -= x0 * c0[k + 3] + x1 * c1[k + 3] + x2 * c2[k + 3];
+    for (int i = k + panel; i < n; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (; k < n; ++k) {
+    const double* col = column(k);
+    const double x = b[k];
+    for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
+  }
+  for (k = n; k >= panel; k -= panel) {
+    const double *c0 = column(k - 1), *c1 = column(k - 2), *c2 = column(k - 3), *c3 = column(k - 4);
+    const double x0 = b[k - 1] /= c0[k - 1];
+    const double x1 = b[k - 2] = (b[k - 2] - x0 * c0[k - 2]) / c1[k - 2];
+    const double x2 = b[k - 3] = (b[k - 3] - x0 * c0[k - 3] - x1 * c1[k - 3]) / c2[k - 3];
+    const double x3 = b[k - 4] = (b[k - 4] - x0 * c0[k - 4] - x1 * c1[k - 4] - x2 * c2[k - 4]) / c3[k - 4];
+    for (int i = 0; i < k - panel; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+  }
+  for (--k; k >= 0; --k) {
+    const double* col = column(k);
+    const double x = b[k] /= col[k];
+    for (int i = 0; i < k; ++i) b[i] -= x * col[i];
+  }
+}
+
+TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
+  for (int i = 0; i < n; ++i) y[i] = 0;
+  for (int j = 0; j < n; ++j) {
+    const double* __restrict col = A + static_cast<std::ptrdiff_t>(j) * n;
+    double* __restrict out = y;
+    const double s = x[j];
+    for (int i = 0; i < n; ++i) out[i] += s * col[i];
+  }
+}
+
+TRIBO_CLONES void gram(const double* Y, int n, int m, double* G) {
+  for (int i = 0; i < n * n; ++i) G[i] = 0;
+  for (int k = 0; k < m; k += 4) {  // four columns at a time; those beyond the last count as zero
+    const double* y0 = Y + static_cast<std::ptrdiff_t>(k) * n;
+    const double* y1 = k + 1 < m ? y0 + n : y0;
+    const double* y2 = k + 2 < m ? y1 + n : y0;
+    const double* y3 = k + 3 < m ? y2 + n : y0;
+    for (int j = 0; j < n; ++j) {
+      const double a0 = y0[j], a1 = k + 1 < m ? y1[j] : 0, a2 = k + 2 < m ? y2[j] : 0, a3 = k + 3 < m ? y3[j] : 0;
+      if (a0 == 0 && a1 == 0 && a2 == 0 && a3 == 0) continue;
+      double* __restrict out = G + static_cast<std::ptrdiff_t>(j) * n;
+      for (int i = j; i < n; ++i) out[i] += a0 * y0[i] + a1 * y1[i] + a2 * y2[i] + a3 * y3[i];
+    }
+  }
+  for (int j = 0; j < n; ++j)
+    for (int i = j + 1; i < n; ++i)
+      G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
+}
+
+TRIBO_CLONES void subtract_product(const double* A, const double* B, int rows, int inner, int columns, double* C) {
+  if (rows == 6 && inner == 6) {  // free bodies: the compiler unrolls
+    for (int j = 0; j < columns; ++j) {
+      double* __restrict out = C + static_cast<std::ptrdiff_t>(j) * 6;
+      const double* b = B + static_cast<std::ptrdiff_t>(j) * 6;
+      double sum[6];
+      for (int i = 0; i < 6; ++i) sum[i] = out[i];
+      for (int k = 0; k < 6; ++k)
+        for (int i = 0; i < 6; ++i) sum[i] -= A[6 * k + i] * b[k];
+      for (int i = 0; i < 6; ++i) out[i] = sum[i];
+    }
+    return;
+  }
+  for (int j = 0; j < columns; ++j)
+    for (int k = 0; k < inner; ++k) {
+      double* __restrict out = C + static_cast<std::ptrdiff_t>(j) * rows;
+      const double* __restrict a = A + static_cast<std::ptrdiff_t>(k) * rows;
+      const double b = B[static_cast<std::ptrdiff_t>(j) * inner + k];
+      for (int i = 0; i < rows; ++i) out[i] -= b * a[i];
+    }
+}
+
+}  // namespace tribo::dense

@@ -1,0 +1,238 @@
+// The law of compliant contact: which contacts act, their displacements and forces, and the energy that they store.
+#include <algorithm>
+#include <cmath>
+
+#include "model/names.hpp"
+#include "stepping/compliant/compliant.hpp"
+#include "stepping/contact_points.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double touch_slop = 1e-7;     // a gap that counts as touching when a step was split there [m]
+constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
+constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
+
+void require(bool good, const std::string& field, double value, const std::string& bound) {
+  if (!good || !std::isfinite(value))
+    throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
+}
+
+}  // namespace
+
+Compliant::Compliant(const Model& model, const StepperOptions& options) : options_(options) {
+  const CompliantOptions& c = options.compliant;
+  require(c.accuracy >= 0, "accuracy", c.accuracy, "finite and >= 0");
+  require(c.limit_stiffness > 0, "limit_stiffness", c.limit_stiffness, "finite and > 0 N m/rad or N/m");
+  require(c.limit_damping >= 0, "limit_damping", c.limit_damping, "finite and >= 0 N m s/rad or N s/m");
+  require(c.order == 1 || c.order == 2 || c.order == 3 || c.order == 5 || c.order == 7, "order", c.order,
+          "1, 2, 3, 5 or 7");
+  require(c.max_newton >= 1, "max_newton", c.max_newton, ">= 1");
+  require(c.max_halvings >= 0, "max_halvings", c.max_halvings, ">= 0");
+  require(c.regularisation > 0 && c.regularisation <= 1e-3, "regularisation", c.regularisation, "> 0 and <= 1e-3");
+  require(c.newton_tolerance > 0, "newton_tolerance", c.newton_tolerance, "finite and > 0 m/s or rad/s");
+  for (const Body& b : model.bodies) {
+    if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
+    if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
+      limited_.push_back({b.iv, b.iq});
+  }
+  split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
+  for (VecX* x : {&zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_}) x->setZero(model.nv);
+}
+
+double Compliant::contact_margin(double margin) const {
+  return options_.compliant.bilateral ? std::max(margin, bilateral_margin) : margin;
+}
+
+void Compliant::begin(const Start& start) {
+  springs_.clear();
+  contacts_.clear();
+  open_.clear();
+  auto memory = start.state.contacts.begin();
+  const auto end = start.state.contacts.end();
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    while (memory != end && memory->id < start.contacts[i].id) ++memory;
+    const bool known = memory != end && memory->id == start.contacts[i].id;
+    add_spring(start, static_cast<int>(i), known ? &*memory : nullptr);
+  }
+  list_limits(start);
+  factored_ = false;
+}
+
+// Where the feature of a pair changed while it touched, the new contact goes on with the displacement of the nearest.
+const ContactMemory* Compliant::neighbour(const Start& start, const Contact& contact) const {
+  const State& state = start.state;
+  const ContactMemory* nearest = nullptr;
+  double distance = 0;
+  const std::uint64_t pair = contact.id >> 16;
+  auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), pair << 16,
+                             [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
+  for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
+    if (!it->touched) continue;
+    const double d = (to_world(start.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
+    if (nearest == nullptr || d < distance) {
+      nearest = &*it;
+      distance = d;
+    }
+  }
+  return nearest;
+}
+
+void Compliant::add_spring(const Start& start, int listed, const ContactMemory* memory) {
+  const Model& model = start.model;
+  const CompliantOptions& rules = options_.compliant;
+  const Dynamics& dynamics = start.dynamics;
+  Contact c = start.contacts[at(listed)];
+  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  const Vec3 velocity =
+      c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
+  const bool touched = memory != nullptr && memory->touched;
+  const bool landing = split_ && c.gap <= touch_slop && velocity.z() < 0;
+  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory->rest, 0.0) : c.gap < 0 || landing;
+  if (!active) {
+    open_.push_back({c.id, c.gap, velocity.z()});
+    return;
+  }
+  const SurfacePair& surface = model.surface(c.surface);
+  const double Kt = std::isnan(surface.stiffness_tangential) ? surface.stiffness : surface.stiffness_tangential;
+  const double Bt = std::isnan(surface.damping_tangential) ? surface.damping : surface.damping_tangential;
+  Spring s;
+  s.listed = listed;
+  s.K = Vec3(Kt, Kt, surface.stiffness);
+  s.B = Vec3(Bt, Bt, surface.damping);
+  s.mu_stick = surface.mu_static;
+  s.mu_slip = surface.mu_dynamic;
+  s.c = velocity;
+  s.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
+  s.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
+  s.on_a = to_body(dynamics, c.body_a, c.p_WC - s.off_a);
+  s.on_b = to_body(dynamics, c.body_b, c.p_WC - s.off_b);
+  s.point = to_body(dynamics, c.body_b, c.p_WC);
+  s.fresh = !touched;
+  if (touched) s.last = memory->f;
+  const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(start, c) : nullptr;
+  if (source != nullptr) {
+    const Vec3 held = to_world(dynamics, c.body_b, source->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source->anchor));
+    s.x = Vec3(x.x(), x.y(), 0);
+    s.rest = source->rest;
+    s.slipping = source->mode == ContactMode::Slip;
+    const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
+    if (touched && rolled.head<2>().norm() < roll_slop) {
+      s.point = source->point;
+      s.anchor = source->anchor;
+      s.moved = false;
+    }
+  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touch_slop)) {
+    s.rest = c.gap;
+  }
+  s.x.z() = c.gap - s.rest;
+  if (s.slipping && rules.slip == SlipAnchor::SetUndamped) s.B.x() = s.B.y() = 0;
+  s.f = force(s, s.x, s.c, s.mode);
+  if (s.mode == ContactMode::Slip && !draws(s)) {
+    s.x.head<2>() = -s.f.head<2>().cwiseQuotient(s.K.head<2>());  // (compliant.3)
+    s.moved = true;
+  }
+  springs_.push_back(s);
+  contacts_.push_back(c);
+}
+
+void Compliant::list_limits(const Start& start) {
+  const VecX &q = start.state.q, &v = start.state.v;
+  const VecX &lower = start.model.joints.lower, &upper = start.model.joints.upper;
+  limits_.clear();
+  rows_.clear();
+  for (const auto& [iv, iq] : limited_) {
+    for (double sign : {1.0, -1.0}) {
+      const double gap = sign > 0 ? q[iq] - lower[iv] : upper[iv] - q[iq];
+      if (!(gap < 0)) continue;
+      LimitSpring limit;
+      limit.gap = gap;
+      limit.c = sign * v[iv];
+      limit.f = limit_force(limit.gap, limit.c);
+      limits_.push_back(limit);
+      rows_.push_back({iv, sign, 0, 0, 0, 0, Row::Kind::Limit});
+    }
+  }
+}
+
+double Compliant::limit_force(double gap, double c) const {
+  if (gap >= 0) return 0;
+  return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * c);
+}
+
+Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) const {
+  mode = ContactMode::Stick;
+  if (options_.compliant.bilateral) return f;
+  if (!(f.z() > 0)) {  // (compliant.2)
+    mode = ContactMode::Open;
+    return Vec3::Zero();
+  }
+  const double tangential = f.head<2>().norm();
+  if (tangential <= (spring.slipping ? spring.mu_slip : spring.mu_stick) * f.z()) return f;
+  mode = ContactMode::Slip;
+  const double share = spring.mu_slip * f.z() / tangential;  // (compliant.3)
+  return Vec3(share * f.x(), share * f.y(), f.z());
+}
+
+Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
+  if (!options_.compliant.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
+    mode = ContactMode::Open;
+    return Vec3::Zero();
+  }
+  return project(s, -s.K.cwiseProduct(x) - s.B.cwiseProduct(c), mode);  // (compliant.1)
+}
+
+// The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
+//   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
+Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage) const {
+  const Spring& s = springs_[i];
+  const Contact& c = contacts_[i];
+  Followed f;
+  Vec3 passed = Vec3::Zero(), rate = Vec3::Zero();
+  auto side = [&](int body, const Vec3& on, const Vec3& off, double sign, Vec3& p, Mat3& turn) {
+    p = c.p_WC;
+    turn.setIdentity();
+    if (body < 0) return;
+    const Placement &X = stage.X_WB(body), &X0 = start.dynamics.X_WB(body);
+    p = X * on + off;
+    passed += sign * (p - c.p_WC);
+    rate += sign * stage.point_velocity(body, p);
+    if (off.isZero(0)) return;
+    turn.noalias() = X.R * X0.R.transpose();
+    const Vec3 theta(turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1));
+    passed += 0.5 * sign * theta.cross(off);
+  };
+  side(c.body_b, s.on_b, s.off_b, 1, f.p_b, f.turn_b);
+  side(c.body_a, s.on_a, s.off_a, -1, f.p_a, f.turn_a);
+  f.x = s.x + c.R_WC.transpose() * passed;
+  f.c = c.R_WC.transpose() * rate;
+  return f;
+}
+
+// Springs that are stretched along the normal hold nothing: they do not pull.
+Elastic Compliant::stored(const State&) {
+  double energy = 0;
+  for (const Spring& s : springs_) {
+    if (s.x.z() > 0 && !options_.compliant.bilateral) continue;
+    energy += 0.5 * s.x.cwiseProduct(s.K).dot(s.x);
+  }
+  for (const LimitSpring& l : limits_) energy += 0.5 * options_.compliant.limit_stiffness * l.gap * l.gap;
+  return {energy, 0};
+}
+
+void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    const Contact& c = contacts_[i];
+    const Vec3 f_W = c.R_WC * springs_[i].f;
+    dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
+    if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
+  }
+  for (std::size_t j = 0; j < limits_.size(); ++j) tau[rows_[j].dof] += rows_[j].sign * limits_[j].f;
+}
+
+void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {
+  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) dynamics.solve_in_place(t, tau.data());
+}
+
+}  // namespace tribo

@@ -1,0 +1,123 @@
+// The classic Runge-Kutta method of order four on visco-elastic contact.
+//
+// Within a step the state is written in the coordinates of (chart.1), so that the method is used on a vector space.
+// The list of contacts is that of the start; their points move with the bodies. Anchors that are drawn (compliant.8)
+// are coordinates too, where h K <= B; else their time constant is shorter than the step. Gains are taken at the start.
+#include "dynamics/chart.hpp"
+#include "dynamics/group.hpp"
+#include "stepping/compliant/compliant.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+class RungeKutta final : public Compliant {
+ public:
+  RungeKutta(const Model& model, const StepperOptions& options)
+      : Compliant(model, options), stage_(model), chart_(model) {
+    for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
+  }
+
+ private:
+  void charge(const Start&, Outcome& out) override { out.work = work_; }
+  int order() const override { return 4; }
+
+  bool cross(const Start& start, Outcome& out) override {
+    const double h = start.dt;
+    const VecX& v = start.state.v;
+    constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    slips_.assign(springs_.size(), {});
+    for (Spring& s : springs_) {
+      s.mean.setZero();
+      s.drawn.setZero();
+      s.drawn_by_stages = draws(s) && h * s.K.x() <= s.B.x();
+    }
+    for (LimitSpring& l : limits_) l.mean = 0;
+    sum_move_.setZero();
+    sum_u_.setZero();
+    work_ = {};
+    for (int k = 0; k < 4; ++k) {
+      if (k == 0) {
+        move_.setZero();
+        u_ = v;
+      } else {
+        move_ = node[k] * h * k_move_;
+        u_ = v + node[k] * h * k_u_;
+        for (Slip& s : slips_) s.way = node[k] * h * s.rate;
+      }
+      rates(start, out.torque, weight[k] * h, k == 0);
+      sum_move_ += weight[k] * k_move_;
+      sum_u_ += weight[k] * k_u_;
+    }
+    out.v_end = v + h * sum_u_;
+    out.v_mean = sum_move_;
+    for (Spring& s : springs_) s.mean /= h;
+    for (LimitSpring& l : limits_) l.mean /= h;
+    return true;
+  }
+
+  // Rates of the coordinates at (move_, u_); forces and slips are summed over the time of the stage.
+  void rates(const Start& start, const VecX& torque, double time, bool first) {
+    const Model& model = start.model;
+    q_stage_ = start.state.q;
+    integrate(model, move_, 1, q_stage_);
+    v_stage_ = u_;
+    chart_.turn(move_, -1, v_stage_);
+    stage_.compute(q_stage_, v_stage_);
+    stage_.factor(zero_);
+    a_ = torque + start.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
+    add_forces(start, time, first);
+    to_acceleration(model, stage_, a_);
+    if (start.audited) add_instant(start, torque, {stage_, v_stage_, a_, v_stage_, time}, work_);
+    chart_.rate(move_, u_, k_move_);
+    k_u_ = a_;
+    chart_.turn(move_, 1, k_u_);
+  }
+
+  void add_forces(const Start& start, double time, bool first) {
+    for (std::size_t i = 0; i < springs_.size(); ++i) {
+      Spring& s = springs_[i];
+      const Contact& c = contacts_[i];
+      Followed at_stage = follow(i, start, stage_);
+      at_stage.x.head<2>() -= slips_[i].way;
+      ContactMode mode;
+      const Vec3 f = force(s, at_stage.x, at_stage.c, mode);
+      if (first) s.mode = mode;
+      if (mode == ContactMode::Slip) s.mode = mode;
+      s.mean += time * f;
+      if (start.audited) work_.contacts += time * f.dot(at_stage.c);
+      if (s.drawn_by_stages) {
+        slips_[i].rate.setZero();
+        if (mode != ContactMode::Stick) slips_[i].rate = slip_rate(s, at_stage.x, at_stage.c, f);
+        s.drawn += time * slips_[i].rate;
+      }
+      stage_.add_force(c.body_b, at_stage.p_b, c.R_WC * f, a_);
+      if (c.body_a >= 0) stage_.add_force(c.body_a, at_stage.p_a, -(c.R_WC * f), a_);
+    }
+    for (std::size_t j = 0; j < limits_.size(); ++j) {
+      const Row& row = rows_[j];
+      const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
+      limits_[j].mean += time * f;
+      if (start.audited) work_.constraints += time * row.sign * f * v_stage_[row.dof];
+      a_[row.dof] += row.sign * f;
+    }
+  }
+
+  struct Slip {
+    Eigen::Vector2d way{0, 0}, rate{0, 0};  // of the anchor, in C [m], [m/s]
+  };
+
+  Dynamics stage_;
+  std::vector<Slip> slips_;
+  Chart chart_;
+  VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_;
+  Work work_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_runge_kutta(const Model& model, const StepperOptions& options) {
+  return std::make_unique<RungeKutta>(model, options);
+}
+
+}  // namespace tribo

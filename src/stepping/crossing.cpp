@@ -1,0 +1,248 @@
+// The ledger of a step. A scheme takes its forces at instants, each for a time t; the times add up to the step's. With
+// M, h, v and a of each instant, the work of a force f and what the scheme itself adds are
+//   W_f = sum t v . f                                                                                        (ledger.2)
+//   W_int = E(q+, v+) - E(q, v) - sum t v . (M a + h) - W_recovery,  E = T + V and the energy of joint springs  (ledger.1)
+// M a + h is the force that the motion needs; no force that acts stands in (ledger.1). The ledger closes because the
+// accelerations satisfy the equations of motion with the forces that are charged, and for no other reason. Energy that
+// contacts store is taken off their line.
+#include "stepping/crossing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+
+Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& options)
+    : model_(model),
+      scheme_(scheme),
+      margin_(scheme.contact_margin(options.margin)),
+      audit_(options.audit),
+      divides_(scheme.substeps().any()),
+      looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
+      chart_(model),
+      judge_(model) {
+  outcome_.resize(model.nv);
+}
+
+void Crossing::open(State& state, Workspace& work, double dt, StepReport& report) {
+  if (dt != dt_) begun_ = false;
+  state_ = &state;
+  work_ = &work;
+  report_ = &report;
+  dt_ = h_ = dt;
+  t_start_ = state.t;
+  if (divides_) {
+    q_control_ = state.q;
+    v_control_ = state.v;
+  }
+  contacts_.clear();
+  report.substeps = 0;
+  outcome_.solve = {};
+}
+
+Start Crossing::start(double h) const {
+  return {.model = model_,
+          .state = *state_,
+          .dynamics = work_->dynamics,
+          .contacts = work_->collision.contacts(),
+          .assembly = work_->assembly,
+          .actuation = work_->actuation,
+          .q_control = divides_ ? q_control_ : state_->q,
+          .v_control = divides_ ? v_control_ : state_->v,
+          .dt = h,
+          .step = dt_,
+          .audited = audit_ == AuditLevel::Full};
+}
+
+// A function of the state alone, so that a restored run goes on bit for bit.
+void Crossing::begin() {
+  const State& state = *state_;
+  if (looks_ && begun_ && work_->stands() && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
+  work_->update(state, scheme_.needs_mass_matrix());
+  fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
+  work_->collision.detect(work_->motions, {margin_, dt_}, state.contacts);
+  scheme_.begin(start(dt_));
+  if (!looks_) return;
+  q_known_ = state.q;
+  v_known_ = state.v;
+  t_known_ = state.t;
+  begun_ = true;
+}
+
+bool Crossing::solve(double h) {
+  h_ = h;
+  outcome_.status = StepStatus::Ok;
+  outcome_.held = 1;
+  start_.emplace(start(h));
+  scheme_.solve(*start_, outcome_);
+  return outcome_.status != StepStatus::Unconverged;
+}
+
+bool Crossing::commit() {
+  State& state = *state_;
+  const Start& start = *start_;
+  q_next_ = state.q;
+  integrate(model_, outcome_.v_mean, h_, q_next_);
+  turn_to_end();
+  scheme_.correct(start, outcome_, q_next_, v_next_);
+  if (!q_next_.allFinite() || !v_next_.allFinite()) return false;
+  scheme_.finish(start, outcome_);
+  if (audit_ != AuditLevel::Off) laws_ = judge_(start, outcome_);
+  count_changes(start);
+  if (audit_ == AuditLevel::Full) charge(start);
+  state.q.swap(q_next_);
+  state.v.swap(v_next_);
+  state.contacts.swap(outcome_.memory);
+  outcome_.memory.reserve(state.contacts.capacity());  // whichever comes back has room
+  state.t += h_;
+  work_->moved();
+  begun_ = false;
+  if (looks_) begin();
+  return true;
+}
+
+// Free joints: from the axes of the start to those of the end. What is corrected turns the body, not its motion.
+void Crossing::turn_to_end() {
+  v_next_ = outcome_.v_end;
+  chart_.turn(outcome_.v_mean, -h_, v_next_);
+  for (int i : chart_.free()) {
+    if (outcome_.correction.segment<3>(i + 3).isZero(0)) continue;
+    const Vec3 w = v_next_.segment<3>(i + 3);
+    v_next_.segment<3>(i + 3) = rotation_exponential(-h_ * outcome_.v_mean.segment<3>(i + 3)) * w;
+  }
+}
+
+void Crossing::charge(const Start& start) {
+  outcome_.work = {};
+  scheme_.charge(start, outcome_);
+  energy_before_ = work_->dynamics.kinetic() + work_->dynamics.potential();
+  elastic_before_ = scheme_.stored(start.state);
+}
+
+// Contacts that began or ceased to carry force, or began to slip, beside what is remembered of them.
+void Crossing::count_changes(const Start& start) {
+  made_ = broken_ = slipped_ = 0;
+  auto memory = start.state.contacts.begin();
+  const auto end = start.state.contacts.end();
+  for (const ContactReport& r : outcome_.contacts) {
+    while (memory != end && memory->id < r.id) ++memory;
+    const bool known = memory != end && memory->id == r.id && memory->touched;
+    const bool loaded = known && memory->f.z() > 0, loads = r.f.z() > 0;
+    made_ += loads && !loaded;
+    broken_ += loaded && !loads;
+    slipped_ += r.mode == ContactMode::Slip && !(known && memory->mode == ContactMode::Slip);
+  }
+}
+
+void Crossing::close() {
+  StepReport& report = *report_;
+  if (outcome_.status != StepStatus::Ok) report.status = outcome_.status;
+  report.solve = outcome_.solve;
+  report.islands = outcome_.islands_solved;
+  report.made += made_;
+  report.broken += broken_;
+  report.slipped += slipped_;
+  report.laws.add(laws_);
+  merge();
+  ++report.substeps;
+  if (audit_ != AuditLevel::Full) return;
+  work_->update(*state_, scheme_.needs_mass_matrix());  // the next step needs it anyway
+  const Elastic elastic = scheme_.stored(*state_);
+  const Work& w = outcome_.work;
+  EnergyLines& sum = report.energy;
+  sum.kinetic = work_->dynamics.kinetic();
+  sum.potential = work_->dynamics.potential();
+  sum.elastic = elastic.sum();
+  sum.actuators += w.actuators;
+  sum.damping += w.damping;
+  sum.external += w.external;
+  sum.constraints += w.constraints;
+  sum.recovery += w.recovery;
+  sum.contacts += w.contacts + elastic.contacts - elastic_before_.contacts;
+  sum.integrator += sum.kinetic + sum.potential + elastic.joints - energy_before_ - elastic_before_.joints - w.motion -
+                    w.recovery;  // (ledger.1)
+}
+
+// Into the contacts of the step: impulses, the union of the lists.
+void Crossing::merge() {
+  if (!divides_) return;
+  if (report_->substeps == 0) {
+    first_h_ = h_;
+    contacts_ = outcome_.contacts;  // copies: each list keeps the memory that it has grown to
+    return;
+  }
+  if (report_->substeps == 1)
+    for (ContactReport& r : contacts_) r.f *= first_h_;
+  merged_.clear();
+  auto a = contacts_.begin();
+  for (const ContactReport& r : outcome_.contacts) {
+    while (a != contacts_.end() && a->id < r.id) merged_.push_back(*a++);
+    merged_.push_back(r);
+    ContactReport& m = merged_.back();
+    m.f *= h_;
+    if (a == contacts_.end() || a->id != r.id) continue;
+    m.f += a->f;
+    m.gap = a->gap;
+    m.cone_margin = std::min(m.cone_margin, a->cone_margin);
+    if (m.mode == ContactMode::Open) m.mode = a->mode;
+    ++a;
+  }
+  merged_.insert(merged_.end(), a, contacts_.end());
+  contacts_ = merged_;
+}
+
+void Crossing::finish() {
+  State& state = *state_;
+  StepReport& report = *report_;
+  state.t = t_known_ = t_start_ + dt_;
+  ++state.step;
+  report.t = state.t;
+  if (report.substeps > 1)
+    for (ContactReport& r : contacts_) r.f /= dt_;  // impulses were summed
+  report.contacts = static_cast<int>(contacts().size());
+  for (const ContactReport& r : contacts()) {
+    report.closed += r.f.z() > 0;
+    report.penetration = std::max(report.penetration, -r.gap);
+  }
+  report.gave_way = outcome_.gave_way;
+  report.worst_target = outcome_.worst_target;
+  if (report.worst_target >= 0) report.target_miss = outcome_.target_miss[report.worst_target];
+}
+
+Elastic Crossing::elastic(State& state, Workspace& work) {
+  state_ = &state;
+  work_ = &work;
+  q_control_ = state.q;
+  v_control_ = state.v;
+  if (scheme_.stores_energy())
+    begin();
+  else
+    work.update(state, scheme_.needs_mass_matrix());
+  return scheme_.stored(state);
+}
+
+void Crossing::save(Saved& saved) const {
+  saved.q = state_->q;
+  saved.v = state_->v;
+  saved.t = state_->t;
+  saved.memory = state_->contacts;
+  saved.contacts = contacts_;
+  saved.report = *report_;
+}
+
+void Crossing::restore(const Saved& saved) {
+  take_back(saved);
+  *report_ = saved.report;
+}
+
+void Crossing::take_back(const Saved& saved) {
+  state_->q = saved.q;
+  state_->v = saved.v;
+  state_->t = saved.t;
+  state_->contacts = saved.memory;
+  contacts_ = saved.contacts;
+  work_->moved();
+  begun_ = false;
+}
+
+}  // namespace tribo

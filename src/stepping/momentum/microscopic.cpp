@@ -1,0 +1,65 @@
+// The microscopic stepper: a spring and a damper at every point that touches, friction by the speed of sliding.
+//   f_N = max(0, -K phi - B c_N),  f_F = -mu_d f_N w(|c_F|) c_F / |c_F|,  w(x) = 1 - exp(-k_w x)      (microscopic.1)
+// evaluated at the four stages of (momentum.5). Friction needs speed: a point that is pushed along the surface by the
+// share x < 1 of mu_d f_N never rests, it creeps at
+//   v = -ln(1 - x) / k_w                                                                              (microscopic.2)
+#include <cmath>
+
+#include "stepping/momentum/momentum.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double usual_ramp = 100;  // k_w [s/m]
+
+class Microscopic final : public MomentumFamily {
+ public:
+  Microscopic(const Model& model, const StepperOptions& options) : MomentumFamily(model, options) {
+    default_kw_ = usual_ramp;
+  }
+
+  bool stores_energy() const override { return true; }
+
+ private:
+  void find_forces(const Start& start, Outcome&) override {
+    for (Touching& t : touching_) {
+      t.f = stage_force(t, t.c.gap, t.v);
+      t.mode = t.f.z() > 0 ? ContactMode::Slip : ContactMode::Open;
+    }
+    for (JointForce& j : joints_) j.f = stage_force(j, j.d, j.sign * start.state.v[j.dof]);
+  }
+
+  // (microscopic.1)
+  Vec3 stage_force(const Touching& t, double gap, const Vec3& c) const override {
+    if (gap >= 0) return Vec3::Zero();
+    const double normal = -t.surface.stiffness * gap - t.surface.damping * c.z();
+    if (!(normal > 0)) return Vec3::Zero();
+    const double speed = std::hypot(c.x(), c.y());
+    const double share = speed > 0 ? -t.surface.mu_dynamic * normal * ramp(speed) / speed : 0;
+    return Vec3(share * c.x(), share * c.y(), normal);
+  }
+
+  double stage_force(const JointForce&, double gap, double rate) const override {
+    if (gap >= 0) return 0;
+    return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * rate);
+  }
+
+  Elastic stored(const State&) override {
+    double energy = 0;
+    for (const Touching& t : touching_) {
+      const double depth = std::min(t.c.gap, 0.0);
+      energy += 0.5 * t.surface.stiffness * depth * depth;
+    }
+    for (const JointForce& j : joints_) energy += 0.5 * options_.compliant.limit_stiffness * j.d * j.d;
+    return {energy, 0};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_microscopic(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Microscopic>(model, options);
+}
+
+}  // namespace tribo

@@ -1,0 +1,202 @@
+// Steppers of the momentum family that solve for the impulses which bring the contact points to rest.
+//
+//   momentum:    1/2 |A p + b + k d|^2 + 1/2 lambda |p|^2 -> min, unilateral normals, by (program.1) to (program.6)
+//                                                                              (momentum.7) [Wakisaka2014, 13, 14]
+//   relaxed:     the same with k = 0, and soft spring-dampers along the normal, in parallel:
+//                f_N += max(0, -K phi - B v_N),  K = m w^2, B = 2 m w, m = 1/A_NN, w dt = soft_spring   (momentum.8)
+//                                                                              [Sugihara2006; Wakisaka2014, 11]
+//   macroscopic: A p + b = 0, completely plastic, by pivoting or minimum norm                           (momentum.9)
+// lambda = (relaxation tr A / n)^2 over the n unknowns of an island: it scales with the inverse square of mass, so that
+// one relaxation suits every model. At rest the shortage of the relaxed impulse is what the displacement makes up for,
+//   k d = -lambda A^-1 p, |d| about relaxation^2 |g| dt^2 / compensation                                (momentum.10)
+// k = compensation / dt. A point that came in with the speed v leaves with at most compensation v.
+//
+// Friction: (program.2) to (program.5), with w(x) = 1 - exp(-k_w x)                                     (momentum.11)
+// [Wakisaka2014, 18 to 23]. Departs from it: sliding friction acts while the normals are solved; taken as at rest, the
+// points of a sliding box would be stopped within the step, the box would trip over them, and the normals be those of
+// tripping. friction_in_program = false is the paper's order.
+#include <cmath>
+
+#include "contact/assembly.hpp"
+#include "stepping/momentum/contact_program.hpp"
+#include "stepping/momentum/momentum.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr std::size_t most_trees = 64;  // of macroscopic
+
+enum class Variant { Momentum, Relaxed, Macroscopic };
+
+class Impulses final : public MomentumFamily {
+ public:
+  Impulses(const Model& model, const StepperOptions& options, Variant variant)
+      : MomentumFamily(model, options), variant_(variant), model_(&model) {
+    rules_.relaxation = options.momentum.relaxation;
+    rules_.friction_in_program = options.momentum.friction_in_program;
+    if (variant == Variant::Macroscopic)
+      rules_.solve =
+          options.momentum.singular == SingularSolve::Pivoting ? ProgramSolve::Pivoting : ProgramSolve::MinimumNorm;
+    if (variant == Variant::Macroscopic && model.trees.size() > most_trees)
+      throw InvalidInput("the model has " + std::to_string(model.trees.size()) +
+                         " separate bodies and robots: the stepper 'macroscopic' keeps a dense A and takes at most " +
+                         std::to_string(most_trees) + "; 'momentum' and 'rigid' take more");
+    dof_body_.resize(at(model.nv));
+    for (std::size_t b = 0; b < model.bodies.size(); ++b)
+      for (int k = 0; k < nv_of(model.bodies[b].joint); ++k)
+        dof_body_[at(model.bodies[b].iv + k)] = static_cast<int>(b);
+  }
+
+ private:
+  void find_forces(const Start& start, Outcome& out) override {
+    out.solve = {};
+    out.status = StepStatus::Ok;
+    contacts_.clear();
+    rows_.clear();
+    for (Touching& t : touching_) {
+      contacts_.push_back(t.c);
+      t.b = t.v + start.dt * point_acceleration(start.dynamics, t.c);  // (momentum.1), at the accelerations of x0
+    }
+    for (const JointForce& j : joints_) rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
+    start.assembly.group(contacts_, rows_);
+    out.islands_solved = start.assembly.islands();
+    for (int i = 0; i < start.assembly.islands(); ++i) solve_island(start, start.assembly.island(i), out);
+  }
+
+  void solve_island(const Start& start, const Island& island, Outcome& out) {
+    list_items(start.state, island, start.dt);
+    fill_matrix(island);
+    out.solve.iterations += program_.solve(rules_);
+    if (!program_.converged()) out.status = StepStatus::Unconverged;
+    take_forces(island, start.dt, out);
+  }
+
+  // Items of the program: contacts first, then joints.
+  void list_items(const State& state, const Island& island, double dt) {
+    const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
+    program_.resize(3 * nc + nr);
+    program_.items.resize(at(nc + nr));
+    const double k = variant_ == Variant::Momentum ? options_.momentum.compensation / dt : 0;
+    for (int i = 0; i < nc; ++i) {
+      const Touching& t = touching_[at(island.contacts[at(i)])];
+      ProgramItem& item = program_.items[at(i)];
+      item = {};
+      item.first = 3 * i;
+      item.mu_rest = t.surface.mu_static;
+      item.mu_slide = t.surface.mu_dynamic;
+      item.slid = t.slid;
+      item.fresh = t.fresh;
+      const Vec3 w = t.b + k * t.d;
+      program_.w.map().segment<3>(item.first) = w;
+      program_.p.map().segment<3>(item.first) = dt * t.f;
+      const double speed = t.v.head<2>().norm(), drift = w.head<2>().norm();
+      item.ramp = t.slid ? ramp(speed) : 1;
+      if (speed > 0)
+        item.heading = -t.v.head<2>() / speed;
+      else if (drift > 0)
+        item.heading = -w.head<2>() / drift;
+    }
+    for (int r = 0; r < nr; ++r) {
+      const JointForce& j = joints_[at(island.rows[at(r)])];
+      ProgramItem& item = program_.items[at(nc + r)];
+      item = {};
+      item.kind = j.friction > 0 ? ProgramItem::Kind::Friction : ProgramItem::Kind::Limit;
+      item.first = 3 * nc + r;
+      item.bound = dt * j.friction;
+      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + k * j.d;
+    }
+  }
+
+  // Column by column: the response to a unit force, by articulated-body passes (momentum.1).
+  void fill_matrix(const Island& island) {
+    watched_.clear();
+    for (int i : island.contacts)
+      for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
+        if (body >= 0) watched_.push_back(body);
+    for (int r : island.rows) watched_.push_back(dof_body_[at(joints_[at(r)].dof)]);
+    articulated_.watch(watched_);
+    const int nc = static_cast<int>(island.contacts.size()), n = program_.size();
+    for (int column = 0; column < n; ++column) {
+      int trees[2] = {-1, -1};  // that the force moves
+      if (column < 3 * nc) {
+        const Contact& c = contacts_[at(island.contacts[at(column / 3)])];
+        const Vec3 axis = c.R_WC.col(column % 3);
+        articulated_.respond({c.body_b, c.p_WC, axis}, {c.body_a, c.p_WC, -axis}, -1, 0);
+        trees[0] = tree_of(c.body_b), trees[1] = tree_of(c.body_a);
+      } else {
+        const JointForce& j = joints_[at(island.rows[at(column - 3 * nc)])];
+        articulated_.respond({}, {}, j.dof, j.sign);
+        trees[0] = tree_of(dof_body_[at(j.dof)]);
+      }
+      auto moved = [&](int tree) { return tree >= 0 && (tree == trees[0] || tree == trees[1]); };
+      for (int i = 0; i < nc; ++i) {
+        const Contact& c = contacts_[at(island.contacts[at(i)])];
+        if (!moved(tree_of(c.body_a)) && !moved(tree_of(c.body_b))) continue;
+        const Vec3 a = c.R_WC.transpose() * (articulated_.point_acceleration(c.body_b, c.p_WC) -
+                                             articulated_.point_acceleration(c.body_a, c.p_WC));
+        for (int k = 0; k < 3; ++k) program_.add(3 * i + k, a[k]);
+      }
+      for (int r = 3 * nc; r < n; ++r) {
+        const JointForce& j = joints_[at(island.rows[at(r - 3 * nc)])];
+        if (moved(tree_of(dof_body_[at(j.dof)]))) program_.add(r, j.sign * articulated_.acceleration_of(j.dof));
+      }
+      program_.end_column();
+    }
+  }
+
+  int tree_of(int body) const { return body < 0 ? -1 : model_->bodies[at(body)].tree; }
+
+  void take_forces(const Island& island, double dt, Outcome& out) {
+    const int nc = static_cast<int>(island.contacts.size());
+    Residual& residual = out.solve.residual;
+    for (int i = 0; i < nc; ++i) {
+      Touching& t = touching_[at(island.contacts[at(i)])];
+      const ProgramItem& item = program_.items[at(i)];
+      t.f = program_.p.map().segment<3>(item.first) / dt;
+      const double left = program_.residual(item.first + 2);  // of the normal row [m/s]
+      t.mode = item.out || !(t.f.z() > 0) ? ContactMode::Open : item.slides ? ContactMode::Slip : ContactMode::Stick;
+      if (variant_ == Variant::Relaxed) add_spring(t, program_.entry(item.first + 2, item.first + 2), dt);
+      if (t.mode == ContactMode::Open) t.f.setZero();
+      if (!item.out) residual.dual = std::max(residual.dual, std::abs(left) / dt);
+      residual.force_scale = std::max(residual.force_scale, t.f.cwiseAbs().maxCoeff());
+      residual.motion_scale = std::max(residual.motion_scale, t.b.cwiseAbs().maxCoeff() / dt);
+    }
+    for (std::size_t r = 0; r < island.rows.size(); ++r)
+      joints_[at(island.rows[r])].f = program_.p[3 * nc + static_cast<int>(r)] / dt;
+  }
+
+  // (momentum.8)
+  void add_spring(Touching& t, double A_NN, double dt) const {
+    if (!(A_NN > 0)) return;
+    const double m = 1 / A_NN, frequency = options_.momentum.soft_spring / dt;
+    const double f = m * frequency * (-frequency * t.d.z() - 2 * t.v.z());
+    if (!(f > 0)) return;
+    t.f.z() += f;
+    if (t.mode == ContactMode::Open) t.mode = ContactMode::Stick;
+  }
+
+  Variant variant_;
+  ContactProgram program_;
+  ContactProgram::Rules rules_;
+  const Model* model_;
+  std::vector<Contact> contacts_;
+  std::vector<Row> rows_;
+  std::vector<int> watched_, dof_body_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_momentum(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Impulses>(model, options, Variant::Momentum);
+}
+
+std::unique_ptr<Scheme> make_relaxed(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Impulses>(model, options, Variant::Relaxed);
+}
+
+std::unique_ptr<Scheme> make_macroscopic(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Impulses>(model, options, Variant::Macroscopic);
+}
+
+}  // namespace tribo

@@ -1,0 +1,177 @@
+// Contacts of the momentum family: which touch, their referential points, what is reported and remembered of them.
+#include <algorithm>
+#include <cmath>
+
+#include "model/names.hpp"
+#include "stepping/contact_points.hpp"
+#include "stepping/contact_report.hpp"
+#include "stepping/momentum/momentum.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
+constexpr double release_share = 0.5;  // of |g| dt^2
+constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
+
+void require(bool good, const std::string& field, double value, const std::string& bound) {
+  if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
+}
+
+}  // namespace
+
+MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options)
+    : options_(options), articulated_(model), stage_(model), chart_(model) {
+  const MomentumOptions& m = options.momentum;
+  require(m.relaxation > 0 && m.relaxation <= 1, "relaxation", m.relaxation, "> 0 and <= 1");
+  require(m.compensation >= 0 && m.compensation <= 1, "compensation", m.compensation, "from 0 to 1");
+  require(m.soft_spring >= 0 && m.soft_spring <= 1, "soft_spring", m.soft_spring, "from 0 to 1");
+  require(std::isnan(m.ramp) || m.ramp > 0, "ramp", m.ramp, "> 0 s/m");
+  for (const Body& b : model.bodies) {
+    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
+      if (model.joints.friction[k] > 0) rubbing_.push_back(k);
+    if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
+    if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
+      limited_.push_back({b.iv, b.iq});
+  }
+  saturated_.assign(at(model.nv), 0);
+  for (VecX* x : {&applied_, &x0_, &extra_, &zero_, &damping_, &joint_tau_, &held_, &tau_stage_, &x_, &move_, &u_,
+                  &v_stage_, &a_, &v_mean_})
+    x->setZero(model.nv);
+  for (int s = 0; s < 4; ++s)
+    for (VecX* x : {&k_move_[s], &k_u_[s]}) x->setZero(model.nv);
+}
+
+void MomentumFamily::begin(const Start& start) {
+  touching_.clear();
+  // What touched stays while free fall would close the gap within a step.
+  const double release = std::max(touch_slop, release_share * start.model.gravity.norm() * start.dt * start.dt);
+  auto memory = start.state.contacts.begin();
+  const auto end = start.state.contacts.end();
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    const Contact& c = start.contacts[i];
+    while (memory != end && memory->id < c.id) ++memory;
+    const bool known = memory != end && memory->id == c.id;
+    if (c.gap > (known && memory->touched ? release : touch_slop)) continue;
+    add_touching(start, static_cast<int>(i), known ? &*memory : nullptr);
+  }
+  list_joints(start.model, start.state);
+}
+
+void MomentumFamily::add_touching(const Start& start, int listed, const ContactMemory* memory) {
+  const Model& model = start.model;
+  const Dynamics& dynamics = start.dynamics;
+  Touching& t = touching_.emplace_back();
+  t.listed = listed;
+  t.c = start.contacts[at(listed)];
+  Contact& c = t.c;
+  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  t.surface = model.surface(c.surface);
+  t.v = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
+  t.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
+  t.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
+  t.on_a = to_body(dynamics, c.body_a, c.p_WC - t.off_a);
+  t.on_b = to_body(dynamics, c.body_b, c.p_WC - t.off_b);
+  set_reference(start, t, memory);
+}
+
+// (momentum.3), (momentum.4)
+void MomentumFamily::set_reference(const Start& start, Touching& t, const ContactMemory* memory) const {
+  const Contact& c = t.c;
+  const Dynamics& dynamics = start.dynamics;
+  t.fresh = memory == nullptr || !memory->touched;
+  if (!t.fresh) t.f = memory->f;
+  t.loaded = !t.fresh && memory->f.z() > 0;
+  t.slid = !t.fresh && memory->mode == ContactMode::Slip;
+  t.point = to_body(dynamics, c.body_b, c.p_WC);
+  t.d = Vec3(0, 0, c.gap);
+  if (!t.fresh && !t.slid) {
+    const Vec3 held = to_world(dynamics, c.body_b, memory->point);
+    const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
+    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, memory->anchor))).head<2>();
+    if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
+      t.point = memory->point;
+      t.anchor = memory->anchor;  // kept to the bit
+      return;
+    }
+  } else if (t.fresh) {
+    // One step before: as remembered, or as the velocity has it.
+    double gap = c.gap - start.dt * t.v.z();
+    Vec3 moved = start.dt * t.v;
+    if (memory != nullptr) {
+      gap = memory->rest;
+      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics, c.body_a, memory->anchor));
+    }
+    const double s = gap > 0 ? gap / (gap - std::min(c.gap, 0.0)) : 0;
+    t.d.head<2>() = (1 - s) * moved.head<2>();
+  }
+  t.anchor = to_body(dynamics, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
+}
+
+void MomentumFamily::list_joints(const Model& model, const State& state) {
+  joints_.clear();
+  for (const auto& [dof, iq] : limited_)
+    for (double sign : {1.0, -1.0}) {
+      const double gap = sign > 0 ? state.q[iq] - model.joints.lower[dof] : model.joints.upper[dof] - state.q[iq];
+      if (gap <= 0) joints_.push_back({dof, iq, sign, gap, 0, 0});
+    }
+  for (int k : rubbing_) joints_.push_back({k, -1, 1, 0, 0, model.joints.friction[k]});
+}
+
+double MomentumFamily::ramp(double speed) const { return std::isinf(k_w_) ? 1.0 : -std::expm1(-k_w_ * speed); }
+
+Vec3 MomentumFamily::stage_force(const Touching& t, double, const Vec3&) const { return t.f; }
+
+double MomentumFamily::stage_force(const JointForce& j, double, double) const { return j.f; }
+
+void MomentumFamily::finish(const Start& start, Outcome& out) {
+  report(start, out);
+  remember(start, out);
+}
+
+void MomentumFamily::report(const Start& start, Outcome& out) const {
+  out.contacts.resize(start.contacts.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    ContactReport& r = out.contacts[i];
+    list_contact(start.contacts[i], r);
+    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
+      leave_open(r);
+      continue;
+    }
+    const Touching& t = touching_[next++];
+    const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
+    add_action(t.mean, t.v, t.v_end, t.mode, mu, r);
+  }
+}
+
+void MomentumFamily::remember(const Start& start, Outcome& out) const {
+  out.memory.assign(start.contacts.size(), {});
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < start.contacts.size(); ++i) {
+    const Contact& listed = start.contacts[i];
+    ContactMemory& m = out.memory[i];
+    m.id = listed.id;
+    m.t1 = listed.R_WC.col(0);
+    if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
+      // Open: where it is now, for the crossing of the surface.
+      const Vec3 p = listed.body_a < 0 ? Vec3(listed.p_WC + 0.5 * listed.gap * listed.R_WC.col(2)) : listed.p_WC;
+      m.anchor = to_body(start.dynamics, listed.body_a, p);
+      m.rest = listed.gap;
+      continue;
+    }
+    const Touching& t = touching_[next++];
+    m.f = t.mean;
+    // What slid goes on sliding when it is loaded again.
+    m.mode = t.mode == ContactMode::Open && t.slid ? ContactMode::Slip : t.mode;
+    m.touched = true;
+    m.point = t.point;
+    m.anchor = t.anchor;
+    if (!t.slid || t.mode != ContactMode::Stick) continue;
+    // It came to rest within the step: there.
+    const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * start.dt * (t.v + t.v_end).head<2>());
+    m.anchor = to_body(start.dynamics, t.c.body_a, t.c.p_WC + moved);
+  }
+}
+
+}  // namespace tribo

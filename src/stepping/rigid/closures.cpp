@@ -1,0 +1,136 @@
+#include "stepping/rigid/closures.hpp"
+
+#include <cmath>
+
+#include "dynamics/group.hpp"
+#include "linalg/dense.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr int most_rounds = 8;
+constexpr double closed = 1e-13;  // [m] or [rad]: near the rounding of coordinates of order one
+
+// A body of an equality: its pose, and how a moved one goes over the step.
+struct Side {
+  Placement X;
+  Twist twist;
+};
+
+Side side(const Model& model, const Dynamics& dynamics, int body, double t, double dt) {
+  if (body >= 0) return {dynamics.X_WB(body), {}};
+  if (body == -1) return {};
+  const MovedBody& moved = model.moved[at(moved_index(body))];
+  return {moved.pose(t), dt > 0 ? mean_twist(moved, t, dt) : Twist{}};
+}
+
+Row bilateral(Row::Kind kind, int element, int component) {
+  Row row;
+  row.kind = kind;
+  row.lower = -inf;
+  row.upper = inf;
+  row.element = element;
+  row.component = component;
+  return row;
+}
+
+void add_joint(const Model& model, const VecX& q, int element, std::vector<Row>& rows) {
+  const Equality& e = model.equalities[at(element)];
+  const Body& a = model.bodies[at(e.body_a)];
+  Row row = bilateral(Row::Kind::Joint, element, 0);
+  row.dof = a.iv;
+  row.sign = 1;
+  double value = e.polynomial[0], slope = 0;
+  if (e.body_b >= 0) {
+    const Body& b = model.bodies[at(e.body_b)];
+    const double x = q[b.iq] - e.center;
+    value = 0;
+    for (int k = 4; k >= 0; --k) {
+      slope = slope * x + value;
+      value = value * x + e.polynomial[at(k)];
+    }
+    row.other = b.iv;
+    row.slope = -slope;
+  }
+  row.error = q[a.iq] - value;  // (closures.3)
+  rows.push_back(row);
+}
+
+void add_bodies(const Model& model, const Dynamics& dynamics, int element, double t, double dt,
+                std::vector<Row>& rows) {
+  const Equality& e = model.equalities[at(element)];
+  const Side a = side(model, dynamics, e.body_a, t, dt), b = side(model, dynamics, e.body_b, t, dt);
+  const bool weld = e.kind == EqualityKind::Weld;
+  const Vec3 p_a = a.X * (weld ? e.X_AB.p : e.point_a), p_b = b.X * (weld ? Vec3::Zero() : e.point_b);
+  const Vec3 given = b.twist.v + b.twist.w.cross(p_b - b.X.p) - a.twist.v - a.twist.w.cross(p_a - a.X.p);
+  for (int k = 0; k < (weld ? 6 : 3); ++k) {
+    Row row = bilateral(k < 3 ? Row::Kind::Point : Row::Kind::Turn, element, k);
+    row.body_a = e.body_a;
+    row.body_b = e.body_b;
+    row.axis = Vec3::Unit(k % 3);
+    row.p_a = p_a;
+    row.p_b = p_b;
+    row.given = k < 3 ? given[k] : b.twist.w[k - 3] - a.twist.w[k - 3];
+    row.error = (p_b - p_a)[k % 3];  // (closures.1)
+    rows.push_back(row);
+  }
+  if (!weld) return;
+  const Eigen::AngleAxisd turn(Mat3(b.X.R * (a.X.R * e.X_AB.R).transpose()));
+  for (int k = 0; k < 3; ++k) rows[rows.size() - 3 + at(k)].error = turn.angle() * turn.axis()[k];  // (closures.2)
+}
+
+}  // namespace
+
+Closures::Closures(const Model& model) : empty_(model.equalities.empty()), dynamics_(model), chart_(model), assembly_(model) {
+  for (VecX* x : {&zero_, &work_, &dq_}) x->setZero(model.nv);
+}
+
+void Closures::list(const Model& model, const VecX& q, const Dynamics& dynamics, double t, double dt,
+                    std::vector<Row>& rows) {
+  for (int i = 0; i < static_cast<int>(model.equalities.size()); ++i) {
+    if (model.equalities[at(i)].kind == EqualityKind::Joint)
+      add_joint(model, q, i, rows);
+    else
+      add_bodies(model, dynamics, i, t, dt, rows);
+  }
+}
+
+// (closures.4)
+bool Closures::solve(const Island& island) {
+  assembly_.build(island, {}, rows_, dynamics_, zero_, zero_, true, problem_, before_, free_);
+  const int n = problem_.size();
+  matrix_.resize(n, n);
+  matrix_.map() = problem_.G();
+  matrix_.map().diagonal().array() += 1e-12 * problem_.G().diagonal().maxCoeff();
+  f_.resize(n);
+  for (int j = 0; j < n; ++j) f_[j] = -rows_[at(island.rows[at(j)])].error;
+  if (!dense::cholesky(matrix_.data(), n)) return false;
+  dense::cholesky_solve(matrix_.data(), n, f_.data());
+  assembly_.apply<1>(island, dynamics_, problem_, {{{f_.data(), 1, &dq_}}}, work_);
+  return true;
+}
+
+Closures::Report Closures::project(const Model& model, double t, VecX& q, VecX& v) {
+  Report report;
+  double last = inf;
+  for (int round = 0;; ++round) {
+    dynamics_.compute(q, zero_);
+    rows_.clear();
+    list(model, q, dynamics_, t, 0, rows_);
+    report.error = 0;
+    for (const Row& row : rows_) report.error = std::max(report.error, std::abs(row.error));
+    if (!(report.error > closed) || report.error > 0.5 * last || round == most_rounds) return report;
+    last = report.error;
+    dynamics_.factor(zero_);
+    assembly_.group({}, rows_);
+    dq_.setZero();
+    for (int i = 0; i < assembly_.islands(); ++i)
+      if (!solve(assembly_.island(i))) return report;
+    report.potential += dq_.dot(dynamics_.gravity_force());
+    integrate(model, dq_, 1, q);
+    chart_.turn_all(dq_, -1, v);
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,104 @@
+#include "stepping/rigid/recovery.hpp"
+
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
+constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
+constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
+
+// Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
+double gap_at_end(const Start& start, int listed, const Outcome& out) {
+  const Contact& contact = start.contacts[at(listed)];
+  if (start.model.surface(contact.surface).compliance > 0) return 0;
+  return contact.gap + start.dt * out.contacts[at(listed)].c.z();
+}
+
+// Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
+double beyond(const Row& row, double dt, const VecX& v_end) {
+  if (row.kind != Row::Kind::Limit) return std::numeric_limits<double>::infinity();
+  return row.error + dt * row.sign * v_end[row.dof];
+}
+
+}  // namespace
+
+Recovery::Recovery(const Model& model, const StepperOptions& options) : time_(options.recovery_time) {
+  SolverOptions solver;
+  solver.max_iterations = options.max_iterations;
+  solver.facets = options.facets;
+  solver.line_search = options.line_search;
+  solver.compliance_ratio = options.compliance_ratio;
+  solver_ = make_contact_solver("newton", solver);
+  zero_.setZero(model.nv);
+  work_.setZero(model.nv);
+}
+
+void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out) {
+  out.correction.setZero();
+  out.recovery.clear();
+  if (time_ <= 0) return;
+  if (start.dt != dt_) share_ = 1 - std::exp(-start.dt / time_);
+  dt_ = start.dt;
+  for (int i = 0; i < start.assembly.islands(); ++i) {
+    const Island& island = start.assembly.island(i);
+    if (overlaps(start, island, rows, out)) solve_island(start, island, rows, out);
+  }
+}
+
+bool Recovery::overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const {
+  bool overlap = false;
+  for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -overlap_slop;
+  for (int j : island.rows) overlap |= beyond(rows[at(j)], start.dt, out.v_end) < -overlap_slop;
+  return overlap;
+}
+
+void Recovery::solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out) {
+  IslandSolution& s = out.recovery.next();
+  s.island = &island;
+  ContactProblem& problem = s.problem;
+  const double dt = start.dt;
+  start.assembly.build(island, start.contacts, rows, start.dynamics, zero_, zero_, false, problem, s.before, s.free);
+  s.f.setZero(problem.size());
+  problem.mu().setZero();
+  problem.g().setZero();
+  s.c.resize(problem.size());
+  problem.diagonal(s.c.data());
+  for (int k = 0; k < problem.nc(); ++k) {
+    const int n = 3 * k + 2;
+    const double gap = gap_at_end(start, island.contacts[at(k)], out);
+    problem.g()[n] = (gap < 0 ? share_ * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+    problem.R()[n] = recovery_compliance * s.c[n];
+  }
+  for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
+  s.solve = solver_->solve(problem, Tolerance{0, 1e-6}, s.f.map());
+  problem.velocity(s.f.data(), s.c.data());
+  if (out.status == StepStatus::Ok && wedged(s, dt)) out.status = StepStatus::Wedged;
+  start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
+}
+
+// Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.
+void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const {
+  ContactProblem& problem = s.problem;
+  const bool limit = row.kind == Row::Kind::Limit;
+  const int o = 3 * problem.nc() + j;
+  problem.lower()[j] = row.closes() ? row.lower : 0;
+  problem.upper()[j] = limit || row.closes() ? row.upper : 0;
+  if (!limit && !row.closes()) return;
+  const double gap = limit ? beyond(row, dt, v_end) : 0;
+  problem.g()[o] = (gap < 0 ? share_ * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+  problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
+}
+
+// Did a deep contact open by less than half of what was asked?
+bool Recovery::wedged(const IslandSolution& s, double dt) const {
+  for (int k = 0; k < s.problem.nc(); ++k) {
+    const int n = 3 * k + 2;
+    const double asked = s.problem.g()[n], moved = s.c[n] - asked - s.problem.R()[n] * s.f[n];
+    if (asked * dt * dt < -share_ * wedge_overlap && moved < -0.5 * asked) return true;
+  }
+  return false;
+}
+
+}  // namespace tribo

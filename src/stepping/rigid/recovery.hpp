@@ -1,0 +1,27 @@
+// Removal of overlap, on positions: see (rigid.6).
+#pragma once
+
+#include "stepping/step.hpp"
+
+namespace tribo {
+
+constexpr double closure_compliance = 1e-10;  ///< of the largest diagonal entry of G among the rows of an equality
+
+class Recovery {
+ public:
+  Recovery(const Model& model, const StepperOptions& options);
+  /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone.
+  void solve(const Start& start, std::span<const Row> rows, Outcome& out);
+
+ private:
+  bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
+  void solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out);
+  void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
+  bool wedged(const IslandSolution& s, double dt) const;
+
+  double time_, dt_ = 0, share_ = 0;
+  std::unique_ptr<ContactSolver> solver_;
+  VecX zero_, work_;
+};
+
+}  // namespace tribo

@@ -1,0 +1,378 @@
+// The rigid stepper: semi-implicit Euler on velocities and contact impulses.
+//
+//   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
+//       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - h)                       (rigid.1)
+// with k the stiffness of joint springs and s their deflection.
+//   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
+//       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
+//       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
+//       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
+//   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
+// d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
+// share 1 - exp(-dt / recovery_time) of its overlap, a frictionless problem of the same form, with a little compliance
+// so that it has a solution between opposed walls                                                          (rigid.6)
+// A floating tree that nothing touches keeps its linear momentum: what A(q+) v+ - A(q) v' lost of it (the centroidal
+// matrix moves with q) is given back to the base                                                           (rigid.9)
+// Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
+// the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
+// Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
+// the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
+// that takes them from t to t + dt: what they touch goes with them.
+// Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
+// always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
+// is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
+#include <cmath>
+
+#include "stepping/contact_report.hpp"
+#include "stepping/rigid/closures.hpp"
+#include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/midpoint.hpp"
+#include "stepping/rigid/recovery.hpp"
+#include "stepping/rigid/rolling.hpp"
+#include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/springs.hpp"
+#include "stepping/step.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
+
+class Rigid final : public Scheme {
+ public:
+  Rigid(const Model& model, const StepperOptions& options)
+      : model_(model), options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
+    SolverOptions solver;
+    solver.model = contact_model_ = contact_model_from(options.contact_model);
+    facets_ = options.facets;
+    springs_ = !model.joints.stiffness.isZero(0);
+    solver.max_iterations = options.max_iterations;
+    solver.facets = options.facets;
+    solver.line_search = options.line_search;
+    solver.compliance_ratio = options.compliance_ratio;
+    solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
+    need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
+    if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
+    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &mid_, &change_, &rate_}) x->setZero(model.nv);
+  }
+
+  void solve(const Start& start, Outcome& out) override {
+    rows_.begin();
+    for (int pass = 0;; ++pass) {
+      rows_.list(start, options_.margin);
+      free_motion(start);
+      solve_contacts(start, out);
+      if (midpoint_) midpoint_->step(start, extra_, out.v_end);
+      if (!rows_.torques(start.actuation, out.v_end, out.torque) || pass == 4) break;
+    }
+    miss_targets(start, out);
+    recovery_.solve(start, rows_.rows(), out);
+    out.v_mean = out.v_end + out.correction;
+    if (midpoint_) midpoint_->moves(start.model, out.v_mean);
+  }
+
+  // What the next step begins with: forces and modes of contacts, then forces of rows.
+  void finish(const Start& start, Outcome& out) override {
+    const std::size_t nc = out.contacts.size();
+    out.memory.resize(nc + rows_.size());
+    for (std::size_t i = 0; i < nc; ++i) {
+      const ContactReport& r = out.contacts[i];
+      ContactMemory& m = out.memory[i];
+      m.id = r.id;
+      m.f = r.f;
+      m.t1 = r.R_WC.col(0);
+      m.mode = r.mode;
+      m.touched = r.mode != ContactMode::Open;
+    }
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      ContactMemory& m = out.memory[nc + j];
+      m = {};
+      m.id = StepRows::id(rows_.rows()[j], start.contacts);
+      m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
+    }
+    std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
+              [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
+  }
+
+  void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
+    closing_ = 0;
+    if (!closures_.empty()) {
+      const Closures::Report closed = closures_.project(start.model, start.state.t + start.dt, q, v);
+      closing_ = closed.potential;
+      if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
+    }
+    flight_.keep_momentum(start, q, v);
+  }
+
+  // With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v), so each force's work is
+  // v_m . force dt                                                                                        (rigid.8)
+  // Joint springs act as a part of the bias.
+  void charge(const Start& start, Outcome& out) override {
+    const Model& model = start.model;
+    const double dt = start.dt;
+    Work& work = out.work;
+    const VecX &v = start.state.v, &h = start.dynamics.h(), &gravity = start.dynamics.gravity_force();
+    for (int k = 0; k < model.nv; ++k) change_[k] = out.v_end[k] - v[k];
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
+      start.dynamics.multiply(t, change_.data(), rate_.data());
+    for (int k = 0; k < model.nv; ++k) {  // one pass over all lines
+      const double way = 0.5 * dt * (v[k] + out.v_end[k]);
+      work.actuators += way * out.torque[k];
+      work.damping -= way * model.joints.damping[k] * out.v_end[k];
+      work.external += way * start.actuation.external[k];
+      work.recovery += dt * out.correction[k] * gravity[k];
+      work.motion += way * h[k] + 0.5 * (v[k] + out.v_end[k]) * rate_[k];
+      if (springs_) work.motion += way * model.joints.stiffness[k] * (deflection_[k] + dt * out.v_end[k]);
+    }
+    work.external += given_work_;
+    work.recovery += closing_;
+    work.contacts = contact_work_;
+    work.constraints = constraint_work_;
+    if (midpoint_) work.motion -= midpoint_->charge(start, out.v_end);
+  }
+
+  Elastic stored(const State& state) override {
+    if (!springs_) return {};
+    spring_deflection(model_, state.q, deflection_);
+    return {0, spring_energy(model_, deflection_)};
+  }
+
+ private:
+  void free_motion(const Start& start) {
+    const Model& model = start.model;
+    const double dt = start.dt;
+    const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
+    if (springs_) spring_deflection(model, start.state.q, deflection_);
+    for (int k = 0; k < model.nv; ++k) {
+      const StepRows::Drive& drive = rows_.drive(k);
+      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
+      v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
+    }
+    start.dynamics.factor(extra_);
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) start.dynamics.solve_in_place(t, v_free_.data());
+    v_free_ += v;  // (rigid.1)
+  }
+
+  void solve_contacts(const Start& start, Outcome& out) {
+    start.assembly.group(start.contacts, rows_.rows());
+    out.contacts.resize(start.contacts.size());
+    out.islands.clear();
+    out.islands_solved = start.assembly.islands();
+    out.solve = {};
+    out.status = StepStatus::Ok;
+    contact_work_ = constraint_work_ = given_work_ = 0;
+    out.v_end = v_free_;
+    for (int i = 0; i < start.assembly.islands(); ++i) {
+      const Island& island = start.assembly.island(i);
+      if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
+    }
+  }
+
+  // A tree that nothing touches, with a target at every joint, has its answer without a solve:
+  //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
+  // False where that is not so, or a torque would be beyond its limits.
+  bool move_as_told(const Start& start, const Island& island, VecX& v_end) {
+    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
+    const Tree& tree = start.model.trees[at(island.trees[0])];
+    if (static_cast<int>(island.rows.size()) != tree.nv) return false;
+    for (int j : island.rows) {
+      const Row& row = rows_[j];
+      if (row.kind != Row::Kind::Target) return false;
+      mid_[row.dof] = start.actuation.target[row.dof] - v_free_[row.dof];
+    }
+    start.dynamics.multiply(island.trees[0], mid_.data(), rate_.data());
+    for (int j : island.rows) {
+      const int k = rows_[j].dof;
+      rate_[k] = (rate_[k] + extra_[k] * mid_[k]) / start.dt;
+      if (rate_[k] < rows_[j].lower || rate_[k] > rows_[j].upper) return false;
+    }
+    for (int j : island.rows) {
+      rows_.forces()[j] = rate_[rows_[j].dof];
+      v_end[rows_[j].dof] = start.actuation.target[rows_[j].dof];
+    }
+    return true;
+  }
+
+  void solve_island(const Start& start, const Island& island, Outcome& out) {
+    IslandSolution& s = out.islands.next();
+    s.island = &island;
+    start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, v_free_, need_dense_,
+                         s.problem, s.before, s.free);
+    s.f.resize(s.problem.size());
+    s.c.resize(s.problem.size());
+    s.impact.resize(s.problem.nc());
+    for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
+    if (s.problem.nr() > 0) set_rows(start, s);
+    const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
+    if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
+    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    if (follows)
+      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
+                      s.f.map(), s.solve);
+    add_solve(s.solve, out);
+    s.problem.velocity(s.f.data(), s.c.data());
+    report_contacts(start, s, out);
+    take_rows(start, s);
+    start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
+  }
+
+  // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
+  const ContactMemory* recall(const State& state, std::uint64_t id) {
+    const std::vector<ContactMemory>& memory = state.contacts;
+    if (next_memory_ >= memory.size() || memory[next_memory_].id != id)
+      next_memory_ = static_cast<std::size_t>(
+          std::lower_bound(memory.begin(), memory.end(), id,
+                           [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
+          memory.begin());
+    return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
+  }
+
+  void set_contact(const Start& start, int i, IslandSolution& s) {
+    const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+    const SurfacePair& surface = start.model.surface(contact.surface);
+    const ContactMemory* memory = recall(start.state, contact.id);
+    const double dt = start.dt;
+    const int o = 3 * i;
+    auto g = s.problem.g();
+    for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
+    const double gap = contact.gap, speed = s.before[o + 2];
+    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed &&
+                         !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
+    s.impact[i] = bounces;
+    if (bounces) {
+      g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
+    } else if (surface.compliance > 0) {
+      g[o + 2] += gap / (dt * dt);  // (rigid.4)
+      s.problem.R()[o + 2] = surface.compliance / (dt * dt);
+    } else {
+      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+    }
+    s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
+    s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+  }
+
+  void set_rows(const Start& start, IslandSolution& s) {
+    ContactProblem& problem = s.problem;
+    problem.diagonal(s.c.data());
+    for (int j = 0; j < problem.nr(); ++j) {
+      const Row& row = rows_[s.island->rows[at(j)]];
+      const int o = 3 * problem.nc() + j;
+      problem.g()[o] = s.free[o] / start.dt + row.bias;
+      problem.R()[o] = row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+      problem.lower()[j] = row.lower;
+      problem.upper()[j] = row.upper;
+      const ContactMemory* memory =
+          options_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
+      const double last = memory ? memory->f.x() : 0.0;
+      s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
+    }
+    if (!closures_.empty()) soften_closures(s);
+  }
+
+  void soften_closures(IslandSolution& s) const {
+    ContactProblem& problem = s.problem;
+    const int first = 3 * problem.nc();
+    for (int j = 0; j < problem.nr();) {
+      const int element = rows_[s.island->rows[at(j)]].element;
+      int end = j;
+      double largest = 0;
+      for (; end < problem.nr() && rows_[s.island->rows[at(end)]].element == element; ++end)
+        largest = std::max(largest, s.c[first + end]);
+      if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
+      j = end;
+    }
+  }
+
+  // The worst island speaks for the step.
+  static void add_solve(const SolveReport& solve, Outcome& out) {
+    const bool worse = solve.residual.relative() > out.solve.residual.relative() || out.solve.iterations == 0;
+    const int iterations = out.solve.iterations + solve.iterations;
+    const bool escalated = out.solve.escalated || solve.escalated;
+    if (worse) out.solve = solve;
+    out.solve.iterations = iterations;
+    out.solve.escalated = escalated;
+    if (solve.status == SolveStatus::Infeasible)
+      out.status = StepStatus::Infeasible;
+    else if (solve.status != SolveStatus::Converged && out.status == StepStatus::Ok)
+      out.status = StepStatus::Unconverged;
+  }
+
+  void report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
+    const ContactProblem& problem = s.problem;
+    const double dt = start.dt;
+    for (int i = 0; i < problem.nc(); ++i) {
+      const int listed = s.island->contacts[at(i)], o = 3 * i;
+      const Contact& contact = start.contacts[at(listed)];
+      ContactReport& r = out.contacts[at(listed)];
+      list_contact(contact, r);
+      const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
+      const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
+                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
+      const ContactMode mode = !(f.z() > 0)         ? ContactMode::Open
+                               : s.impact[i] != 0   ? ContactMode::Impact
+                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
+                                   ? ContactMode::Slip
+                                   : ContactMode::Stick;
+      // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
+      const Vec3 end = dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) +
+                       s.free.map().segment<3>(o);
+      add_action(f, before, end, mode, mu, r);
+      contact_work_ += 0.5 * dt * f.dot(end + before);
+      given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
+    }
+  }
+
+  void take_rows(const Start& start, const IslandSolution& s) {
+    const ContactProblem& problem = s.problem;
+    const double dt = start.dt;
+    for (int j = 0; j < problem.nr(); ++j) {
+      const Row& row = rows_[s.island->rows[at(j)]];
+      const int o = 3 * problem.nc() + j;
+      const double f = s.f[o];
+      rows_.forces()[s.island->rows[at(j)]] = f;
+      if (row.drives()) continue;
+      const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * f) + s.free[o];
+      (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
+      given_work_ -= dt * f * row.given;
+    }
+  }
+
+  void miss_targets(const Start& start, Outcome& out) const {
+    if (out.worst_target >= 0) out.target_miss.setZero();
+    out.gave_way = 0;
+    out.worst_target = -1;
+    for (int k = 0; k < start.model.nv; ++k) {
+      if (!start.actuation.has_target(k)) continue;
+      const double miss = out.v_end[k] - start.actuation.target[k];
+      out.target_miss[k] = miss;
+      out.gave_way += std::abs(miss) > 1e-4;
+      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target])) out.worst_target = k;
+    }
+  }
+
+  const Model& model_;
+  StepperOptions options_;
+  std::unique_ptr<ContactSolver> solver_;
+  Recovery recovery_;
+  std::unique_ptr<Midpoint> midpoint_;
+  RollingFriction rolling_;
+  VecX v_free_, zero_, extra_, mid_, change_, rate_, deflection_;
+  bool need_dense_ = false;
+  StepRows rows_;
+  Closures closures_;
+  ContactModel contact_model_ = ContactModel::Ncp;
+  int facets_ = 4;
+  bool springs_ = false;
+  Flight flight_;
+  std::size_t next_memory_ = 0;
+  double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_rigid(const Model& model, const StepperOptions& options) {
+  return std::make_unique<Rigid>(model, options);
+}
+
+}  // namespace tribo

@@ -1,0 +1,56 @@
+// The rows of a step beside its contacts, and the drives that may become rows.
+//
+// A drive with gains acts implicitly, tau = tau_ff + kp (e - dt v') + kd (v_ref - v'), as long as that lies within its
+// limits. One that does not becomes a row, and so does a velocity target: the row's force is then the drive's whole
+// torque, exactly within the limits. A drive whose limits coincide (no effort: 0) decides nothing: its torque is known.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "stepping/step.hpp"
+
+namespace tribo {
+
+class StepRows {
+ public:
+  explicit StepRows(const Model& model);
+
+  /// Forgets which drives were at their limits.
+  void begin();
+  /// Joint limits within reach, dry friction, velocity targets, drives at their limits, equality constraints, torsional
+  /// and rolling friction of the contacts. Sets forces to zero.
+  void list(const Start& start, double margin);
+
+  const std::vector<Row>& rows() const { return rows_; }
+  std::size_t size() const { return rows_.size(); }
+  const Row& operator[](int j) const { return rows_[static_cast<std::size_t>(j)]; }
+  /// Names the row from step to step. No contact has such an id.
+  static std::uint64_t id(const Row& row, std::span<const Contact> contacts);
+
+  VectorBuffer& forces() { return forces_; }
+  const VectorBuffer& forces() const { return forces_; }
+
+  /// What drive k gives at the velocity zero, and how much less per velocity; nothing where a row is in its place.
+  struct Drive {
+    double torque = 0, gain = 0;
+  };
+  const Drive& drive(int k) const { return drives_[at(k)]; }
+  /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
+  bool torques(const Actuation& actuation, const VecX& v, VecX& torque);
+
+ private:
+  Drive free_drive(const Actuation& a, int k, double dt) const;
+  static bool known(const Actuation& actuation, int k) { return actuation.lower[k] == actuation.upper[k]; }
+  bool row_driven(const Actuation& actuation, int k) const {
+    return !known(actuation, k) && (saturated_[at(k)] || actuation.has_target(k));
+  }
+
+  std::vector<Row> rows_;
+  VectorBuffer forces_;
+  std::vector<char> saturated_;
+  std::vector<Drive> drives_;  // as list() found them
+  std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
+};
+
+}  // namespace tribo

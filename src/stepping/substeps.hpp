@@ -1,0 +1,36 @@
+// Substeps: where a step is divided, and how long its parts are. See SubstepRules.
+//
+// Touch: a substep ends where the next new contact touches. Its time is foreseen from gap, speed and acceleration; where
+// the point is found too deep after all, the substep is taken back and shortened                          (substeps.1)
+// Accuracy: a substep h is kept where it and two of h/2 agree; the two are what is kept                   (substeps.2)
+// Events, and within accuracy: a substep also ends where a contact changes its law                        (substeps.3)
+// Failure: a substep that does not converge is halved, down to 1/64 of the step                           (substeps.4)
+#pragma once
+
+#include "stepping/crossing.hpp"
+
+namespace tribo {
+
+class Substeps {
+ public:
+  Substeps(const Model& model, const SubstepRules& rules) : model_(model), rules_(rules) {}
+  /// Takes the crossing through its step. False where that cannot be; the state is then as it was.
+  bool run(Crossing& crossing);
+
+ private:
+  bool cross(Crossing& crossing, double duration);
+  bool cross_accurately(Crossing& crossing);
+  bool take(Crossing& crossing, double h, double& taken);
+  bool find_length(Crossing& crossing, double h, bool may_split, double& taken);
+  double crossing_time(const Crossing& crossing, double h) const;
+  double late(const Crossing& crossing, double h) const;
+
+  const Model& model_;
+  SubstepRules rules_;
+  std::vector<OpenContact> open_before_;
+  Crossing::Saved start_, before_substep_, before_pair_;
+  VecX q_single_, v_single_;
+  int count_ = 0;
+};
+
+}  // namespace tribo
