@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "dynamics/chart.hpp"
 #include "stepping/workspace.hpp"
 #include "timing.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 class Pieces {
  public:
   Pieces(const Scene& scene, const State& state, const StepperOptions& options)
-      : model_(*scene.model), options_(options), dt_(scene.dt), state_(state), work_(model_) {
+      : model_(*scene.model), options_(options), dt_(scene.dt), state_(state), work_(model_), chart_(model_) {
     for (const ControllerSpec& spec : scene.controllers) controllers_.push_back(spec.make(model_));
     for (VecX* x : {&extra_, &v_free_, &v_new_, &zero_}) x->setZero(model_.nv);
     SolverOptions solver;
@@ -132,7 +133,7 @@ class Pieces {
   void move() {
     q_ = state_.q;
     integrate(model_, v_new_, dt_, q_);
-    turn_velocity(model_, v_new_, dt_, v_new_);
+    chart_.turn(v_new_, -dt_, v_new_);
   }
 
   void apply() {
@@ -147,6 +148,7 @@ class Pieces {
   double dt_;
   State state_;
   Workspace work_;
+  Chart chart_;
   std::vector<std::unique_ptr<Controller>> controllers_;
   std::unique_ptr<ContactSolver> solver_;
   VecX extra_, v_free_, v_new_, zero_, q_;
