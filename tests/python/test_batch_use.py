@@ -72,6 +72,7 @@ def test_one_world_is_a_whole_number():
         tribo.load("cube").step(-1)
 
 
+# But the heaps, which have no controllers and are slow.
 @pytest.mark.parametrize("scene", [s for s in tribo.scenes() if not s.startswith("heap")])
 def test_every_scene_is_bit_equal_to_the_run_alone(scene):
     alone = tribo.load(scene)

@@ -15,6 +15,7 @@ joint = "prismatic"
 axis = [1, 0, 0]
 size = 0.1
 mass = 2
+effort_limit = 100
 [stepper]
 dt = 0.01
 )";

@@ -148,8 +148,8 @@ TEST_CASE("the builder refuses what makes no sense, by name") {
   };
   CHECK(equality([](Equality&) {}) == "");
   CHECK(has(equality([](Equality& e) { e.body_b = 0; }), "'tie': ties a body to itself"));
-  CHECK(has(equality([](Equality& e) { e.body_b = 7; }), "not there"));
-  CHECK(has(equality([](Equality& e) { e.body_b = moved_body(0); }), "not there"));
+  CHECK(has(equality([](Equality& e) { e.body_b = 7; }), "must be from -1 to"));
+  CHECK(has(equality([](Equality& e) { e.body_b = moved_body(0); }), "must be from -1 to"));
   CHECK(has(equality([&](Equality& e) { e.point_a.x() = nan; }), "not finite"));
   CHECK(has(equality([](Equality& e) { e.kind = EqualityKind::Joint; }), "neither revolute nor prismatic"));
   CHECK(has(equality([](Equality& e) { e.kind = EqualityKind::Weld, e.X_AB.R *= 2; }), "not a rotation"));
