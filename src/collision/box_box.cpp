@@ -5,7 +5,7 @@
 // of features is searched.
 //
 // Faces win over edges, and a over b, unless the other is better by 5 % and a thousandth of the smallest half extent: a
-// choice without memory that does not flicker between axes which are equal but for rounding. Where the faces lie on each
+// choice without memory that does not flicker between axes which are equal but for rounding. Where faces lie on each
 // other, every pair of their edges gives the same axis but for rounding, and which edges those would be is noise: such
 // axes never decide.
 #include <algorithm>

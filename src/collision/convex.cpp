@@ -246,17 +246,18 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
   for (std::size_t i = 0; i < in.size(); ++i) {
     const ClipVertex& p = in[i];
     const double dp = outside(p);
-    if (dp <= side_tolerance) out.push_back(p);
-    if (dp <= side_tolerance && dp > 0) {
+    const bool p_in = dp <= side_tolerance;
+    if (p_in) out.push_back(p);
+    if (p_in && dp > 0) {
       out.back().x -= dp * (d.y - c.y) / length;
       out.back().y += dp * (d.x - c.x) / length;
     }
     if (!closed && i + 1 == in.size()) break;
     const ClipVertex& q = in[(i + 1) % in.size()];
     const double dq = outside(q);
-    if ((dp <= side_tolerance) == (dq <= side_tolerance)) continue;
+    if (p_in == (dq <= side_tolerance)) continue;
     if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
-      if (dp <= side_tolerance) out.back().edge = -1 - s;
+      if (p_in) out.back().edge = -1 - s;
       continue;
     }
     const double t = dp / (dp - dq);
@@ -265,9 +266,9 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     const std::uint32_t lo = static_cast<std::uint32_t>(other >= 0 ? other : s);
     const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
     std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
-    if (!closed) code = (dp <= side_tolerance ? q : p).code;
+    if (!closed) code = (p_in ? q : p).code;
     out.push_back(
-        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, dp <= side_tolerance ? -1 - s : p.edge});
+        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, p_in ? -1 - s : p.edge});
   }
   work.polygon.swap(work.clipped);
 }

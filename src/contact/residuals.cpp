@@ -17,8 +17,8 @@ namespace tribo {
 namespace {
 
 // c + Gamma(c) is in K* exactly where c_N >= 0, and its distance is at most -c_N: equal without slip, less by
-// sqrt(1 + mu^2) with it. -c_N is told, so that no mu hides an approach. Most forces are in K: the projection is for the
-// others. At mu = 0 the cone is its axis, and f_N < 0 has to be asked for by itself.
+// sqrt(1 + mu^2) with it. -c_N is told, so that no mu hides an approach. Most forces are in K: the projection is
+// for the others. At mu = 0 the cone is its axis, and f_N < 0 has to be asked for by itself.
 void judge_ncp(const double* f, const double* c, double mu, Residual& r) {
   const double ft = std::sqrt(f[0] * f[0] + f[1] * f[1]), ct = std::sqrt(c[0] * c[0] + c[1] * c[1]);
   if (f[2] < 0 || ft > mu * f[2]) r.primal = std::max(r.primal, (Vec3(f) - project_cone(Vec3(f), mu)).norm());

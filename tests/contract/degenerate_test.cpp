@@ -91,7 +91,7 @@ void check_known(const Mixed& x, const VecX& f, const VecX& reference, double to
 
 }  // namespace
 
-TEST_CASE("a ball that is pulled away gets no force, a ball that is pressed its own: every solver, every mu, any guess") {
+TEST_CASE("a ball that is pulled away gets no force, one that is pressed its own: every solver, every mu, any guess") {
   const Vec3 guesses[] = {Vec3::Zero(), {0, 0, weight}, {0, 0, -weight}, {weight, 0, -3 * weight}, {0, 1e-9, -1e-9}};
   for (const double mu : {0.0, 1e-12, 1e-6, 1.0, 1e6})
     for (const Vec3& guess : guesses)

@@ -11,7 +11,7 @@
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
 // First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
 // where that stalls too, along the central path (central_path.cpp).
-// mu = 0 has no interior in (ip.3): such contacts keep f_T = 0. Nor has a row whose bounds coincide: its force is known.
+// mu = 0 has no interior in (ip.3): such contacts keep f_T = 0. Nor has a row whose bounds coincide: f is known.
 #include "contact/solvers/interior_point.hpp"
 
 #include <cmath>
@@ -26,7 +26,7 @@ namespace {
 constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double no_width = 1e-12;  // of the scaled forces, which are of order 1, or of the bounds where these are larger
+constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
 
 // Largest alpha in [0, 1] with u + alpha du >= 0.
 double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
