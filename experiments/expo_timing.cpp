@@ -4,15 +4,15 @@
 #include <cmath>
 
 #include "contact/assembly.hpp"
-#include "linalg/dense.hpp"
 #include "dynamics/derivatives.hpp"
 #include "dynamics/dynamics.hpp"
-#include "list.hpp"
-#include "motions.hpp"
-#include "simulation/cpu_time.hpp"
+#include "linalg/dense.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
+#include "list.hpp"
+#include "motions.hpp"
+#include "simulation/cpu_time.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo::experiments {

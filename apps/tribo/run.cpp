@@ -42,7 +42,7 @@ bool broke_policy(const StepReport& report) {
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
 RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
-                     bool strict) {
+                    bool strict) {
   RunEnd outcome;
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
@@ -126,7 +126,11 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   json["real_time_factor"] = outcome.wall > 0 ? simulated / outcome.wall : 0;
   json["contacts"] = contacts_json(simulation);
   fate.add_to(json);
+  const AuditLevel level = scene.stepper_options.audit;
   json["audit"] = {
+      {"level", level == AuditLevel::Full   ? "full"
+                : level == AuditLevel::Laws ? "laws"
+                                            : "off"},
       {"signorini", judged(a.laws.signorini)},
       {"coulomb", judged(a.laws.coulomb)},
       {"dissipation", judged(a.laws.dissipation)},
@@ -193,11 +197,15 @@ void print_summary(const Json& j) {
     line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +
                         number(audit["targets"]["largest_miss"]) + " rad/s or m/s");
-  line("energy", fields(energy, {"kinetic", "potential", "elastic", "start"}) + " J");
-  line(
-      "work",
-      fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) + " J");
-  line("closure", number(energy["closure"]) + " of the largest line");
+  if (audit["level"] == "full") {
+    line("energy", fields(energy, {"kinetic", "potential", "elastic", "start"}) + " J");
+    line("work",
+         fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) +
+             " J");
+    line("closure", number(energy["closure"]) + " of the largest line");
+  } else {
+    line("energy", "not audited: stepper.audit is not \"full\"");
+  }
   for (const auto& [what, path] : j["files"].items()) line(what.c_str(), path.get<std::string>());
   if (j["status"] != "done") line("status", j["status"].get<std::string>() + " at t = " + number(j["end_time"]) + " s");
 }

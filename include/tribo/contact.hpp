@@ -41,7 +41,7 @@ struct ContactReport {
   int geometry_a = -1, geometry_b = -1;
   Vec3 p_WC = Vec3::Zero();  ///< [m]
   Mat3 R_WC = Mat3::Identity();
-  double gap = 0;         ///< at the start of the step [m]
+  double gap = 0;               ///< at the start of the step [m]
   Vec3 f = Vec3::Zero();        ///< mean force over the step on b, in C [N]
   Vec3 c = Vec3::Zero();        ///< velocity of b relative to a at the end of the step, in C [m/s]
   Vec3 c_start = Vec3::Zero();  ///< the same at its start [m/s]

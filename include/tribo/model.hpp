@@ -177,7 +177,7 @@ class ModelBuilder {
 
  private:
   using ContactClass = std::pair<std::uint32_t, std::uint32_t>;  // type, affinity
-  void check_body(int body, const std::string& owner) const;  // of a tree, moved, or -1 for the world
+  void check_body(int body, const std::string& owner) const;     // of a tree, moved, or -1 for the world
   void check_geometry(int geometry, const std::string& owner) const;
   void check_material(int material, const std::string& owner) const;
   void check_springs() const;

@@ -42,7 +42,7 @@ struct EnergyLines {
 };
 
 /// How far each law of rigid contact was from holding, relative to the step's own scales: the same for every stepper,
-/// see (judge.1) to (judge.3) in docs/theory/judge.md. NaN: not judged.
+/// see (judge.1) to (judge.3) in docs/theory/step.md. NaN: not judged.
 struct LawResiduals {
   static constexpr double not_judged = std::numeric_limits<double>::quiet_NaN();
   double signorini = not_judged;
@@ -75,7 +75,7 @@ struct StepReport {
   int gave_way = 0;          ///< velocity targets that were missed by more than 1e-4 rad/s or m/s
   int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
-  int substeps = 1;          ///< parts that the stepper split the step into
+  int substeps = 1;          ///< that the step was divided into
   EnergyLines energy;        ///< AuditLevel::Full only
 };
 
@@ -105,7 +105,7 @@ enum class ExponentialMethod {
 /// What implicit Euler does where Newton's method does not converge.
 enum class FailurePolicy {
   Report,   ///< takes the step and says Unconverged
-  Substep,  ///< halves the step, up to 64 parts; Unconverged where that does not help
+  Substep,  ///< halves the step, down to 1/64; Unconverged where that does not help
   Stop      ///< leaves the state and says Stopped
 };
 
@@ -121,7 +121,7 @@ struct CompliantOptions {
   int order = 3;                   ///< of ExponentialMethod::Reduced: 1, 2, 3, 5 or 7
   bool project_only = false;       ///< exponential: forces outside the cone are cut, and nothing is solved again
   bool midpoint = false;           ///< exponential: M, J and the bias are those of the middle of the step: order 2
-  bool events = false;             ///< exponential: a part ends where a contact slips, sticks again or lets go
+  bool events = false;             ///< exponential: a substep ends where a contact slips, sticks again or lets go
   int max_newton = 30;             ///< iterations of implicit Euler a step
   int max_halvings = 20;           ///< of its line search
   double regularisation = 1e-10;   ///< first tried where its matrix is singular; up to 1e-3, relative
@@ -186,7 +186,7 @@ class Stepper {
   StepReport advance(State& state, Workspace& work, double dt);
   /// Energy in springs at a state [J].
   double elastic(State& state, Workspace& work);
-  /// Contacts of the last step.
+  /// Contacts of the last step; none where it was not taken.
   const std::vector<ContactReport>& contacts() const;
   /// Of the last step, or of its last substep.
   const Outcome& outcome() const;

@@ -23,9 +23,8 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig> rows(std::span<T> x, int wo
 /// Flags are whole numbers to Python; here they would be a mask gone astray.
 Py_ssize_t whole(nb::handle number, const char* what) {
   if (PyBool_Check(number.ptr()) || !PyIndex_Check(number.ptr()))
-    throw nb::type_error((std::string(what) + " is " + nb::cast<std::string>(nb::repr(number)) +
-                          ", must be a whole number")
-                             .c_str());
+    throw nb::type_error(
+        (std::string(what) + " is " + nb::cast<std::string>(nb::repr(number)) + ", must be a whole number").c_str());
   const Py_ssize_t n = PyNumber_AsSsize_t(number.ptr(), nullptr);  // the nearest that fits
   if (PyErr_Occurred()) throw nb::python_error();
   return n;
@@ -34,9 +33,9 @@ Py_ssize_t whole(nb::handle number, const char* what) {
 int checked(const Batch& batch, nb::handle world) {
   const Py_ssize_t w = whole(world, "world");
   if (w < 0 || w >= batch.worlds())
-    throw nb::index_error(("world " + nb::cast<std::string>(nb::str(world)) + ", must be from 0 to " +
-                           std::to_string(batch.worlds() - 1))
-                              .c_str());
+    throw nb::index_error(
+        ("world " + nb::cast<std::string>(nb::str(world)) + ", must be from 0 to " + std::to_string(batch.worlds() - 1))
+            .c_str());
   return static_cast<int>(w);
 }
 
@@ -62,11 +61,10 @@ struct FunctionBatch : Interrupt, Batch {
     if (rows.size() != n * kinds.size()) throw InvalidInput("every world needs its own function");
     std::vector<WorldController> list;
     for (std::size_t k = 0; k < kinds.size(); ++k)
-      list.push_back(
-          [&interrupted, rows = nb::handle(rows), first = k * n, kind = kinds[k]](const Model&, int world) {
-            return std::make_unique<FunctionController>(rows, first + static_cast<std::size_t>(world), kind.first,
-                                                        kind.second, &interrupted);
-          });
+      list.push_back([&interrupted, rows = nb::handle(rows), first = k * n, kind = kinds[k]](const Model&, int world) {
+        return std::make_unique<FunctionController>(rows, first + static_cast<std::size_t>(world), kind.first,
+                                                    kind.second, &interrupted);
+      });
     return list;
   }
 };
@@ -79,8 +77,8 @@ void bind_batch(nb::module_& m) {
                             "n worlds of one scene on a pool of threads. Arrays are views without a copy.")
       .def(
           "__init__",
-          [](FunctionBatch* self, const Scene& scene, int worlds, int threads, const FunctionBatch::Functions& functions,
-             const FunctionBatch::Kinds& kinds) {
+          [](FunctionBatch* self, const Scene& scene, int worlds, int threads,
+             const FunctionBatch::Functions& functions, const FunctionBatch::Kinds& kinds) {
             warn_forgotten(scene.start, scene.stepper);
             new (self) FunctionBatch(scene, worlds, threads, functions, kinds);
           },

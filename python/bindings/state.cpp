@@ -24,9 +24,10 @@ std::string shown(const Audit& a) {
   const EnergyLines& e = a.energy;
   std::string text = line("simulated", number(a.time) + " s in " + std::to_string(a.steps) + " steps, " +
                                            (a.status == StepStatus::Ok ? "done" : to_string(a.status)));
-  text += line("laws", !a.laws.judged() ? "not judged"
-                                        : "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
-                                              ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
+  text +=
+      line("laws", !a.laws.judged() ? "not judged"
+                                    : "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
+                                          ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
   text += line("overlap", number(a.penetration) + " m at most");
   text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, worst residual " +
                              number(a.worst_residual) + " (relative)");

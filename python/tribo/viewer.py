@@ -192,7 +192,9 @@ class Viewer:
                 return
             self.simulation = other
             self.replace(of_simulation(other))
-            self.note.content = f"{self.law.value}, {other.audit.status.name}: worst Coulomb {other.audit.laws.coulomb:.2g}"
+            coulomb = other.audit.laws.coulomb  # NaN: not judged
+            worst = f"{coulomb:.2g}" if coulomb == coulomb else "not judged"
+            self.note.content = f"{self.law.value}, {other.audit.status.name}: worst Coulomb {worst}"
         self.play.value = True
 
     def _velocity(self, i: int) -> Array:

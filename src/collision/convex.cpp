@@ -267,8 +267,7 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
     std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
     if (!closed) code = (p_in ? q : p).code;
-    out.push_back(
-        {p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, p_in ? -1 - s : p.edge});
+    out.push_back({p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, p_in ? -1 - s : p.edge});
   }
   work.polygon.swap(work.clipped);
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "contact/block_kernels.hpp"
-#include "linalg/dense.hpp"
 #include "contact/factor.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 void BlockSystem::analyse(const ContactProblem& problem) {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "linalg/dense.hpp"
 #include "contact/factor.hpp"
+#include "linalg/dense.hpp"
 #include "model/names.hpp"
 
 namespace tribo {

@@ -105,9 +105,9 @@ class Dynamics {
   std::vector<Vec3> r_, origin_;
   std::vector<Spatial> V_, A_, F_, S_, momentum_;
   std::vector<RigidInertia> I_, subtree_;  // of each body, and with all that it carries
-  std::vector<int> aligned_;      // 0, 1, 2: the joint axis is that unit vector; -1: it is not
-  std::vector<std::size_t> row_;  // row k of M: entries of chain(k), the diagonal last
-  std::vector<int> depth_;        // length of chain(k), k excluded
+  std::vector<int> aligned_;               // 0, 1, 2: the joint axis is that unit vector; -1: it is not
+  std::vector<std::size_t> row_;           // row k of M: entries of chain(k), the diagonal last
+  std::vector<int> depth_;                 // length of chain(k), k excluded
   std::vector<const int*> chain_;
   std::vector<double> M_, L_;
   VecX h_, gravity_force_, dis_;  // dis: D^-1/2

@@ -238,8 +238,7 @@ int ModelBuilder::add_body(Body body) {
   const int index = static_cast<int>(model_.bodies.size());
   if (body.parent < -1 || body.parent >= index)
     throw InvalidInput("body '" + body.name + "': parent = " + std::to_string(body.parent) +
-                       ", must be -1 for the world or a body that was added before it, below " +
-                       std::to_string(index));
+                       ", must be -1 for the world or a body that was added before it, below " + std::to_string(index));
   if (model_.members.empty()) throw InvalidInput("body '" + body.name + "': begin a member first");
   const int nq = nq_of(body.joint), nv = nv_of(body.joint);
   body.iq = model_.nq;

@@ -49,7 +49,8 @@ std::string holder(int fd) {
 
 /// A holder that ends removes the file: whoever opened it before that has a lock that nobody sees.
 bool still_named(int fd, const std::string& path) {
-  struct stat open {}, named {};
+  struct stat open {
+  }, named{};
   return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
          open.st_dev == named.st_dev;
 }
@@ -80,7 +81,7 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/tribo.lock"
 
 FolderLock::~FolderLock() {
   if (still_named(fd_, path_)) ::unlink(path_.c_str());  // the folder may be another by now
-  ::flock(fd_, LOCK_UN);  // whatever child has inherited the descriptor
+  ::flock(fd_, LOCK_UN);                                 // whatever child has inherited the descriptor
   ::close(fd_);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dynamics/dynamics.hpp"
+#include "tribo/contact.hpp"
 
 namespace tribo {
 
@@ -13,6 +14,21 @@ inline Vec3 to_body(const Dynamics& dynamics, int body, const Vec3& p_W) {
 
 inline Vec3 to_world(const Dynamics& dynamics, int body, const Vec3& p_B) {
   return body < 0 ? p_B : dynamics.X_WB(body) * p_B;
+}
+
+/// Velocity of b relative to a at the point of a contact, where coordinates move with v; in C [m/s].
+inline Vec3 contact_velocity(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
+  Vec3 velocity = Vec3::Zero();
+  for (double sign : {1.0, -1.0}) {
+    const int body = sign > 0 ? c.body_b : c.body_a;
+    if (body < 0) continue;
+    const Vec3 r = c.p_WC - dynamics.origin(model.bodies[at(body)].tree);
+    for (int k : model.bodies[at(body)].chain) {
+      const Spatial& S = dynamics.axis(k);
+      velocity += sign * v[k] * (S.lin + S.ang.cross(r));
+    }
+  }
+  return c.R_WC.transpose() * velocity;
 }
 
 /// Radius about the core of a shape: the point of contact stays under the core while the surface passes by [m].

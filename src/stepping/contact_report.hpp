@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "tribo/contact.hpp"
+#include "stepping/contact_points.hpp"
+#include "stepping/step.hpp"
 
 namespace tribo {
 
@@ -17,11 +18,11 @@ inline void list_contact(const Contact& contact, ContactReport& r) {
   r.gap = contact.gap;
 }
 
-/// A contact that did not act.
-inline void leave_open(ContactReport& r) {
+/// A contact that did not act, and moved as v_end has it.
+inline void leave_open(const Start& start, const Contact& contact, const VecX& v_end, ContactReport& r) {
   r.f.setZero();
-  r.c.setZero();
-  r.c_start.setZero();
+  r.c_start = contact_velocity(start.model, start.dynamics, contact, start.state.v);
+  r.c = contact_velocity(start.model, start.dynamics, contact, v_end);
   r.mode = ContactMode::Open;
   r.mu = r.cone_margin = 0;
 }

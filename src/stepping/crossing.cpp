@@ -1,10 +1,11 @@
 // The ledger of a step. A scheme takes its forces at instants, each for a time t; the times add up to the step's. With
-// M, h, v and a of each instant, the work of a force f and what the scheme itself adds are
-//   W_f = sum t v . f                                                                                        (ledger.2)
-//   W_int = E(q+, v+) - E(q, v) - sum t v . (M a + h) - W_recovery,  E = T + V and the energy of joint springs  (ledger.1)
+// M, h, v and a of each instant, E = T + V and the energy of joint springs, what the scheme itself adds and the work of a
+// force f are
+//   W_int = E(q+, v+) - E(q, v) - sum t v . (M a + h) - W_recovery                                       (ledger.1)
+//   W_f = sum t v . f                                                                                    (ledger.2)
 // M a + h is the force that the motion needs; no force that acts stands in (ledger.1). The ledger closes because the
-// accelerations satisfy the equations of motion with the forces that are charged, and for no other reason. Energy that
-// contacts store is taken off their line.
+// accelerations satisfy the equations of motion with the forces that are charged, and for no other reason. The line of
+// contacts is their work and the change of what their springs store.
 #include "stepping/crossing.hpp"
 
 #include <algorithm>
@@ -73,6 +74,9 @@ bool Crossing::solve(double h) {
   h_ = h;
   outcome_.status = StepStatus::Ok;
   outcome_.held = 1;
+  outcome_.island_count = 0;
+  outcome_.islands.clear();
+  outcome_.recovery.clear();
   start_.emplace(start(h));
   scheme_.solve(*start_, outcome_);
   return outcome_.status != StepStatus::Unconverged;
@@ -122,23 +126,26 @@ void Crossing::charge(const Start& start) {
 // Contacts that began or ceased to carry force, or began to slip, beside what is remembered of them.
 void Crossing::count_changes(const Start& start) {
   made_ = broken_ = slipped_ = 0;
+  const auto loaded = [](const ContactMemory& m) { return m.touched && m.f.z() > 0; };
   auto memory = start.state.contacts.begin();
   const auto end = start.state.contacts.end();
   for (const ContactReport& r : outcome_.contacts) {
-    while (memory != end && memory->id < r.id) ++memory;
-    const bool known = memory != end && memory->id == r.id && memory->touched;
-    const bool loaded = known && memory->f.z() > 0, loads = r.f.z() > 0;
-    made_ += loads && !loaded;
-    broken_ += loaded && !loads;
-    slipped_ += r.mode == ContactMode::Slip && !(known && memory->mode == ContactMode::Slip);
+    for (; memory != end && memory->id < r.id; ++memory) broken_ += loaded(*memory);  // out of reach by now
+    const bool known = memory != end && memory->id == r.id, loads = r.f.z() > 0;
+    const bool was = known && loaded(*memory), slipped = known && memory->touched && memory->mode == ContactMode::Slip;
+    made_ += loads && !was;
+    broken_ += was && !loads;
+    slipped_ += r.mode == ContactMode::Slip && !slipped;
+    if (known) ++memory;
   }
+  for (; memory != end; ++memory) broken_ += loaded(*memory);
 }
 
 void Crossing::close() {
   StepReport& report = *report_;
   if (outcome_.status != StepStatus::Ok) report.status = outcome_.status;
   report.solve = outcome_.solve;
-  report.islands = outcome_.islands_solved;
+  report.islands = outcome_.island_count;
   report.made += made_;
   report.broken += broken_;
   report.slipped += slipped_;
@@ -183,12 +190,31 @@ void Crossing::merge() {
     if (a == contacts_.end() || a->id != r.id) continue;
     m.f += a->f;
     m.gap = a->gap;
+    m.c_start = a->c_start;
     m.cone_margin = std::min(m.cone_margin, a->cone_margin);
-    if (m.mode == ContactMode::Open) m.mode = a->mode;
+    if (m.mode == ContactMode::Open) {
+      m.mode = a->mode;
+      m.mu = a->mu;
+    }
     ++a;
   }
   merged_.insert(merged_.end(), a, contacts_.end());
   contacts_ = merged_;
+}
+
+void Crossing::abandon() {
+  report_->t = state_->t;
+  contacts_.clear();
+  outcome_.contacts.clear();
+  let_go();
+}
+
+// What belongs to the caller is not kept beyond the step.
+void Crossing::let_go() {
+  state_ = nullptr;
+  work_ = nullptr;
+  report_ = nullptr;
+  start_.reset();
 }
 
 void Crossing::finish() {
@@ -207,9 +233,11 @@ void Crossing::finish() {
   report.gave_way = outcome_.gave_way;
   report.worst_target = outcome_.worst_target;
   if (report.worst_target >= 0) report.target_miss = outcome_.target_miss[report.worst_target];
+  let_go();
 }
 
 Elastic Crossing::elastic(State& state, Workspace& work) {
+  begun_ = false;  // what contacts remember may be other, at the same place and speed
   state_ = &state;
   work_ = &work;
   q_control_ = state.q;

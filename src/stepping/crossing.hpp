@@ -26,6 +26,8 @@ class Crossing {
   void close();
   /// The step ends: its report is complete.
   void finish();
+  /// The step was not taken: the state is as it was, and there are no contacts to report.
+  void abandon();
 
   /// A state of the crossing that can be gone back to.
   struct Saved {
@@ -54,6 +56,7 @@ class Crossing {
 
  private:
   void turn_to_end();
+  void let_go();
   void merge();
   void charge(const Start& start);
   void count_changes(const Start& start);

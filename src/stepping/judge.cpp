@@ -7,7 +7,8 @@
 namespace tribo {
 namespace {
 
-constexpr double usual_gravity = 9.81;  // motions slower than what it makes in a step are small, with and without it [m/s^2]
+constexpr double usual_gravity =
+    9.81;  // motions slower than what it makes in a step are small, with and without it [m/s^2]
 
 bool acts(const ContactReport& r) { return r.f.z() != 0 || r.f.x() != 0 || r.f.y() != 0; }
 
@@ -24,8 +25,7 @@ Judge::Judge(const Model& model)
 
 // What must not be negative, and zero where the contact presses (judge.1) [m/s].
 double Judge::separation(const Contact& contact, const ContactReport& r, double dt) const {
-  if (r.mode == ContactMode::Impact)
-    return r.c.z() + model_.surface(contact.surface).restitution * r.c_start.z();
+  if (r.mode == ContactMode::Impact) return r.c.z() + model_.surface(contact.surface).restitution * r.c_start.z();
   const double compliance = soft_ ? model_.surface(contact.surface).compliance : 0;
   if (compliance > 0) return r.c.z() + (r.gap + compliance * r.f.z()) / dt;
   return r.c.z() + std::max(r.gap, 0.0) / dt;
@@ -70,12 +70,13 @@ LawResiduals Judge::operator()(const Start& start, const Outcome& outcome) {
     const ContactReport& r = outcome.contacts[i];
     const Scale& scale = scale_of(start.contacts[i], start.dt);
     const double s = separation(start.contacts[i], r, start.dt);
-    laws.signorini = std::max(laws.signorini, std::abs(std::min(r.f.z() * scale.per_force, s * scale.per_speed)));  // (judge.1)
+    laws.signorini =
+        std::max(laws.signorini, std::abs(std::min(r.f.z() * scale.per_force, s * scale.per_speed)));  // (judge.1)
     if (!acts(r)) continue;
     const double outside = r.f.z() < 0 ? r.mu * r.f.z() - r.cone_margin : -r.cone_margin;  // |f_T| - mu max(f_N, 0)
     const double ct = std::sqrt(r.c.x() * r.c.x() + r.c.y() * r.c.y());
     const double power = r.f.x() * r.c.x() + r.f.y() * r.c.y() + r.mu * r.f.z() * ct;
-    laws.coulomb = std::max(laws.coulomb, outside * scale.per_force);                                 // (judge.2)
+    laws.coulomb = std::max(laws.coulomb, outside * scale.per_force);                                    // (judge.2)
     laws.dissipation = std::max(laws.dissipation, std::abs(power) * scale.per_force * scale.per_speed);  // (judge.3)
   }
   return laws;

@@ -8,9 +8,9 @@
 //   signorini     |min(f_N / F, s / (a dt))|                                                                  (judge.1)
 //   coulomb       (|f_T| - mu max(f_N, 0))_+ / F                                                              (judge.2)
 //   dissipation   |f_T . c_T + mu f_N |c_T|| / (F a dt)                                                       (judge.3)
-// Scales of an island (trees that contacts with force join): F the largest force or the weight of its trees, a what F
-// gives its mass, at least 9.81 m/s^2, and what would stop its fastest contact within the step. Contacts without force
-// say nothing of what is large.
+// Scales of an island (trees that contacts with force join): F the largest force or the weight of its trees, and
+//   a = max(F / m, 9.81 m/s^2) + |c-| / dt                                                                    (judge.4)
+// with its mass m and its fastest contact c-. Contacts without force say nothing of what is large.
 #pragma once
 
 #include <vector>
@@ -27,8 +27,8 @@ class Judge {
 
  private:
   struct Scale {
-    double force = 0, mass = 0, speed = 0;    ///< [N], [kg], of the fastest contact at the start [m/s]
-    double per_force = 0, per_speed = 0;      ///< 1 / F, 1 / (a dt); 0: not known yet
+    double force = 0, mass = 0, speed = 0;  ///< [N], [kg], of the fastest contact at the start [m/s]
+    double per_force = 0, per_speed = 0;    ///< 1 / F, 1 / (a dt); 0: not known yet
   };
   int root(int tree) {
     while (parent_[at(tree)] != tree) tree = parent_[at(tree)] = parent_[at(parent_[at(tree)])];
@@ -40,8 +40,8 @@ class Judge {
   double separation(const Contact& contact, const ContactReport& r, double dt) const;
 
   const Model& model_;
-  double gravity_;  // [m/s^2]
-  bool soft_;       // some surface is compliant
+  double gravity_;             // [m/s^2]
+  bool soft_;                  // some surface is compliant
   std::vector<int> parent_;    // by tree
   std::vector<Scale> scales_;  // by root
 };

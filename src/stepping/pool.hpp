@@ -1,11 +1,12 @@
 // Elements that are used again from step to step, with the memory that they have grown to.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 
 namespace tribo {
 
-/// The elements in use are [begin(), end()); clear() keeps the others for later. References stay good.
+/// Elements 0 to size() - 1 are in use; clear() keeps the memory of all. References stay good.
 template <class T>
 class Pool {
  public:

@@ -1,7 +1,7 @@
 // A step as a value: what is known goes in, what was found comes out and stays until the next one.
 //
-// A scheme says how to cross a time with the contacts of its start. All else is the same for every scheme, and stands in
-// Stepper::advance: begin, solve, judge, charge, remember, commit.
+// A scheme says how to cross a time with the contacts of its start. All else is the same for every scheme: begin, judge,
+// charge, remember and commit stand in crossing.cpp, and Stepper::advance calls them.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ struct Start {
 
 /// One island of a step as it was solved. See contact_problem.hpp for units.
 struct IslandSolution {
-  const Island* island = nullptr;  ///< which contacts, rows and trees
+  const Island* island = nullptr;  ///< which contacts, rows and trees; in Start::assembly, until it groups again
   ContactProblem problem;
   VectorBuffer f;             ///< forces (n) [N]
   VectorBuffer c;             ///< (G + R) f + g (n) [m/s^2]
@@ -53,25 +53,25 @@ struct Work {
 
 /// Energy in springs [J].
 struct Elastic {
-  double contacts = 0;  ///< of compliant contacts and joint limits
+  double contacts = 0;  ///< of compliant contacts and joint limits: the line of contacts has its change
   double joints = 0;    ///< of springs in joints
   double sum() const { return contacts + joints; }
 };
 
 /// What a step found.
 struct Outcome {
-  VecX v_end;        ///< velocity at the end, free joints in the axes of the start (nv)
-  VecX v_mean;       ///< q moves along it over dt, free joints in the axes of the start (nv)
-  VecX correction;   ///< the part of it that only removes overlap, and belongs to no velocity (nv)
-  VecX torque;       ///< of the actuators (nv) [N m] or [N]
-  VecX target_miss;  ///< v_end less its target, 0 where there is none (nv)
+  VecX v_end;                           ///< velocity at the end, free joints in the axes of the start (nv)
+  VecX v_mean;                          ///< q moves along it over dt, free joints in the axes of the start (nv)
+  VecX correction;                      ///< the part of it that only removes overlap, and belongs to no velocity (nv)
+  VecX torque;                          ///< of the actuators (nv) [N m] or [N]
+  VecX target_miss;                     ///< v_end less its target, 0 where there is none (nv)
   int gave_way = 0, worst_target = -1;  ///< targets missed by more than 1e-4; the one missed most, -1: there are none
   Pool<IslandSolution> islands;         ///< problems, forces and modes
   Pool<IslandSolution> recovery;        ///< the same of the removal of overlap
   std::vector<ContactReport> contacts;  ///< in the order of the list
-  std::vector<ContactMemory> memory;    ///< for the next step, sorted by id
-  int islands_solved = 0;
-  SolveReport solve;  ///< the worst island's
+  std::vector<ContactMemory> memory;    ///< for the next step, sorted by id; commit hands it to the state
+  int island_count = 0;                 ///< groups of contacts and rows that do not touch each other
+  SolveReport solve;                    ///< the worst island's
   StepStatus status = StepStatus::Ok;
   double held = 1;     ///< share of the step up to where a contact changes its law
   bool judged = true;  ///< the laws of rigid contact are meant to hold, if only in the limit of stiff springs
@@ -81,6 +81,9 @@ struct Outcome {
     for (VecX* x : {&v_end, &v_mean, &correction, &torque, &target_miss}) x->setZero(nv);
   }
 };
+
+/// Where a substep ends at a touch, a contact with a smaller gap touches [m].
+constexpr double touching_gap = 1e-7;
 
 /// A contact that is listed and does not act.
 struct OpenContact {

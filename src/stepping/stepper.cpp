@@ -1,5 +1,5 @@
-// The step of every scheme, on one page. See step.hpp for what goes in and out, crossing.cpp for begin, judge, charge,
-// remember and commit, substeps.cpp for steps that are divided.
+// A step of any scheme: begin, solve, commit. See step.hpp for what goes in and out, crossing.cpp for what begin and commit
+// do (judge, charge, remember), substeps.cpp for steps that are divided.
 #include "stepping/crossing.hpp"
 #include "stepping/substeps.hpp"
 
@@ -7,10 +7,7 @@ namespace tribo {
 
 struct Stepper::Impl {
   Impl(const Model& model, std::unique_ptr<Scheme> s, const StepperOptions& options)
-      : scheme(std::move(s)),
-        rules(scheme->substeps()),
-        crossing(model, *scheme, options),
-        substeps(model, rules) {}
+      : scheme(std::move(s)), rules(scheme->substeps()), crossing(model, *scheme, options), substeps(model, rules) {}
 
   // In one piece.
   bool whole(double dt) {
@@ -41,7 +38,7 @@ StepReport Stepper::advance(State& state, Workspace& work, double dt) {
   if (s.rules.any() ? s.substeps.run(s.crossing) : s.whole(dt))
     s.crossing.finish();
   else
-    report.t = state.t;  // the state is as it was
+    s.crossing.abandon();
   return report;
 }
 

@@ -6,8 +6,7 @@
 namespace tribo {
 namespace {
 
-constexpr double touch_slop = 1e-7;  // a gap that counts as touching [m]
-constexpr int most_substeps = 64;    // in a step, or in a pair; what touches then is taken late
+constexpr int most_substeps = 64;  // in a step, or in half of a pair; what touches then is taken late
 constexpr int most_retries = 8;
 constexpr double least_held = 1e-3;   // shortest substep for a change of a contact, of the step
 constexpr double least_share = 1e-9;  // shortest substep, of the step
@@ -26,7 +25,10 @@ double touching_time(double gap, double speed, double acceleration) {
 bool Substeps::run(Crossing& crossing) {
   crossing.save(start_);
   if (rules_.accuracy > 0 ? cross_accurately(crossing) : cross(crossing, crossing.step())) return true;
-  crossing.take_back(start_);
+  const StepStatus status = crossing.report().status;
+  crossing.restore(start_);
+  crossing.report().status = status;
+  crossing.report().solve = crossing.outcome().solve;
   return false;
 }
 
@@ -125,7 +127,7 @@ double Substeps::crossing_time(const Crossing& crossing, double h) const {
     while (start.contacts[next].id != o.id) ++next;
     const Contact& c = start.contacts[next];
     Vec3 acceleration = Vec3::Zero();
-    for (double sign : {1.0, -1.0}) {
+    for (double sign : {1.0, -1.0}) {  // in one sum, so that no rounding is added
       const int body = sign > 0 ? c.body_b : c.body_a;
       if (body < 0) continue;
       acceleration += sign * start.dynamics.point_bias(body, c.p_WC);
@@ -148,7 +150,7 @@ double Substeps::late(const Crossing& crossing, double h) const {
   for (const OpenContact& o : open_before_) {
     while (now != contacts.end() && now->id < o.id) ++now;
     if (now == contacts.end()) break;
-    if (now->id != o.id || now->gap >= -touch_slop || o.gap <= touch_slop) continue;
+    if (now->id != o.id || now->gap >= -touching_gap || o.gap <= touching_gap) continue;
     const double acceleration = 2 * (now->gap - o.gap - h * o.speed) / (h * h);
     first = std::min(first, touching_time(o.gap, o.speed, acceleration));
   }

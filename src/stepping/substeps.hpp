@@ -1,9 +1,9 @@
-// Substeps: where a step is divided, and how long its parts are. See SubstepRules.
+// Substeps: where a step is divided. See SubstepRules.
 //
 // Touch: a substep ends where the next new contact touches. Its time is foreseen from gap, speed and acceleration; where
 // the point is found too deep after all, the substep is taken back and shortened                          (substeps.1)
 // Accuracy: a substep h is kept where it and two of h/2 agree; the two are what is kept                   (substeps.2)
-// Events, and within accuracy: a substep also ends where a contact changes its law                        (substeps.3)
+// Events, also where accuracy is asked for: a substep ends where a contact changes its law                (substeps.3)
 // Failure: a substep that does not converge is halved, down to 1/64 of the step                           (substeps.4)
 #pragma once
 

@@ -63,8 +63,8 @@ struct Case {
 
 TEST_CASE("judge: what keeps the laws has no residual") {
   Case c;
-  c.first().f = Vec3(0, 0, mass * g);                // rests
-  c.outcome.contacts[1].f = Vec3(-mu * 3, 0, 3);     // slides along +x
+  c.first().f = Vec3(0, 0, mass * g);             // rests
+  c.outcome.contacts[1].f = Vec3(-mu * 3, 0, 3);  // slides along +x
   c.outcome.contacts[1].c = Vec3(0.2, 0, 0);
   const LawResiduals laws = c();
   CHECK(laws.judged());
@@ -115,7 +115,7 @@ TEST_CASE("judge: friction beyond its cone, and friction that does not oppose th
   c.first().f = Vec3(0, 12, 20);  // 2 N beyond mu f_N; the largest force is f_N
   CHECK(c().coulomb == doctest::Approx(2.0 / 20));
   c.first().f = Vec3(0, 10, 20);
-  c.first().c = Vec3(0.3, 0, 0);  // across: no power where mu f_N |c_T| is due
+  c.first().c = Vec3(0.3, 0, 0);                           // across: no power where mu f_N |c_T| is due
   const double F = 20, a = F / mass, due = mu * 20 * 0.3;  // above the weight of 19.62 N
   CHECK(c().dissipation == doctest::Approx(due / (F * a * dt)));
   c.first().c = Vec3(0, 0.3, 0);  // along: it drives the slip

@@ -197,10 +197,10 @@ TEST_CASE("scene: depth is bounded; dots and brackets in texts and comments do n
   std::string dots, open;
   for (int k = 0; k < 40; ++k) dots += ".a", open += "[{";
   const std::string both = dots + open;
-  for (const std::string& text : {"# " + both, "description = \"" + both + "\"", "description = '" + both + "'",
-                                  "description = \"\"\"\n" + dots + "\n\"" + open + "\"\"\"\"\"",
-                                  "description = '''" + dots + "\n''" + open + "'''''",
-                                  "description = \"\\\"" + both + "\\\\\" # \"" + open})
+  for (const std::string& text :
+       {"# " + both, "description = \"" + both + "\"", "description = '" + both + "'",
+        "description = \"\"\"\n" + dots + "\n\"" + open + "\"\"\"\"\"",
+        "description = '''" + dots + "\n''" + open + "'''''", "description = \"\\\"" + both + "\\\\\" # \"" + open})
     CHECK_NOTHROW(parse_scene(text + "\n" + box, "scene"));
   // Sixteen levels are read as far as to be unknown keys, the seventeenth is not.
   const std::string most = "a" + dots.substr(0, 30);

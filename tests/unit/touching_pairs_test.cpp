@@ -23,9 +23,8 @@ Real cross(const Point& a, const Point& b) { return a.x() * b.y() - a.y() * b.x(
 
 // Corners in order, by Andrew's monotone chain.
 Points hull(Points p) {
-  std::sort(p.begin(), p.end(), [](const Point& a, const Point& b) {
-    return a.x() < b.x() || (a.x() == b.x() && a.y() < b.y());
-  });
+  std::sort(p.begin(), p.end(),
+            [](const Point& a, const Point& b) { return a.x() < b.x() || (a.x() == b.x() && a.y() < b.y()); });
   Points out;
   for (int side = 0; side < 2; ++side) {
     const std::size_t first = out.size();

@@ -87,10 +87,15 @@ TEST_CASE("an index of what was not added is refused where it is given, and noth
              [&] { builder.add_body(hinge(i)); }, [&] { builder.add_geometry(geometry(i, 0)); },
              [&] { builder.add_geometry(geometry(0, i)); }, [&] { builder.add_ground({}, i); },
              [&] { builder.add_object("c", ShapeKind::Sphere, Vec3(1, 1, 1), 1, i); },
-             [&] { builder.add_frame({"f", i, {}}); }, [&] { builder.exclude(0, i); }, [&] { builder.exclude(i, 0); },
-             [&] { builder.exclude_geometries(0, i); }, [&] { builder.set_contact_class(i, 1, 1); },
-             [&] { builder.add_pair({0, i, {}}); }, [&] { builder.add_equality(weld); },
-             [&] { builder.member(i).feet.clear(); }}) {
+             [&] {
+               builder.add_frame({"f", i, {}});
+             },
+             [&] { builder.exclude(0, i); }, [&] { builder.exclude(i, 0); }, [&] { builder.exclude_geometries(0, i); },
+             [&] { builder.set_contact_class(i, 1, 1); },
+             [&] {
+               builder.add_pair({0, i, {}});
+             },
+             [&] { builder.add_equality(weld); }, [&] { builder.member(i).feet.clear(); }}) {
       const std::string text = refusal(act);
       CHECK(has(text, index));
       CHECK(has(text, "must be"));

@@ -9,9 +9,9 @@
 // no force that stops it: Infeasible. Dense problems only.
 #include <cmath>
 
-#include "linalg/dense.hpp"
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

@@ -13,9 +13,9 @@
 // from another basis has no guarantee. Contacts are scaled by their block's mean diagonal. Dense problems only.
 #include <cmath>
 
-#include "linalg/dense.hpp"
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

@@ -18,10 +18,10 @@
 // tells which.
 #include <cmath>
 
-#include "linalg/dense.hpp"
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

@@ -19,9 +19,9 @@
 // 60). G = Y Y^T from the problem's factor, or by a Cholesky factorisation with pivots, cut at the rank of G.
 #include <cmath>
 
-#include "linalg/dense.hpp"
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {

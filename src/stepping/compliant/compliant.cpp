@@ -42,12 +42,12 @@ void Compliant::report(const Start& start, Outcome& out) const {
     ContactReport& r = out.contacts[i];
     list_contact(start.contacts[i], r);
     if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) {
-      leave_open(r);
+      leave_open(start, start.contacts[i], out.v_end, r);
       continue;
     }
     const Spring& s = springs_[next];
     const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
-    add_action(s.mean, s.c, velocity_of(start.model, start.dynamics, contacts_[next++], out.v_end), s.mode, mu, r);
+    add_action(s.mean, s.c, contact_velocity(start.model, start.dynamics, contacts_[next++], out.v_end), s.mode, mu, r);
   }
 }
 
@@ -62,25 +62,11 @@ void Compliant::draw_anchors(const Start& start, const VecX& v_mean) {
     const Contact& contact = contacts_[i];
     const Vec3 turning = start.dynamics.point_bias(contact.body_b, contact.p_WC) -
                          start.dynamics.point_bias(contact.body_a, contact.p_WC);
-    const Vec3 c = velocity_of(start.model, start.dynamics, contact, v_mean) +
-                   0.5 * h * (contact.R_WC.transpose() * turning);
+    const Vec3 c =
+        contact_velocity(start.model, start.dynamics, contact, v_mean) + 0.5 * h * (contact.R_WC.transpose() * turning);
     const Eigen::Vector2d excess = s.x.head<2>() + s.mean.head<2>() / s.K.x();
     s.drawn = h * c.head<2>() - std::expm1(-h * s.K.x() / s.B.x()) * excess;
   }
-}
-
-Vec3 Compliant::velocity_of(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
-  Vec3 velocity = Vec3::Zero();
-  for (double sign : {1.0, -1.0}) {
-    const int body = sign > 0 ? c.body_b : c.body_a;
-    if (body < 0) continue;
-    const Vec3 r = c.p_WC - dynamics.origin(model.bodies[at(body)].tree);
-    for (int k : model.bodies[at(body)].chain) {
-      const Spatial& S = dynamics.axis(k);
-      velocity += sign * v[k] * (S.lin + S.ang.cross(r));
-    }
-  }
-  return c.R_WC.transpose() * velocity;
 }
 
 void Compliant::remember(const Start& start, Outcome& out) const {
@@ -123,7 +109,7 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
 void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& m,
                                 Work& work) const {
   for (std::size_t i = 0; i < springs_.size(); ++i)
-    work.contacts += m.time * springs_[i].mean.dot(velocity_of(start.model, m.dynamics, contacts[i], m.v));
+    work.contacts += m.time * springs_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
 }

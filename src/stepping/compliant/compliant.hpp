@@ -127,8 +127,6 @@ class Compliant : public Scheme {
   void draw_anchors(const Start& start, const VecX& v_mean);
   void report(const Start& start, Outcome& out) const;
   void remember(const Start& start, Outcome& out) const;
-  /// Of b relative to a at the velocity v, in C.
-  static Vec3 velocity_of(const Model& model, const Dynamics& dynamics, const Contact& contact, const VecX& v);
 
   std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
   std::vector<OpenContact> open_;

@@ -9,7 +9,6 @@
 namespace tribo {
 namespace {
 
-constexpr double touch_slop = 1e-7;     // a gap that counts as touching when a step was split there [m]
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
 
@@ -87,7 +86,7 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
   const Vec3 velocity =
       c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
   const bool touched = memory != nullptr && memory->touched;
-  const bool landing = split_ && c.gap <= touch_slop && velocity.z() < 0;
+  const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
   const bool active = touched ? rules.bilateral || c.gap <= std::max(memory->rest, 0.0) : c.gap < 0 || landing;
   if (!active) {
     open_.push_back({c.id, c.gap, velocity.z()});
@@ -110,7 +109,7 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
   s.point = to_body(dynamics, c.body_b, c.p_WC);
   s.fresh = !touched;
   if (touched) s.last = memory->f;
-  const ContactMemory* source = touched ? memory : c.gap < -touch_slop ? neighbour(start, c) : nullptr;
+  const ContactMemory* source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : nullptr;
   if (source != nullptr) {
     const Vec3 held = to_world(dynamics, c.body_b, source->point);
     const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source->anchor));
@@ -123,7 +122,7 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
       s.anchor = source->anchor;
       s.moved = false;
     }
-  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touch_slop)) {
+  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
     s.rest = c.gap;
   }
   s.x.z() = c.gap - s.rest;

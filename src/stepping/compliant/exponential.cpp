@@ -1,17 +1,17 @@
 // Exponential integration of visco-elastic contact [Hammoud2022].
-//   x = (p - p0, c),  x' = A x + b,  A = [0 I; -G K  -G B],  b = (0, J vdot_free + Jdot v), held over the part (expo.3)
+//   x = (p - p0, c),  x' = A x + b,  A = [0 I; -G K  -G B],  b = (0, J vdot_free + Jdot v), held over the step (expo.3)
 //   f1 = int f / h,  f2 = 2 int int f / h^2,  both into the cone                                               (expo.4)
 //   v' = v + h (vdot_free + M^-1 J^T f1),  q+ = q moved along h v + h^2/2 (vdot_free + M^-1 J^T f2) (expo.5)
 // Where f1 leaves the cone the contact slips, and the step is solved again without its springs along the surface, with
 // friction mu f_N as a known force, until f_N is settled; then once more with friction as spring and damper point in
-// the middle of the part, order 2. What pulls is taken out with all its springs (expo.6). The paper cuts f1 and f2 and
+// the middle of the step, order 2. What pulls is taken out with all its springs (expo.6). The paper cuts f1 and f2 and
 // stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that slides at
 // a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come from a polynomial
 // in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an augmented matrix. Gains
 // are taken at the start of the step; joint damping at its end, in M. Joint limits are unknowns beside the contacts.
-// Midpoint: with v_mean found so, M, J and b are taken again at q moved along h/2 v_mean and at v_mean, and the part is
+// Midpoint: with v_mean found so, M, J and b are taken again at q moved along h/2 v_mean and at v_mean, and the step is
 // crossed from its start with those: order 2; joint damping is then that of the middle                       (expo.7)
-// Events, accuracy: a part ends where a contact begins to slip, sticks again, lets go or presses             (expo.8)
+// Events, accuracy: a substep ends where a contact begins to slip, sticks again, lets go or presses             (expo.8)
 #include <algorithm>
 #include <cmath>
 
@@ -70,7 +70,7 @@ class Exponential final : public Compliant {
     return cross_from_middle(start, out);
   }
 
-  // v_mean with the forces of the part before, where they go on as they were and velocities change little: good to the
+  // v_mean with the forces of the step before, where they go on as they were and velocities change little: good to the
   // order that the middle needs.
   bool foresee(const Start& start, Outcome& out) {
     if (!limits_.empty()) return false;
@@ -99,7 +99,7 @@ class Exponential final : public Compliant {
     out.held = 1;
     if (springs_.empty() && limits_.empty()) return true;
     start.assembly.group(contacts, rows_);
-    out.islands_solved = start.assembly.islands();
+    out.island_count = start.assembly.islands();
     for (int i = 0; i < start.assembly.islands(); ++i)
       if (!cross_island(start, dynamics, contacts, start.assembly.island(i), out)) return false;
     return true;
@@ -220,7 +220,7 @@ class Exponential final : public Compliant {
     auto f1 = f1_.map(), f2 = f2_.map();
     if (changed) beta_ = proportion();
     if (beta_ >= 0 && (method == ExponentialMethod::Auto || method == ExponentialMethod::Modal)) {
-      // Parts of a step differ in length: for few unknowns their modes are found sooner than coefficients.
+      // Substeps differ in length: for few unknowns their modes are found sooner than coefficients.
       const auto length = whole_ ? Polynomial::Length::Usual : Polynomial::Length::Single;
       if (changed)
         few_terms_ = method == ExponentialMethod::Auto && (whole_ || n > few) &&
@@ -315,7 +315,7 @@ class Exponential final : public Compliant {
     for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(3 * i + k);
   }
 
-  // Mean velocity of a contact over the part, as forces and known friction have it.
+  // Mean velocity of a contact over the step, as forces and known friction have it.
   Vec3 mean_velocity(int i, double h) const {
     Vec3 c;
     for (int k = 0; k < 3; ++k) {
@@ -325,7 +325,7 @@ class Exponential final : public Compliant {
     return c;
   }
 
-  // Friction along what spring and damper would give in the middle of the part, where that is about the way it had.
+  // Friction along what spring and damper would give in the middle of the step, where that is about the way it had.
   void turn_friction(const Spring& s, int i, double h) {
     auto against = against_.map().segment<2>(3 * i);
     Eigen::Vector2d x = s.x.head<2>();
@@ -357,7 +357,7 @@ class Exponential final : public Compliant {
     f2.head<2>() = f2.z() * against;
   }
 
-  // Does one law hold for each contact over the whole part? Judged by its start and its end. (expo.8)
+  // Does one law hold for each contact over the whole step? Judged by its start and its end. (expo.8)
   double watch(const Island& island, double h) {
     const int n = problem_.size();
     const auto G = problem_.G();
@@ -374,7 +374,7 @@ class Exponential final : public Compliant {
     return held;
   }
 
-  // Share of the part after which a margin passes 0; the mean gives its bend.
+  // Share of the step after which a margin passes 0; the mean gives its bend.
   static double root(double begin, double end, double mean) {
     const double b = 3 * (begin + end) - 6 * mean, a = end - begin - b, d = std::sqrt(a * a - 4 * b * begin);
     const double q = -0.5 * (a + std::copysign(d, a)), t = q != 0 ? begin / q : 0;

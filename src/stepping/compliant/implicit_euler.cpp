@@ -83,8 +83,9 @@ class ImplicitEuler final : public Compliant {
     }
     merit = residual(start, z_);
     out.solve.iterations += iteration;
-    if (!converged)
-      out.solve.status = iteration == o.max_newton ? SolveStatus::IterationLimit : SolveStatus::Stalled;
+    out.solve.status = converged                   ? SolveStatus::Converged
+                       : iteration == o.max_newton ? SolveStatus::IterationLimit
+                                                   : SolveStatus::Stalled;
     out.v_end = z_;
     out.v_mean = z_;
     out.torque = torque_;

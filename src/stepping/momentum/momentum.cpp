@@ -60,7 +60,7 @@ class Impulses final : public MomentumFamily {
     }
     for (const JointForce& j : joints_) rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
     start.assembly.group(contacts_, rows_);
-    out.islands_solved = start.assembly.islands();
+    out.island_count = start.assembly.islands();
     for (int i = 0; i < start.assembly.islands(); ++i) solve_island(start, start.assembly.island(i), out);
   }
 

@@ -136,12 +136,12 @@ void MomentumFamily::report(const Start& start, Outcome& out) const {
     ContactReport& r = out.contacts[i];
     list_contact(start.contacts[i], r);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
-      leave_open(r);
+      leave_open(start, start.contacts[i], out.v_end, r);
       continue;
     }
     const Touching& t = touching_[next++];
     const double mu = t.mode == ContactMode::Slip ? t.surface.mu_dynamic : t.surface.mu_static;
-    add_action(t.mean, t.v, t.v_end, t.mode, mu, r);
+    add_action(t.mean, t.v, contact_velocity(start.model, start.dynamics, t.c, out.v_end), t.mode, mu, r);
   }
 }
 

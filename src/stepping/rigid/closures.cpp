@@ -82,7 +82,8 @@ void add_bodies(const Model& model, const Dynamics& dynamics, int element, doubl
 
 }  // namespace
 
-Closures::Closures(const Model& model) : empty_(model.equalities.empty()), dynamics_(model), chart_(model), assembly_(model) {
+Closures::Closures(const Model& model)
+    : empty_(model.equalities.empty()), dynamics_(model), chart_(model), assembly_(model) {
   for (VecX* x : {&zero_, &work_, &dq_}) x->setZero(model.nv);
 }
 

@@ -54,7 +54,7 @@ void Midpoint::moves(const Model& model, VecX& motion) const {
   }
 }
 
-// (midpoint.3) less (rigid.8)
+// The work that the motion needs by (rigid.8), less that by (midpoint.3)
 double Midpoint::charge(const Start& start, const VecX& v_new) {
   const Model& model = start.model;
   const State& state = start.state;

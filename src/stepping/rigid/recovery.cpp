@@ -1,6 +1,7 @@
 #include "stepping/rigid/recovery.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace tribo {
 namespace {

@@ -21,6 +21,7 @@
 // Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
 // always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
 // is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
+#include <algorithm>
 #include <cmath>
 
 #include "stepping/contact_report.hpp"
@@ -54,7 +55,7 @@ class Rigid final : public Scheme {
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
     if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
-    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &mid_, &change_, &rate_}) x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
@@ -105,9 +106,9 @@ class Rigid final : public Scheme {
     flight_.keep_momentum(start, q, v);
   }
 
-  // With v_m = (v + v') / 2 the kinetic energy at frozen q changes by v_m . M (v' - v), so each force's work is
-  // v_m . force dt                                                                                        (rigid.8)
-  // Joint springs act as a part of the bias.
+  // (ledger.1), (ledger.2) with one instant: the start, v_m = (v + v') / 2 and a = (v' - v) / dt, since the kinetic energy
+  // at frozen q changes by v_m . M (v' - v)                                                               (rigid.8)
+  // Joint springs act as a part of h.
   void charge(const Start& start, Outcome& out) override {
     const Model& model = start.model;
     const double dt = start.dt;
@@ -158,7 +159,7 @@ class Rigid final : public Scheme {
     start.assembly.group(start.contacts, rows_.rows());
     out.contacts.resize(start.contacts.size());
     out.islands.clear();
-    out.islands_solved = start.assembly.islands();
+    out.island_count = start.assembly.islands();
     out.solve = {};
     out.status = StepStatus::Ok;
     contact_work_ = constraint_work_ = given_work_ = 0;
@@ -179,12 +180,12 @@ class Rigid final : public Scheme {
     for (int j : island.rows) {
       const Row& row = rows_[j];
       if (row.kind != Row::Kind::Target) return false;
-      mid_[row.dof] = start.actuation.target[row.dof] - v_free_[row.dof];
+      change_[row.dof] = start.actuation.target[row.dof] - v_free_[row.dof];
     }
-    start.dynamics.multiply(island.trees[0], mid_.data(), rate_.data());
+    start.dynamics.multiply(island.trees[0], change_.data(), rate_.data());
     for (int j : island.rows) {
       const int k = rows_[j].dof;
-      rate_[k] = (rate_[k] + extra_[k] * mid_[k]) / start.dt;
+      rate_[k] = (rate_[k] + extra_[k] * change_[k]) / start.dt;
       if (rate_[k] < rows_[j].lower || rate_[k] > rows_[j].upper) return false;
     }
     for (int j : island.rows) {
@@ -221,10 +222,10 @@ class Rigid final : public Scheme {
   const ContactMemory* recall(const State& state, std::uint64_t id) {
     const std::vector<ContactMemory>& memory = state.contacts;
     if (next_memory_ >= memory.size() || memory[next_memory_].id != id)
-      next_memory_ = static_cast<std::size_t>(
-          std::lower_bound(memory.begin(), memory.end(), id,
-                           [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
-          memory.begin());
+      next_memory_ =
+          static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
+                                                    [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
+                                   memory.begin());
     return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
   }
 
@@ -259,7 +260,8 @@ class Rigid final : public Scheme {
       const Row& row = rows_[s.island->rows[at(j)]];
       const int o = 3 * problem.nc() + j;
       problem.g()[o] = s.free[o] / start.dt + row.bias;
-      problem.R()[o] = row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+      problem.R()[o] =
+          row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
       problem.lower()[j] = row.lower;
       problem.upper()[j] = row.upper;
       const ContactMemory* memory =
@@ -286,7 +288,7 @@ class Rigid final : public Scheme {
 
   // The worst island speaks for the step.
   static void add_solve(const SolveReport& solve, Outcome& out) {
-    const bool worse = solve.residual.relative() > out.solve.residual.relative() || out.solve.iterations == 0;
+    const bool worse = out.islands.size() == 1 || solve.residual.relative() > out.solve.residual.relative();
     const int iterations = out.solve.iterations + solve.iterations;
     const bool escalated = out.solve.escalated || solve.escalated;
     if (worse) out.solve = solve;
@@ -309,14 +311,14 @@ class Rigid final : public Scheme {
       const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
       const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                    ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-      const ContactMode mode = !(f.z() > 0)         ? ContactMode::Open
-                               : s.impact[i] != 0   ? ContactMode::Impact
+      const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
+                               : s.impact[i] != 0 ? ContactMode::Impact
                                : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
                                    ? ContactMode::Slip
                                    : ContactMode::Stick;
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
-      const Vec3 end = dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) +
-                       s.free.map().segment<3>(o);
+      const Vec3 end =
+          dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
       add_action(f, before, end, mode, mu, r);
       contact_work_ += 0.5 * dt * f.dot(end + before);
       given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
@@ -357,7 +359,7 @@ class Rigid final : public Scheme {
   Recovery recovery_;
   std::unique_ptr<Midpoint> midpoint_;
   RollingFriction rolling_;
-  VecX v_free_, zero_, extra_, mid_, change_, rate_, deflection_;
+  VecX v_free_, zero_, extra_, change_, rate_, deflection_;
   bool need_dense_ = false;
   StepRows rows_;
   Closures closures_;

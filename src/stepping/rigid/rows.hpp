@@ -49,7 +49,7 @@ class StepRows {
   std::vector<Row> rows_;
   VectorBuffer forces_;
   std::vector<char> saturated_;
-  std::vector<Drive> drives_;  // as list() found them
+  std::vector<Drive> drives_;    // as list() found them
   std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
 };
 
