@@ -10,6 +10,7 @@
 // begins at the current velocity or at the explicit step, whichever has the smaller residual. Gains and joint damping
 // are taken at the end of the step, torques within their limits.
 #include <cmath>
+#include <limits>
 
 #include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
@@ -86,6 +87,7 @@ class ImplicitEuler final : public Compliant {
     out.solve.status = converged                   ? SolveStatus::Converged
                        : iteration == o.max_newton ? SolveStatus::IterationLimit
                                                    : SolveStatus::Stalled;
+    if (!std::isfinite(merit)) z_.setConstant(std::numeric_limits<double>::quiet_NaN());  // no step to take
     out.v_end = z_;
     out.v_mean = z_;
     out.torque = torque_;
