@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "simulation/cpu_time.hpp"
+#include "base/cpu_time.hpp"
 
 namespace tribo::bench {
 

@@ -23,6 +23,9 @@ endif()
 find_program(TRIBO_CCACHE ccache)
 if(TRIBO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TRIBO_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)  # without it ccache does not keep units that use a precompiled header
+  endif()
 endif()
 
 # What nearly every unit includes is compiled once: half the time of a build from nothing. A cached build that is shared

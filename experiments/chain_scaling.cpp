@@ -3,8 +3,8 @@
 // measured in CPU time, the least of several runs.
 #include <cmath>
 
+#include "base/cpu_time.hpp"
 #include "list.hpp"
-#include "simulation/cpu_time.hpp"
 #include "stepping/momentum/momentum.hpp"
 #include "stepping/workspace.hpp"
 

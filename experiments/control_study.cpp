@@ -3,9 +3,9 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "base/cpu_time.hpp"
+#include "base/names.hpp"
 #include "dynamics/dynamics.hpp"
-#include "model/names.hpp"
-#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <random>
 
+#include "base/file.hpp"
+#include "io/problem_file.hpp"
 #include "list.hpp"
 #include "problems.hpp"
 #include "reference.hpp"
-#include "simulation/file.hpp"
-#include "simulation/problem_file.hpp"
 
 namespace tribo::experiments {
 namespace {

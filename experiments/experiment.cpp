@@ -6,8 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/names.hpp"
 #include "commit.hpp"
-#include "model/names.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo::experiments {

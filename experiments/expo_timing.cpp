@@ -3,6 +3,7 @@
 // tick of the controller belongs to no stepper: its time is measured and taken off.
 #include <cmath>
 
+#include "base/cpu_time.hpp"
 #include "contact/assembly.hpp"
 #include "dynamics/derivatives.hpp"
 #include "dynamics/dynamics.hpp"
@@ -12,7 +13,6 @@
 #include "linalg/polynomial.hpp"
 #include "list.hpp"
 #include "motions.hpp"
-#include "simulation/cpu_time.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo::experiments {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 
 namespace tribo::experiments {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cpu_time.hpp"
+#include "base/names.hpp"
 #include "dynamics/group.hpp"
-#include "model/names.hpp"
-#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cpu_time.hpp"
 #include "list.hpp"
 #include "scenes.hpp"
-#include "simulation/cpu_time.hpp"
 
 namespace tribo::experiments {
 namespace {

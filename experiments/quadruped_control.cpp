@@ -3,9 +3,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/names.hpp"
 #include "control_study.hpp"
 #include "list.hpp"
-#include "model/names.hpp"
 #include "quadruped.hpp"
 #include "scenes.hpp"
 #include "two_stage.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 
 namespace tribo::experiments {
 namespace {

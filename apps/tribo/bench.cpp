@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/cpu_time.hpp"
 #include "common.hpp"
 #include "experiment.hpp"
-#include "simulation/cpu_time.hpp"
 
 namespace tribo::app {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/problems.hpp"
 #include "common.hpp"
-#include "model/problems.hpp"
-#include "simulation/advice.hpp"
+#include "diagnosis/advice.hpp"
 
 namespace tribo::app {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 
 namespace tribo::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "simulation/find_scene.hpp"
+#include "scene/find_scene.hpp"
 
 namespace tribo::app {
 

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/file.hpp"
+#include "base/folder_lock.hpp"
 #include "common.hpp"
 #include "experiment.hpp"
 #include "method.hpp"
 #include "plot.hpp"
-#include "simulation/file.hpp"
-#include "simulation/folder_lock.hpp"
 #include "tribo/recorder.hpp"
 
 namespace tribo::app {

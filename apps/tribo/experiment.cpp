@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/file.hpp"
+#include "base/folder_lock.hpp"
 #include "common.hpp"
 #include "plot.hpp"
-#include "simulation/file.hpp"
-#include "simulation/folder_lock.hpp"
 
 namespace tribo::app {
 namespace {

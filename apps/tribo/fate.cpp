@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/names.hpp"
 #include "dynamics/dynamics.hpp"
-#include "model/names.hpp"
-#include "simulation/clearance.hpp"
+#include "scene/clearance.hpp"
 
 namespace tribo::app {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/names.hpp"
 #include "common.hpp"
-#include "model/names.hpp"
 #include "tribo/contact_solver.hpp"
 #include "tribo/stepper.hpp"
 

@@ -4,8 +4,8 @@
 #include <exception>
 #include <new>
 
+#include "base/names.hpp"
 #include "common.hpp"
-#include "model/names.hpp"
 
 namespace {
 

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/file.hpp"
+#include "base/folder_lock.hpp"
+#include "base/names.hpp"
 #include "common.hpp"
+#include "diagnosis/advice.hpp"
 #include "fate.hpp"
-#include "model/names.hpp"
-#include "simulation/advice.hpp"
-#include "simulation/file.hpp"
-#include "simulation/folder_lock.hpp"
 #include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
 

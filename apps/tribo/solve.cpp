@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/names.hpp"
 #include "common.hpp"
-#include "model/names.hpp"
+#include "io/problem_file.hpp"
 #include "problems.hpp"
-#include "simulation/problem_file.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo::app {

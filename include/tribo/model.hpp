@@ -189,7 +189,4 @@ class ModelBuilder {
   std::vector<char> member_self_collision_;
 };
 
-/// The known name with the smallest edit distance: for error messages.
-std::string nearest_name(const std::string& wrong, const std::vector<std::string>& known);
-
 }  // namespace tribo

@@ -64,6 +64,10 @@ struct Geometry {
 /// Inertia of a solid of uniform density, about the origin of its frame's centre of mass.
 Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass);
 Inertia hull_inertia(const Hull& hull, double mass);
+/// [m^3]
+double hull_volume(const Hull& hull);
+/// The hull moved by d.
+std::shared_ptr<const Hull> moved_hull(const Hull& hull, const Vec3& d);
 
 /// The convex hull of a set of points. Throws InvalidInput where they do not span a volume.
 std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::string& owner);

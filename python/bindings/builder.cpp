@@ -2,7 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
-#include "model/names.hpp"
+#include "base/names.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo::python {

@@ -5,7 +5,7 @@
 
 #include "arrays.hpp"
 #include "dynamics/dynamics.hpp"
-#include "model/mesh_file.hpp"
+#include "readers/mesh_file.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo::python {

@@ -1,8 +1,8 @@
 // tribo._core: the parts of the C++ library that Python holds.
 #include "arrays.hpp"
 #include "extras.hpp"
-#include "model/data_folders.hpp"
-#include "simulation/find_scene.hpp"
+#include "readers/data_folders.hpp"
+#include "scene/find_scene.hpp"
 
 namespace tribo::python {
 namespace {

@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "arrays.hpp"
+#include "base/names.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
 #include "history.hpp"
-#include "model/names.hpp"
-#include "simulation/find_scene.hpp"
+#include "scene/find_scene.hpp"
 #include "tribo/recorder.hpp"
 
 namespace tribo::python {

@@ -1,4 +1,4 @@
-"""Files that are whole or not at all, by the rules of src/simulation/file.cpp: pictures and reports are drawn without
+"""Files that are whole or not at all, by the rules of src/base/file.cpp: pictures and reports are drawn without
 the compiled part."""
 
 from __future__ import annotations

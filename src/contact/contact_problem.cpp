@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "base/names.hpp"
 #include "contact/factor.hpp"
 #include "linalg/dense.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

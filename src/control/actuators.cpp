@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "dynamics/dynamics.hpp"
-#include "model/names.hpp"
 #include "tribo/controller.hpp"
 
 namespace tribo {

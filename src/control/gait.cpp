@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 
 namespace tribo {
 namespace {

@@ -10,11 +10,11 @@
 // (J v')_N >= mu |(J v')_T| >= 0: the two are the same, and the rows' forces are the torques.
 #include <cmath>
 
+#include "base/names.hpp"
 #include "collision/collision.hpp"
 #include "contact/assembly.hpp"
 #include "control/joints.hpp"
 #include "dynamics/motions.hpp"
-#include "model/names.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {

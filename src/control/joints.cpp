@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 
 namespace tribo {
 namespace {

@@ -6,8 +6,8 @@
 // do: |ki I| <= effort limit.                                                                               (pd.3)
 #include <cmath>
 
+#include "base/names.hpp"
 #include "control/joints.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "control/quadratic_program.hpp"
 #include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

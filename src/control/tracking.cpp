@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "dynamics/group.hpp"
-#include "model/names.hpp"
 #include "tribo/tracking.hpp"
 
 namespace tribo {

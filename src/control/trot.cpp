@@ -3,8 +3,8 @@
 //                                                                                                              (trot.3)
 #include <Eigen/LU>
 
+#include "base/names.hpp"
 #include "control/gait.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

@@ -11,9 +11,9 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "control/gait.hpp"
 #include "control/joints.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

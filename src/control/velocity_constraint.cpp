@@ -4,8 +4,8 @@
 // A torque at a limit only pushes against what is left of v'_k - target_k.
 #include <cmath>
 
+#include "base/names.hpp"
 #include "control/joints.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

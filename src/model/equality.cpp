@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo {

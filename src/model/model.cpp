@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "model/hash.hpp"
-#include "model/names.hpp"
+#include "base/hash.hpp"
+#include "base/names.hpp"
 
 namespace tribo {
 namespace {

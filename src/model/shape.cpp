@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "model/mesh_hulls.hpp"
-
 namespace tribo {
 
 Inertia solid_inertia(ShapeKind kind, const Vec3& size, double mass) {
@@ -56,6 +54,16 @@ double hull_volume(const Hull& hull) {
 }
 
 // Signed tetrahedra from the origin to each triangle of each face.
+std::shared_ptr<const Hull> moved_hull(const Hull& hull, const Vec3& d) {
+  auto moved = std::make_shared<Hull>(hull);
+  moved->radius = 0;
+  for (Vec3& p : moved->vertices) {
+    p += d;
+    moved->radius = std::max(moved->radius, p.norm());
+  }
+  return moved;
+}
+
 Inertia hull_inertia(const Hull& hull, double mass) {
   const double volume = hull_volume(hull);
   Vec3 first = Vec3::Zero();

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "model/names.hpp"
-#include "simulation/thread_pool.hpp"
+#include "base/names.hpp"
+#include "base/thread_pool.hpp"
 
 namespace tribo {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "dynamics/dynamics.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "simulation/ledger.hpp"
+#include "stepping/ledger.hpp"
 #include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
 

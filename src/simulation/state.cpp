@@ -1,6 +1,6 @@
 #include "tribo/state.hpp"
 
-#include "model/hash.hpp"
+#include "base/hash.hpp"
 
 namespace tribo {
 

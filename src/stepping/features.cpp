@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 #include "tribo/stepper.hpp"
 
 namespace tribo {

@@ -1,5 +1,5 @@
 // Every stepper: one line each.
-#include "model/names.hpp"
+#include "base/names.hpp"
 #include "stepping/step.hpp"
 #include "stepping/steppers.hpp"
 

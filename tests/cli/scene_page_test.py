@@ -10,7 +10,7 @@ asked = r'\b(?:number|integer|flag|text|choice|vec3|numbers|texts|inner|tables|v
 looped = r'for \(const char\* key : \{([^}]*)\}\)'  # keys that are asked for in a loop
 files = {"q", "v", "dt", "states", "controls", "gains"}  # arrays of motion files
 keys = set()
-for path in sorted((root / "src/simulation").glob("scene*.cpp")):
+for path in sorted((root / "src/scene").glob("scene*.cpp")):
     text = path.read_text()
     keys |= set(re.findall(asked, text))
     for group in re.findall(looped, text):

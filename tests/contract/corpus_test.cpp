@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "simulation/problem_file.hpp"
+#include "io/problem_file.hpp"
 #include "tribo/contact_solver.hpp"
 #include "tribo/stepper.hpp"
 

@@ -1,7 +1,7 @@
 // Mesh files: the first byte chooses the format; what has points is made into a hull.
 #include <string>
 
-#include "model/mesh_file.hpp"
+#include "readers/mesh_file.hpp"
 #include "tribo/shape.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,8 +1,8 @@
 // Advice on dt against closed forms, and what find_errors refuses.
 #include <doctest/doctest.h>
 
+#include "diagnosis/advice.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/advice.hpp"
 
 using namespace tribo;
 

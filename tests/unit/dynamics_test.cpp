@@ -7,7 +7,7 @@
 #include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/parsers/urdf.hpp>
 
-#include "model/robots.hpp"
+#include "readers/robots.hpp"
 #include "tribo/state.hpp"
 
 using namespace tribo;

@@ -1,4 +1,4 @@
-#include "simulation/file.hpp"
+#include "base/file.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <cstring>
 #include <thread>
 
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/npy.hpp"
 
 using namespace tribo;
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "simulation/folder_lock.hpp"
+#include "base/folder_lock.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

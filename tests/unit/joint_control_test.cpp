@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/npy.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "model/mesh_hulls.hpp"
+#include "readers/mesh_hulls.hpp"
 #include "scratch_folder.hpp"
 #include "tribo/scene.hpp"
 

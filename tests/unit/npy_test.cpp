@@ -1,4 +1,4 @@
-#include "simulation/npy.hpp"
+#include "io/npy.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -1,11 +1,11 @@
-#include "simulation/problem_file.hpp"
+#include "io/problem_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/npy.hpp"
 
 #ifdef TRIBO_HDF5
 #include <hdf5.h>

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/npy.hpp"
 
 using namespace tribo;
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "model/foot_shapes.hpp"
-#include "simulation/clearance.hpp"
-#include "simulation/find_scene.hpp"
+#include "readers/foot_shapes.hpp"
+#include "scene/clearance.hpp"
+#include "scene/find_scene.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

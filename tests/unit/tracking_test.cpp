@@ -6,8 +6,8 @@
 
 #include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
-#include "simulation/npy.hpp"
 #include "tribo/scene.hpp"
 #include "tribo/tracking.hpp"
 

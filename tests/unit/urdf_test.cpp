@@ -9,8 +9,8 @@
 #include <set>
 
 #include "dynamics/dynamics.hpp"
-#include "model/mesh_file.hpp"
-#include "model/robots.hpp"
+#include "readers/mesh_file.hpp"
+#include "readers/robots.hpp"
 #include "scratch_folder.hpp"
 #include "tribo/scene.hpp"
 

@@ -1,6 +1,6 @@
 // Every contact solver: one line each.
+#include "base/names.hpp"
 #include "contact/solvers/solvers.hpp"
-#include "model/names.hpp"
 
 namespace tribo {
 

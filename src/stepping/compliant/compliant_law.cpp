@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/names.hpp"
+#include "base/names.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/contact_points.hpp"
 

@@ -15,12 +15,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "dynamics/chart.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
-#include "model/names.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"
 

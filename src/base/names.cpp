@@ -1,0 +1,55 @@
+#include "base/names.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tribo {
+namespace {
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string shown(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::string nearest_name(const std::string& wrong, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = ~std::size_t{0};
+  for (const std::string& name : known) {
+    const std::size_t d = edit_distance(wrong, name);
+    if (d < least) {
+      least = d;
+      best = name;
+    }
+  }
+  return best;
+}
+
+std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  std::string text = "unknown " + what + " '" + name + "'";
+  if (known.empty()) return text + "; there are none";
+  text += "; did you mean '" + nearest_name(name, known) + "'? Known: ";
+  constexpr std::size_t most = 40;
+  for (std::size_t i = 0; i < known.size() && i < most; ++i) text += (i ? ", " : "") + known[i];
+  if (known.size() > most) text += ", … (" + std::to_string(known.size()) + " in all)";
+  return text;
+}
+
+}  // namespace tribo

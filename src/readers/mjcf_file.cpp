@@ -1,0 +1,186 @@
+// Reading of MJCF files: looked through first, so that what MuJoCo's compiler opens and allocates is bounded.
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <set>
+
+#include "base/names.hpp"
+#include "readers/mjcf_parts.hpp"
+#include "readers/xml_file.hpp"
+
+namespace tribo {
+namespace mjcf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_files = 1000;      // included or attached
+constexpr double most_copies = 1e5;   // of replicate, composite, flexcomp
+constexpr double most_cells = 5e7;    // of a height field, of a texture
+constexpr double most_numbers = 1e5;  // that a user may hang on an element
+
+std::string place(const std::string& file, const tinyxml2::XMLElement& e) {
+  return file + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + ">";
+}
+
+// Product of the numbers of an attribute; 1 where it is absent.
+double product(const tinyxml2::XMLElement& e, const char* attribute) {
+  const char* text = e.Attribute(attribute);
+  double p = 1;
+  for (char* end = nullptr; text != nullptr && *text != '\0'; text = end) {
+    const double x = std::strtod(text, &end);
+    if (end == text) break;
+    p *= std::max(1.0, x);
+  }
+  return p;
+}
+
+class Inspection {
+ public:
+  explicit Inspection(const std::vector<std::string>& roots) : roots_(roots) {}
+
+  /// `folder` is that of the file which is given to the compiler: paths of includes begin there.
+  void look(const std::string& path, const fs::path& folder) {
+    if (static_cast<int>(open_.size()) >= 50 || ++files_ > most_files)
+      throw InvalidInput(path + ": files include each other without end");
+    if (!open_.insert(fs::path(path).lexically_normal().string()).second)
+      throw InvalidInput(path + ": includes itself");
+    const auto document = read_xml(path);
+    Folders names;
+    for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) {
+      if (std::string(e.Name()) != "compiler") return;
+      if (const char* dir = e.Attribute("assetdir")) names.mesh = names.texture = dir;
+      if (const char* dir = e.Attribute("meshdir")) names.mesh = dir;
+      if (const char* dir = e.Attribute("texturedir")) names.texture = dir;
+    });
+    bound(path, document->RootElement(), 1);
+    for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { follow(path, e, folder, names); });
+    open_.erase(fs::path(path).lexically_normal().string());
+  }
+
+ private:
+  struct Folders {
+    std::string mesh, texture;
+  };
+
+  // A few words must not ask for more memory than there is.
+  void bound(const std::string& path, const tinyxml2::XMLElement* e, double copies) const {
+    auto within = [&](double x, double most, const char* what) {
+      if (!(x <= most))
+        throw InvalidInput(place(path, *e) + " asks for " + shown(x) + " " + what + ", at most " + shown(most));
+    };
+    for (; e != nullptr; e = e->NextSiblingElement()) {
+      const std::string name = e->Name();
+      double inner = copies;
+      if (name == "replicate" || name == "composite" || name == "flexcomp" || name == "replicates")
+        within(inner *= product(*e, "count"), most_copies, "copies");
+      if (name == "hfield") within(product(*e, "nrow") * product(*e, "ncol"), most_cells, "points");
+      if (name == "texture") within(product(*e, "width") * product(*e, "height"), most_cells, "pixels");
+      if (name == "mesh" && e->Attribute("builtin")) {
+        const std::string kind = e->Attribute("builtin");
+        const bool divided = kind == "sphere" || kind == "hemisphere";
+        within(product(*e, "params"), divided ? 7 : 1e6, "divisions");
+      }
+      if (name == "size" || name == "numeric")
+        for (const tinyxml2::XMLAttribute* a = e->FirstAttribute(); a != nullptr; a = a->Next())
+          if (std::string(a->Name()).compare(0, 5, "nuser") == 0 || std::string(a->Name()) == "size" ||
+              std::string(a->Name()) == "nkey")
+            within(product(*e, a->Name()), most_numbers, "numbers");
+      bound(path, e->FirstChildElement(), inner);
+    }
+  }
+
+  void follow(const std::string& path, const tinyxml2::XMLElement& e, const fs::path& folder, const Folders& names) {
+    const std::string name = e.Name();
+    for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next()) {
+      if (std::string(a->Name()).compare(0, 4, "file") != 0) continue;
+      const bool model = name == "include" || name == "model";
+      const std::string dir = model ? "" : name == "texture" ? names.texture : names.mesh;
+      const fs::path full = (folder / dir / a->Value()).lexically_normal();
+      if (!is_inside(full.string(), roots_))
+        throw InvalidInput(place(path, e) + " names '" + a->Value() + "', which is outside of " + roots_[0] +
+                           "; give its folder as a package to allow it");
+      if (!model) continue;
+      std::error_code error;
+      // Beside the file given to the compiler, or beside the one that includes it.
+      const fs::path beside = fs::path(path).parent_path() / a->Value();
+      const fs::path target = fs::is_regular_file(full, error) ? full : beside;
+      if (!fs::is_regular_file(target, error))
+        throw InvalidInput(place(path, e) + " names '" + a->Value() + "', which was not found. Tried:\n  " +
+                           full.string() + "\n  " + beside.string());
+      if (!is_inside(target.string(), roots_))
+        throw InvalidInput(place(path, e) + " names '" + a->Value() + "', which is outside of " + roots_[0]);
+      look(target.string(), name == "model" ? target.parent_path() : folder);
+    }
+  }
+
+  const std::vector<std::string>& roots_;
+  std::set<std::string> open_;
+  int files_ = 0;
+};
+
+// The compiler puts the element and its line on a line of their own.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i)) text.replace(i, 1, "; ");
+  return text;
+}
+
+// MuJoCo would end the program, or write a log into the current folder.
+struct Fault {
+  std::string message;
+};
+std::vector<std::string>* heard = nullptr;
+void on_error(const char* message) { throw Fault{message}; }
+void on_warning(const char* message) {
+  if (heard != nullptr) heard->push_back(message);
+}
+
+class Handlers {
+ public:
+  explicit Handlers(std::vector<std::string>& warnings) : error_(mju_user_error), warning_(mju_user_warning) {
+    heard = &warnings;
+    mju_user_error = on_error;
+    mju_user_warning = on_warning;
+  }
+  ~Handlers() {
+    mju_user_error = error_;
+    mju_user_warning = warning_;
+    heard = nullptr;
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_{mutex()};
+  void (*error_)(const char*);
+  void (*warning_)(const char*);
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+};
+
+}  // namespace
+
+void inspect(const std::string& path, const std::vector<std::string>& roots) {
+  Inspection(roots).look(path, fs::absolute(path).parent_path());
+}
+
+ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
+  std::vector<std::string> said;
+  char error[1000] = "";
+  ModelPtr model;
+  try {
+    const Handlers handlers(said);
+    model.reset(mj_loadXML(path.c_str(), nullptr, error, sizeof error));
+  } catch (const Fault& fault) {
+    throw InvalidInput("robot file '" + path + "': " + fault.message);
+  }
+  if (!model) throw InvalidInput("robot file '" + path + "': " + one_line(error));
+  if (error[0] != '\0') said.emplace_back(error);
+  for (const std::string& text : said) warnings.push_back("robot file '" + path + "': " + one_line(text));
+  return model;
+}
+
+}  // namespace mjcf
+
+}  // namespace tribo

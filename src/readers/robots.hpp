@@ -1,0 +1,42 @@
+// What the registry knows of a robot beside its URDF: feet, poses, and where the files lie.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tribo/robot.hpp"
+
+namespace tribo {
+
+/// Contact points at a frame: points without size, or balls.
+struct Foot {
+  std::string frame;
+  std::vector<Vec3> points{Vec3::Zero()};  ///< in the frame [m]
+  double radius = 0;                       ///< 0: points without size [m]
+};
+
+struct RobotRecord {
+  RobotEntry entry;
+  std::string srdf;                                      ///< under the robots folder; empty: none
+  std::string pose = "neutral";                          ///< the one to begin with
+  bool walks = false;                                    ///< has feet
+  std::vector<Foot> feet;                                ///< of one that walks; empty: its balls
+  std::vector<std::pair<std::string, double>> angles{};  ///< of `pose` where the SRDF has none [rad] or [m]
+  double height = 0;                                     ///< of a fixed base that has to swing above the ground [m]
+};
+
+const std::vector<RobotRecord>& robot_records();
+
+/// The file of a robot and the folders in which `package://` is looked for.
+struct RobotFiles {
+  std::string urdf, srdf;
+  std::vector<std::string> packages;    ///< folders in which packages are looked for last
+  const RobotRecord* record = nullptr;  ///< null where the robot was given by its path
+};
+/// InvalidInput names the robots that are known, or the paths that were tried.
+RobotFiles find_robot(const std::string& model);
+
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes);
+
+}  // namespace tribo

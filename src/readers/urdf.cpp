@@ -1,0 +1,354 @@
+// Robots from URDF files, read by Pinocchio and taken over joint by joint, so that q and v are Pinocchio's.
+#include <urdf_parser/urdf_parser.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <pinocchio/parsers/srdf.hpp>
+#include <pinocchio/parsers/urdf.hpp>
+#include <set>
+
+#include "base/names.hpp"
+#include "base/problems.hpp"
+#include "readers/foot_shapes.hpp"
+#include "readers/mesh_file.hpp"
+#include "readers/mesh_hulls.hpp"
+#include "readers/robots.hpp"
+#include "readers/urdf_inspect.hpp"
+#include "readers/xml_file.hpp"
+
+namespace tribo {
+namespace {
+
+namespace pin = pinocchio;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Placement placement(const pin::SE3& M) { return {M.rotation(), M.translation()}; }
+
+// Where a robot is being added: Pinocchio's joint i is body first + i - 1 of the builder.
+struct Loading {
+  const RobotOptions& options;
+  const RobotFiles& files;
+  ModelBuilder& builder;
+  RobotNotes& notes;
+  MeshSearch search{};
+  ::urdf::ModelInterfaceSharedPtr tree{};
+  pin::Model model{};
+  MeshHulls meshes{};
+  int member = 0;
+  int first = 0;
+
+  std::string owner() const { return "robot '" + builder.model().members[at(member)].name + "'"; }
+  int body(pin::JointIndex joint) const { return joint == 0 ? -1 : first + static_cast<int>(joint) - 1; }
+  /// A placement on a joint, or on the world, where a fixed base puts it.
+  Placement on(pin::JointIndex joint, const pin::SE3& M) const {
+    return joint == 0 && !options.floating ? options.base * placement(M) : placement(M);
+  }
+};
+
+// What touches: shapes of the file, feet, or both.
+struct Touching {
+  bool shapes = false, feet = false;
+};
+
+Touching touching(const Loading& load) {
+  const std::string& asked = load.options.contact;
+  const RobotRecord* record = load.files.record;
+  const std::vector<std::string> known{"default", "feet", "collision", "none"};
+  if (std::find(known.begin(), known.end(), asked) == known.end())
+    throw InvalidInput("robot file '" + load.files.urdf + "': " + unknown_name("contact", asked, known));
+  const bool walks = !load.options.feet.empty() || (record != nullptr && record->walks);
+  return {asked == "default" || asked == "collision", asked == "feet" || (asked == "default" && walks)};
+}
+
+void read_file(Loading& load) {
+  const std::string& path = load.files.urdf;
+  const auto document = read_xml(path);
+  load.search = mesh_search(path, load.options.packages, load.files.packages);
+  const UrdfFindings found = inspect_urdf(*document, path, load.search, touching(load).shapes);
+  for (const std::string& text : found.warnings) load.notes.warnings.push_back(text);
+  note_all(found.errors);
+  tinyxml2::XMLPrinter text;
+  document->Print(&text);
+  load.tree = ::urdf::parseURDF(text.CStr());
+  if (!load.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
+  const ::urdf::ModelInterfaceSharedPtr& tree = load.tree;
+  try {
+    if (load.options.floating)
+      pin::urdf::buildModel(tree, pin::JointModelFreeFlyer(), load.model);
+    else
+      pin::urdf::buildModel(tree, load.model);
+  } catch (const std::exception& error) {
+    throw InvalidInput("robot file '" + path + "': " + error.what());
+  }
+  if (load.model.njoints < 2)
+    throw InvalidInput("robot file '" + path + "' has no moving joint; make its base floating");
+}
+
+struct KindAndAxis {
+  JointKind kind;
+  Vec3 axis = Vec3::UnitZ();
+};
+
+KindAndAxis kind_of(const Loading& load, pin::JointIndex i) {
+  const auto& joint = load.model.joints[i];
+  const std::string type = joint.shortname();
+  auto unaligned = [&](auto* model) { return model->axis; };
+  auto aligned = [&](const std::string& prefix) {
+    return type.size() == prefix.size() + 1 && type.compare(0, prefix.size(), prefix) == 0 && type.back() >= 'X';
+  };
+  const Vec3 axis = Vec3::Unit(std::clamp(type.back() - 'X', 0, 2));
+  if (aligned("JointModelR")) return {JointKind::Revolute, axis};
+  if (aligned("JointModelRUB")) return {JointKind::Continuous, axis};
+  if (aligned("JointModelP")) return {JointKind::Prismatic, axis};
+  const auto& variant = joint.toVariant();
+  if (auto* m = boost::get<pin::JointModelRevoluteUnaligned>(&variant)) return {JointKind::Revolute, unaligned(m)};
+  if (auto* m = boost::get<pin::JointModelRevoluteUnboundedUnaligned>(&variant))
+    return {JointKind::Continuous, unaligned(m)};
+  if (auto* m = boost::get<pin::JointModelPrismaticUnaligned>(&variant)) return {JointKind::Prismatic, unaligned(m)};
+  if (type == "JointModelSpherical") return {JointKind::Spherical};
+  if (type == "JointModelFreeFlyer" && load.model.parents[i] == 0) return {JointKind::Free};
+  throw InvalidInput("robot file '" + load.files.urdf + "': joint '" + load.model.names[i] + "' is of type " +
+                     type.substr(std::string("JointModel").size()) +
+                     ", which is not supported; known: revolute, continuous, prismatic, spherical, floating base");
+}
+
+void add_bodies(Loading& load) {
+  const pin::Model& model = load.model;
+  const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
+  for (pin::JointIndex i = 1; i < static_cast<pin::JointIndex>(model.njoints); ++i) {
+    Body body;
+    const KindAndAxis found = kind_of(load, i);
+    body.name = prefix + model.names[i];
+    body.parent = load.body(model.parents[i]);
+    body.joint = found.kind;
+    body.axis = found.axis;
+    body.X_PJ = load.on(model.parents[i], model.jointPlacements[i]);
+    body.inertia = {model.inertias[i].mass(), model.inertias[i].lever(), model.inertias[i].inertia().matrix()};
+    const int index = load.builder.add_body(std::move(body));
+    const Body& added = load.builder.model().bodies[at(index)];
+    JointProperties& joints = load.builder.joint_properties();
+    const int nv = nv_of(found.kind), from = model.idx_vs[i];
+    joints.damping.segment(added.iv, nv) = model.damping.segment(from, nv);
+    joints.friction.segment(added.iv, nv) = model.upperDryFrictionLimit.segment(from, nv);
+    joints.armature.segment(added.iv, nv) = model.armature.segment(from, nv);
+    if (found.kind == JointKind::Free) continue;
+    auto limit = [](double x) { return x < std::numeric_limits<double>::max() ? x : inf; };
+    for (int k = 0; k < nv; ++k) {
+      joints.effort_limit[added.iv + k] = limit(model.upperEffortLimit[from + k]);
+      joints.velocity_limit[added.iv + k] = limit(model.upperVelocityLimit[from + k]);
+    }
+    if (found.kind != JointKind::Revolute && found.kind != JointKind::Prismatic) continue;
+    const double lower = model.lowerPositionLimit[model.idx_qs[i]], upper = model.upperPositionLimit[model.idx_qs[i]];
+    if (lower == 0 && upper == 0) continue;  // how URDF files leave the range open
+    if (lower > upper)
+      throw InvalidInput("robot file '" + load.files.urdf + "': joint '" + model.names[i] + "' has lower limit " +
+                         shown(lower) + " above its upper limit " + shown(upper));
+    joints.lower[added.iv] = -limit(-lower);
+    joints.upper[added.iv] = limit(upper);
+  }
+}
+
+// A joint that mimics another: q = multiplier q_other + offset. Chains of them end at a joint that moves on its own.
+void add_mimics(Loading& load) {
+  const pin::Model& model = load.model;
+  for (const auto& [name, joint] : load.tree->joints_) {
+    if (!joint->mimic || joint->type == ::urdf::Joint::FIXED) continue;
+    const std::string& other = joint->mimic->joint_name;
+    Equality row;
+    row.name = load.builder.model().members[at(load.member)].name + "/" + name;
+    row.kind = EqualityKind::Joint;
+    row.body_a = load.body(model.getJointId(name));
+    row.polynomial = {joint->mimic->offset, joint->mimic->multiplier};
+    if (load.tree->joints_.at(other)->type == ::urdf::Joint::FIXED) {
+      row.polynomial[1] = 0;  // it stands at zero
+    } else {
+      row.body_b = load.body(model.getJointId(other));
+    }
+    for (int body : {row.body_a, row.body_b})
+      if (body >= 0 && load.builder.model().bodies[at(body)].joint == JointKind::Continuous)
+        throw InvalidInput("robot file '" + load.files.urdf + "': joint '" + name + "' mimics joint '" + other +
+                           "', and one of them is continuous: it has no angle that could be followed");
+    load.builder.add_equality(row);
+  }
+}
+
+void add_frames(Loading& load) {
+  std::set<std::string> taken;
+  for (const Frame& frame : load.builder.model().frames) taken.insert(frame.name);
+  const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
+  for (const pin::Frame& frame : load.model.frames) {
+    if (frame.name == "universe") continue;
+    std::string name = frame.name;
+    if (taken.count(name)) name = prefix + frame.name;
+    if (taken.count(name)) name = prefix + "joint/" + frame.name;
+    if (!taken.insert(name).second) continue;
+    load.builder.add_frame({name, load.body(frame.parentJoint), load.on(frame.parentJoint, frame.placement)});
+  }
+}
+
+void add_poses(Loading& load) {
+  pin::Model& model = load.model;
+  const RobotRecord* record = load.files.record;
+  std::map<std::string, VecX>& poses = load.builder.member(load.member).poses;
+  VecX neutral = VecX::Zero(model.nq);
+  for (int b = load.first; b < load.first + model.njoints - 1; ++b) {
+    const Body& body = load.builder.model().bodies[at(b)];
+    const int iq = body.iq - load.builder.member(load.member).iq;
+    if (body.joint == JointKind::Free) neutral[iq + 6] = 1;
+    if (body.joint == JointKind::Spherical) neutral[iq + 3] = 1;
+    if (body.joint == JointKind::Continuous) neutral[iq] = 1;
+  }
+  for (const auto& [name, q] : model.referenceConfigurations)
+    if (q.size() == model.nq && q.allFinite()) poses[name] = q;
+  poses["neutral"] = neutral;
+  if (record == nullptr) {
+    poses["default"] = neutral;
+    return;
+  }
+  if (!record->angles.empty()) {
+    VecX q = neutral;
+    for (const auto& [name, angle] : record->angles) {
+      if (!model.existJointName(name)) throw InvalidInput(load.owner() + ": its pose names no joint '" + name + "'");
+      q[model.idx_qs[model.getJointId(name)]] = angle;
+    }
+    poses[record->pose] = q;
+  }
+  const auto found = poses.find(record->pose);
+  if (found == poses.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, q] : poses) known.push_back(name);
+    throw InvalidInput(load.owner() + ": " + unknown_name("pose", record->pose, known));
+  }
+  poses["default"] = VecX(found->second);
+}
+
+void add_shape(Loading& load, Geometry geometry, bool foot) {
+  geometry.material = load.options.material;
+  geometry.member = load.member;
+  const int index = load.builder.add_geometry(std::move(geometry));
+  if (foot) load.builder.member(load.member).feet.push_back(index);
+}
+
+void add_point_feet(Loading& load, const std::vector<Foot>& feet) {
+  for (const Foot& foot : feet) {
+    const pin::Model& model = load.model;
+    if (!model.existFrame(foot.frame)) {
+      std::vector<std::string> known;
+      for (const pin::Frame& frame : model.frames) known.push_back(frame.name);
+      throw InvalidInput(load.owner() + ": " + unknown_name("frame of a foot", foot.frame, known));
+    }
+    const pin::Frame& frame = model.frames[model.getFrameId(foot.frame)];
+    for (std::size_t k = 0; k < foot.points.size(); ++k) {
+      Geometry geometry;
+      geometry.name = load.builder.model().members[at(load.member)].name + "/" + foot.frame;
+      if (foot.points.size() > 1) geometry.name.append(".").append(std::to_string(k));
+      geometry.kind = foot.radius > 0 ? ShapeKind::Sphere : ShapeKind::Point;
+      geometry.size.x() = foot.radius;
+      geometry.body = load.body(frame.parentJoint);
+      geometry.X_BG = load.on(frame.parentJoint, frame.placement) * Placement{Mat3::Identity(), foot.points[k]};
+      add_shape(load, std::move(geometry), true);
+    }
+  }
+}
+
+// The point feet that were added.
+std::vector<Geometry> feet_of(Loading& load) {
+  std::vector<Geometry> feet;
+  for (int foot : load.builder.member(load.member).feet) feet.push_back(load.builder.model().geometries[at(foot)]);
+  return feet;
+}
+
+// The shape of a <collision>.
+void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
+  if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
+    geometry.kind = ShapeKind::Sphere;
+    geometry.size = Vec3(sphere->radius, 0, 0);
+  } else if (const auto* box = dynamic_cast<const ::urdf::Box*>(&shape)) {
+    geometry.kind = ShapeKind::Box;
+    geometry.size = 0.5 * Vec3(box->dim.x, box->dim.y, box->dim.z);
+  } else if (const auto* cylinder = dynamic_cast<const ::urdf::Cylinder*>(&shape)) {
+    geometry.kind = ShapeKind::Cylinder;
+    geometry.size = Vec3(cylinder->radius, 0, 0.5 * cylinder->length);
+  } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
+    const Vec3 scale(mesh->scale.x, mesh->scale.y, mesh->scale.z);
+    try {
+      const MeshHulls made = mesh_hulls(find_mesh(mesh->filename, load.search), scale, false);
+      geometry.hull = made.hulls[0];
+      load.meshes.add(made);
+    } catch (const InvalidInput& error) {
+      throw InvalidInput("geometry '" + geometry.name + "': " + error.what());
+    }
+    geometry.kind = ShapeKind::Convex;
+  } else {
+    throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, mesh");
+  }
+}
+
+Placement placement(const ::urdf::Pose& pose) {
+  const ::urdf::Rotation& q = pose.rotation;
+  return {Quat(q.w, q.x, q.y, q.z).toRotationMatrix(), Vec3(pose.position.x, pose.position.y, pose.position.z)};
+}
+
+// Shapes of the file: all of them, or the balls where these are the feet and nothing else is to touch.
+void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
+  const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
+  const std::vector<Geometry> points = feet_of(load);
+  int balls = 0;
+  for (const pin::Frame& frame : load.model.frames) {  // in the order of the tree
+    if (frame.type != pin::BODY) continue;
+    const auto link = load.tree->links_.find(frame.name);
+    if (link == load.tree->links_.end()) continue;
+    int number = 0;
+    for (const ::urdf::CollisionSharedPtr& collision : link->second->collision_array) {
+      const bool ball = dynamic_cast<const ::urdf::Sphere*>(collision->geometry.get()) != nullptr;
+      balls += ball;
+      Geometry geometry;
+      geometry.name = prefix + frame.name + "_" + std::to_string(number++);
+      if (!touch.shapes && !ball) continue;
+      geometry.body = load.body(frame.parentJoint);
+      geometry.X_BG = load.on(frame.parentJoint, frame.placement) * placement(collision->origin);
+      set_shape(load, *collision->geometry, geometry);
+      if (clear_feet(geometry, points)) add_shape(load, std::move(geometry), ball && ball_feet);
+    }
+  }
+  if (ball_feet && balls == 0)
+    throw InvalidInput(load.owner() + ": contact = \"feet\" needs feet = [frames], since '" + load.files.urdf +
+                       "' has no balls among its collision shapes");
+  if (load.meshes.meshes > 0) load.notes.log.push_back(load.owner() + ": " + load.meshes.summary());
+}
+
+void add_contact(Loading& load) {
+  const Touching touch = touching(load);
+  std::vector<Foot> feet;
+  for (const std::string& frame : load.options.feet) feet.push_back({frame});
+  if (feet.empty() && load.files.record != nullptr) feet = load.files.record->feet;
+  if (touch.feet) add_point_feet(load, feet);
+  const bool ball_feet = touch.feet && feet.empty();
+  if (touch.shapes || ball_feet) add_file_shapes(load, touch, ball_feet);
+}
+
+}  // namespace
+
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
+  const RobotFiles files = find_robot(options.model);
+  Loading load{options, files, builder, notes};
+  read_file(load);
+  if (!files.srdf.empty()) {
+    pin::srdf::loadReferenceConfigurations(load.model, files.srdf, false);
+    if (options.rotor_inertia) pin::srdf::loadRotorParameters(load.model, files.srdf, false);
+  }
+  std::string name = options.name;
+  if (name.empty()) name = files.record != nullptr ? files.record->entry.name : load.model.name;
+  load.member = builder.begin_member(name, true, files.urdf, options.self_collision);
+  load.first = builder.member(load.member).first_body;
+  add_bodies(load);
+  add_mimics(load);
+  add_frames(load);
+  add_poses(load);
+  add_contact(load);
+  return load.member;
+}
+
+}  // namespace tribo

@@ -1,0 +1,138 @@
+#include "scene/find_scene.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/names.hpp"
+#include "readers/data_folders.hpp"
+#include "readers/mjcf.hpp"
+
+namespace tribo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> scene_folders() {
+  std::vector<fs::path> folders;
+  if (const char* mine = std::getenv("TRIBO_SCENES")) folders.emplace_back(mine);
+  if (!data_folders().scenes.empty()) folders.emplace_back(data_folders().scenes);
+#ifdef TRIBO_SCENES_DIR
+  folders.emplace_back(TRIBO_SCENES_DIR);
+#endif
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) folders.push_back(program.parent_path().parent_path() / "share" / "tribo" / "scenes");
+  return folders;
+}
+
+/// The description that a scene file begins with.
+std::string summary_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t first = line.find('"'), last = line.rfind('"');
+    if (line.rfind("description", 0) == 0 && last > first) return line.substr(first + 1, last - first - 1);
+    if (line.rfind("[", 0) == 0) break;
+  }
+  return "";
+}
+
+/// Stiff enough to stand; the gains are taken implicitly.
+const std::vector<Override> default_gains = {
+    {"controller.name", "pd"}, {"controller.kp", "200"}, {"controller.kd", "5"}};
+
+/// An MJCF file as it is: its own ground, gravity and step, and its own motors.
+Scene world_scene(const std::string& file, const SceneRequest& request) {
+  const std::string text = "[robot]\nmodel = " + quoted(file) + "\n[ground]\nnone = true\n";
+  const Scene bare = parse_scene(text, file, request.overrides);
+  if (bare.model->members[0].actuators.empty() || !request.controller.empty()) return bare;
+  std::vector<Override> overrides{{"controller.name", "actuators"}};
+  for (const Override& o : request.overrides) overrides.push_back(o);
+  return parse_scene(text, file, overrides);
+}
+
+/// The robot on the ground, its joints held where they are, with gravity fed forward where its base or feet allow it.
+Scene robot_scene(const std::string& robot, const SceneRequest& request) {
+  if (fs::path(robot).has_extension() && is_mjcf(robot)) return world_scene(robot, request);
+  const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
+  if (request.controller == "none") return parse_scene(text, robot, request.overrides);
+  const Scene bare = parse_scene(text, robot, request.overrides);
+  std::vector<Override> overrides = default_gains;
+  for (const Member& member : bare.model->members) {
+    const bool floating = bare.model->bodies[static_cast<std::size_t>(member.first_body)].joint == JointKind::Free;
+    if (member.robot && (!floating || member.feet.size() >= 3))
+      overrides.push_back({"controller.feedforward", "gravity"});
+  }
+  for (const Override& o : request.overrides) overrides.push_back(o);
+  return parse_scene(text, robot, overrides);
+}
+
+/// --controller: none takes away those of the scene; pd stands in where the scene has none.
+Scene file_scene(const std::string& path, const SceneRequest& request) {
+  Scene scene = load_scene(path, request.overrides);
+  if (request.controller == "none") scene.controllers.clear();
+  if (request.controller != "pd" || !scene.controllers.empty()) return scene;
+  std::vector<Override> overrides = default_gains;
+  for (const Override& o : request.overrides) overrides.push_back(o);
+  return load_scene(path, overrides);
+}
+
+}  // namespace
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::vector<SceneEntry> known_scenes() {
+  std::vector<SceneEntry> scenes;
+  for (const fs::path& folder : scene_folders()) {
+    std::error_code error;
+    for (const auto& item : fs::directory_iterator(folder, error)) {
+      if (item.path().extension() != ".toml") continue;
+      const std::string name = item.path().stem().string();
+      const bool hidden = std::any_of(scenes.begin(), scenes.end(), [&](const auto& s) { return s.name == name; });
+      if (!hidden) scenes.push_back({name, item.path().string(), summary_of(item.path())});
+    }
+  }
+  std::sort(scenes.begin(), scenes.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return scenes;
+}
+
+Scene find_scene(const SceneRequest& request) {
+  const std::string& name = request.scene;
+  const std::string& c = request.controller;
+  std::vector<std::string> kinds = {"none"};
+  for (const ControllerEntry& entry : controllers()) kinds.push_back(entry.name);
+  if (!c.empty() && std::find(kinds.begin(), kinds.end(), c) == kinds.end())
+    throw InvalidInput(unknown_name("controller", c, kinds));
+  std::error_code error;
+  if (fs::is_directory(name, error)) throw InvalidInput(name + ": is a folder, not a scene file");
+  const std::string extension = fs::path(name).extension().string();
+  if (extension == ".urdf" || extension == ".xml" || extension == ".mjcf") {
+    if (!fs::exists(name, error)) throw InvalidInput(name + ": no such file");
+    return robot_scene(name, request);
+  }
+  if (extension == ".toml" || name.find('/') != std::string::npos || fs::exists(name, error)) {
+    if (!fs::exists(name, error)) throw InvalidInput(name + ": no such scene file");
+    return file_scene(name, request);
+  }
+  std::vector<std::string> known;
+  for (const SceneEntry& scene : known_scenes()) {
+    if (scene.name == name) return file_scene(scene.path, request);
+    known.push_back(scene.name);
+  }
+  for (const RobotEntry& robot : robots()) {
+    if (robot.name == name) return robot_scene(name, request);
+    known.push_back(robot.name);
+  }
+  throw InvalidInput(unknown_name("scene or robot", name, known));
+}
+
+}  // namespace tribo

@@ -1,0 +1,169 @@
+// Terrain, moved bodies and equality constraints of a scene.
+#include <cmath>
+
+#include "base/names.hpp"
+#include "scene/scene_parts.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_points = 16384;
+
+// Rows of numbers, the first at the least y.
+void read_heights(Section& section, HeightField& field) {
+  const TomlValue* rows = section.value("heights");
+  if (rows->kind != TomlValue::Kind::Array || rows->items.empty())
+    section.fail("heights", "heights must be rows of numbers [m], the first at the least y");
+  field.ny = static_cast<int>(rows->items.size());
+  field.nx = static_cast<int>(rows->items[0].items.size());
+  for (const TomlValue& row : rows->items) {
+    if (static_cast<int>(row.items.size()) != field.nx) section.fail(row, "heights: every row must be as long");
+    for (const TomlValue& z : row.items) field.heights.push_back(section.number_of(z, "heights"));
+  }
+}
+
+//   z = amplitude sin(2 pi x / length_x) cos(2 pi y / length_y) + roughness (2 u - 1)                    (terrain.4)
+void make_heights(Section& section, HeightField& field) {
+  const std::vector<double> points = section.numbers("points", "two whole numbers");
+  if (points.size() != 2) section.fail(section.table(), "needs 'heights', or 'points', how many along x and y");
+  for (double n : points)
+    if (!(n >= 2 && n <= most_points && n == std::floor(n)))
+      section.fail("points", "points must be two whole numbers from 2 to 16384");
+  if (points[0] * points[1] > 4e6) section.fail("points", "points: at most four million in all");
+  field.nx = static_cast<int>(points[0]);
+  field.ny = static_cast<int>(points[1]);
+  const double amplitude = section.number("amplitude", 0, Bound::NonNegative);
+  const std::vector<double> length = section.numbers("length", "two numbers");
+  if (section.has("length") && (length.size() != 2 || !(length[0] > 0 && length[1] > 0)))
+    section.fail("length", "length must be two numbers > 0, the wave lengths along x and y [m]");
+  if (amplitude > 0 && length.empty()) section.fail("amplitude", "amplitude needs 'length', the wave lengths [m]");
+  const double roughness = section.number("roughness", 0, Bound::NonNegative);
+  Random random;
+  random.state += static_cast<std::uint64_t>(section.integer("seed", 0, 0, 1 << 30));
+  for (int j = 0; j < field.ny; ++j)
+    for (int i = 0; i < field.nx; ++i) {
+      const double x = (i - 0.5 * (field.nx - 1)) * field.spacing_x, y = (j - 0.5 * (field.ny - 1)) * field.spacing_y;
+      double z = roughness * (2 * random.uniform() - 1);
+      if (amplitude > 0) z += amplitude * std::sin(2 * M_PI * x / length[0]) * std::cos(2 * M_PI * y / length[1]);
+      field.heights.push_back(z);  // (terrain.4)
+    }
+}
+
+int find_body(Section& section, const std::string& key, const SceneDraft& draft) {
+  const std::string name = section.text(key);
+  if (name == "world") return -1;
+  const Model& model = draft.builder.model();
+  std::vector<std::string> known{"world"};
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    if (model.bodies[b].name == name) return static_cast<int>(b);
+    known.push_back(model.bodies[b].name);
+  }
+  for (std::size_t k = 0; k < model.moved.size(); ++k) {
+    if (model.moved[k].name == name) return moved_body(static_cast<int>(k));
+    known.push_back(model.moved[k].name);
+  }
+  section.fail(key, unknown_name("body", name, known));
+}
+
+}  // namespace
+
+void read_terrain(Section& root, SceneDraft& draft) {
+  int number = 0;
+  for (Section section : root.tables("terrain")) {
+    Geometry geometry;
+    geometry.name = section.text("name", "terrain" + std::to_string(++number));
+    geometry.kind = ShapeKind::HeightField;
+    geometry.material = draft.material(section);
+    geometry.X_BG = read_placement(section);
+    HeightField field;
+    const TomlValue* spacing = section.value("spacing");
+    if (spacing == nullptr) section.fail(section.table(), "needs 'spacing', the distance between points [m]");
+    if (spacing->is_number()) {
+      field.spacing_x = field.spacing_y = section.number("spacing", Bound::Positive);
+    } else {
+      const std::vector<double> both = section.numbers("spacing", "two numbers");
+      if (both.size() != 2) section.fail("spacing", "spacing must be one number, or two");
+      field.spacing_x = both[0];
+      field.spacing_y = both[1];
+    }
+    if (section.has("heights"))
+      read_heights(section, field);
+    else
+      make_heights(section, field);
+    read_groups(section, geometry);
+    section.finish();
+    geometry.terrain = std::make_shared<const HeightField>(std::move(field));
+    section.at("", [&] { draft.builder.add_geometry(geometry); });
+  }
+}
+
+void read_moved(Section& root, SceneDraft& draft) {
+  int number = 0;
+  for (Section section : root.tables("moved")) {
+    MovedBody body;
+    body.name = section.text("name", "moved" + std::to_string(++number));
+    body.X_WB = read_placement(section);
+    Motion& m = body.motion;
+    m.velocity = section.vec3("velocity", Vec3::Zero());
+    m.angular_velocity = section.vec3("angular_velocity", Vec3::Zero());
+    m.amplitude = section.vec3("amplitude", Vec3::Zero());
+    m.swing = section.vec3("swing", Vec3::Zero());
+    m.frequency = section.number("frequency", 0, Bound::NonNegative);
+    m.phase = section.number("phase", 0);
+    const ShapeSpec shape = read_shape(section, "box", draft);
+    Geometry like;
+    like.name = body.name;
+    like.material = draft.material(section);
+    read_groups(section, like);
+    section.finish();
+    section.at("", [&] {
+      like.body = draft.builder.add_moved_body(body);
+      shape.add_to(draft.builder, like);
+    });
+  }
+}
+
+void read_equalities(Section& root, SceneDraft& draft) {
+  int number = 0;
+  for (Section section : root.tables("equality")) {
+    Equality e;
+    e.name = section.text("name", "equality" + std::to_string(++number));
+    const std::string kind = section.choice("kind", "connect", {"connect", "weld", "joint"});
+    e.body_a = find_body(section, "a", draft);
+    if (kind == "connect") {
+      e.body_b = find_body(section, "b", draft);
+      e.point_a = section.vec3("point_a", Vec3::Zero());
+      e.point_b = section.vec3("point_b", Vec3::Zero());
+    } else if (kind == "weld") {
+      e.kind = EqualityKind::Weld;
+      e.body_b = find_body(section, "b", draft);
+      e.X_AB = read_placement(section);
+    } else {
+      e.kind = EqualityKind::Joint;
+      if (section.has("b")) e.body_b = find_body(section, "b", draft);
+      const std::vector<double> c = section.numbers("polynomial", "up to five numbers");
+      if (c.empty() || c.size() > 5) section.fail("polynomial", "polynomial must have one to five coefficients");
+      for (std::size_t k = 0; k < c.size(); ++k) e.polynomial[k] = c[k];
+      e.center = section.number("center", 0);
+    }
+    section.finish();
+    section.at("", [&] { draft.builder.add_equality(e); });
+  }
+}
+
+void read_groups(Section& section, Geometry& geometry) {
+  auto mask = [&](const char* key, std::uint32_t fallback) {
+    if (!section.has(key)) return fallback;
+    std::uint32_t bits = 0;
+    for (double n : section.numbers(key, "whole numbers")) {
+      if (!(n >= 0 && n <= 31 && n == std::floor(n)))
+        section.fail(key, std::string(key) + " holds numbers from 0 to 31");
+      bits |= 1u << static_cast<unsigned>(n);
+    }
+    return bits;
+  };
+  geometry.group = mask("group", geometry.group);
+  geometry.collides_with = mask("collides_with", geometry.collides_with);
+}
+
+}  // namespace tribo
