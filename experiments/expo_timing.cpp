@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/cpu_time.hpp"
-#include "contact/assembly.hpp"
 #include "dynamics/derivatives.hpp"
-#include "dynamics/dynamics.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
@@ -14,6 +12,8 @@
 #include "list.hpp"
 #include "motions.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/assembly.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::experiments {
 namespace {

@@ -75,8 +75,8 @@ Scene pushed_tower(const std::vector<double>& masses) {
 
 void Setup::apply(Scene& scene) const {
   parse_method(method).apply(scene);
-  scene.stepper_options.margin = margin;
-  scene.stepper_options.tolerance = tolerance;
+  scene.stepper_options.contact.margin = margin;
+  scene.stepper_options.contact.tolerance = tolerance;
 }
 
 Path follow(const Scene& scene) {

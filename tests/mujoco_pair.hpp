@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
 #include "stepping/rigid/springs.hpp"
 #include "tribo/controller.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 namespace mujoco_pair {

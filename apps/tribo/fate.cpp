@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
 #include "scene/clearance.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::app {
 namespace {

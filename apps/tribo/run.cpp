@@ -116,8 +116,8 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   }
   json["model"] = hex(scene.model->hash());
   json["stepper"] = scene.stepper;
-  json["contact_model"] = scene.stepper_options.contact_model;
-  json["solver"] = scene.stepper_options.solver;
+  json["contact_model"] = scene.stepper_options.contact.model;
+  json["solver"] = scene.stepper_options.contact.solver;
   json["dt"] = simulation.dt();
   json["simulated_time"] = simulated;
   json["end_time"] = simulation.state().t;

@@ -4,8 +4,8 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
-#include "dynamics/dynamics.hpp"
 #include "readers/mesh_file.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo::python {

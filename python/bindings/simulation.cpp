@@ -236,13 +236,15 @@ void bind_scene(nb::module_& m) {
       .def_ro("source", &Scene::source, "path of the file")
       .def_prop_ro("model", [](const Scene& s) { return std::const_pointer_cast<Model>(s.model); })
       .def_rw("start", &Scene::start, "the state that a simulation begins from")
-      .def_rw("stepper", &Scene::stepper, "name; see steppers()")
       .def_prop_rw(
-          "contact_model", [](const Scene& s) { return s.stepper_options.contact_model; },
-          [](Scene& s, const std::string& x) { s.stepper_options.contact_model = x; }, "ncp, ccp, lcp or raisim")
+          "stepper", [](const Scene& s) { return s.stepper; }, [](Scene& s, const std::string& x) { s.set_stepper(x); },
+          "name; see steppers(). Another stepper has its own options: they are then its defaults")
       .def_prop_rw(
-          "solver", [](const Scene& s) { return s.stepper_options.solver; },
-          [](Scene& s, const std::string& x) { s.stepper_options.solver = x; }, "name; see solvers()")
+          "contact_model", [](const Scene& s) { return s.stepper_options.contact.model; },
+          [](Scene& s, const std::string& x) { s.stepper_options.contact.model = x; }, "ncp, ccp, lcp or raisim")
+      .def_prop_rw(
+          "solver", [](const Scene& s) { return s.stepper_options.contact.solver; },
+          [](Scene& s, const std::string& x) { s.set_solver(x); }, "name; see solvers()")
       .def_ro("warnings", &Scene::warnings, "what the user should know before a run")
       .def_rw("dt", &Scene::dt, "[s]")
       .def_rw("duration", &Scene::duration, "[s]");

@@ -12,9 +12,9 @@
 
 #include "base/names.hpp"
 #include "collision/collision.hpp"
-#include "contact/assembly.hpp"
 #include "control/joints.hpp"
 #include "dynamics/motions.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collision/collision.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 

@@ -55,8 +55,8 @@ std::string metadata(const Scene& scene, const RecordingRequest& request) {
   meta["dt"] = scene.dt;
   meta["period"] = scene.record.period;
   meta["stepper"] = scene.stepper;
-  meta["contact_model"] = scene.stepper_options.contact_model;
-  meta["solver"] = scene.stepper_options.solver;
+  meta["contact_model"] = scene.stepper_options.contact.model;
+  meta["solver"] = scene.stepper_options.contact.solver;
   meta["mixing"] = to_string(model.mixing);
   meta["members"] = Json::array();
   for (const Member& m : model.members) {

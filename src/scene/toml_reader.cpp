@@ -124,6 +124,8 @@ T kept(const T& fallback, F&& f) {
   return value;
 }
 
+}  // namespace
+
 std::string kind_name(const TomlValue& value) {
   switch (value.kind) {
     case TomlValue::Kind::Table:
@@ -140,8 +142,6 @@ std::string kind_name(const TomlValue& value) {
   }
   return "";
 }
-
-}  // namespace
 
 const TomlValue* TomlValue::find(const std::string& key) const {
   const auto found = std::find(keys.begin(), keys.end(), key);
@@ -340,12 +340,17 @@ std::vector<Section> Section::tables(const std::string& key) {
   return list;
 }
 
-void Section::finish() const {
+void Section::finish(const std::function<std::string(const std::string&)>& hint) const {
   std::vector<std::string> wrong;
   for (std::size_t i = 0; i < table_->keys.size(); ++i) {
     const std::string& key = table_->keys[i];
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    std::string message = unknown_name(label_.empty() ? "section or key" : "key", key, known_);
+    std::string message = hint ? hint(key) : "";
+    if (!message.empty()) {
+      wrong.push_back(place(table_->items[i]) + ": " + label_ + " " + message);
+      continue;
+    }
+    message = unknown_name(label_.empty() ? "section or key" : "key", key, known_);
     if (!label_.empty()) message.insert(message.find('\'') + key.size() + 2, " in " + label_);
     wrong.push_back(place(table_->items[i]) + ": " + message);
   }

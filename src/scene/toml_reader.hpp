@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct TomlValue {
 TomlValue parse_toml(const std::string& text, const std::string& file);
 /// Sets root.path to the value, parsed as TOML; a bare word is a string. Items of an array go by their index.
 void apply_override(TomlValue& root, const std::string& path, const std::string& value);
+
+/// "the number 3", "an array of 2"
+std::string kind_name(const TomlValue& value);
 
 enum class Bound { Any, NonNegative, Positive };
 
@@ -62,12 +66,13 @@ class Section {
 
   /// Finite number of a value within the bound.
   double number_of(const TomlValue& value, const std::string& key, Bound bound = Bound::Any) const;
-  /// InvalidInput for keys that nobody asked for: names the line and the nearest known key.
-  void finish() const;
+  /// InvalidInput for keys that nobody asked for: names the line, and the nearest known key where hint(key) has
+  /// nothing better to say.
+  void finish(const std::function<std::string(const std::string&)>& hint = {}) const;
 
   /// Runs f; an InvalidInput of it is told with the place of the key (or of the section).
   template <class F>
-  auto at(const std::string& key, F&& f) const {
+  decltype(auto) at(const std::string& key, F&& f) const {
     try {
       return f();
     } catch (const InvalidInput& error) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {

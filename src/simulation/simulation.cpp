@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "stepping/ledger.hpp"
-#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 namespace {

@@ -16,7 +16,7 @@ namespace tribo {
 Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& options)
     : model_(model),
       scheme_(scheme),
-      margin_(scheme.contact_margin(options.margin)),
+      margin_(scheme.contact_margin(options.contact.margin)),
       audit_(options.audit),
       divides_(scheme.substeps().any()),
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),

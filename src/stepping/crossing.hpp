@@ -5,8 +5,8 @@
 
 #include "dynamics/chart.hpp"
 #include "stepping/judge.hpp"
-#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 

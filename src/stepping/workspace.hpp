@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "collision/collision.hpp"
-#include "contact/assembly.hpp"
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
 #include "dynamics/motions.hpp"
 #include "tribo/actuation.hpp"
+#include "tribo/assembly.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {

@@ -1,7 +1,7 @@
 // Closures, followers, springs, limits and moved bodies against closed forms.
 #include <doctest/doctest.h>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;

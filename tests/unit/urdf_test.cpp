@@ -8,10 +8,10 @@
 #include <fstream>
 #include <set>
 
-#include "dynamics/dynamics.hpp"
 #include "readers/mesh_file.hpp"
 #include "readers/robots.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

@@ -10,8 +10,7 @@
 namespace tribo {
 
 SubstepRules Compliant::substeps() const {
-  const CompliantOptions& o = options_.compliant;
-  return {.touch = split_, .events = o.events, .accuracy = o.accuracy, .failure = o.failure, .order = order()};
+  return {.touch = split_, .events = events(), .accuracy = options_.accuracy, .failure = failure(), .order = order()};
 }
 
 // Gains are taken at the start of the whole step, within the limits, and the torque is held.
@@ -21,7 +20,7 @@ void Compliant::solve(const Start& start, Outcome& out) {
     const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * (a.v_ref[k] - start.v_control[k]);
     out.torque[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
   }
-  out.judged = !options_.compliant.bilateral;
+  out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
 }
 

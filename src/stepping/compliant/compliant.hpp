@@ -19,13 +19,15 @@
 #include <string>
 #include <vector>
 
-#include "stepping/step.hpp"
+#include "tribo/compliant.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
 /// A contact that acts, at the start of a step.
 struct Spring {
   Vec3 K = Vec3::Zero(), B = Vec3::Zero();  ///< (t1, t2, n) [N/m], [N s/m]
+  const SurfacePair* surface = nullptr;
   double mu_stick = 0, mu_slip = 0;
   Vec3 x = Vec3::Zero();                          ///< from the anchor, in C, as moved by (compliant.3) [m]
   Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
@@ -70,7 +72,7 @@ struct Instant {
 
 class Compliant : public Scheme {
  public:
-  Compliant(const Model& model, const StepperOptions& options);
+  Compliant(const Model& model, const CompliantOptions& options);
   SubstepRules substeps() const final;
   double contact_margin(double margin) const final;
   void begin(const Start& start) final;
@@ -87,14 +89,28 @@ class Compliant : public Scheme {
   virtual bool cross(const Start& start, Outcome& out) = 0;
   /// Of the scheme, between changes of contacts.
   virtual int order() const { return 1; }
+  /// Does a substep end where a contact changes its law?
+  virtual bool events() const { return false; }
+  virtual FailurePolicy failure() const { return FailurePolicy::Substep; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
 
+  /// Force before the cone, by the law of contact (compliant.1), and how it falls with x and c.
+  Vec3 free_force(const Spring& s, const Vec3& x, const Vec3& c) const {
+    if (linear_) return -s.K.cwiseProduct(x) - s.B.cwiseProduct(c);
+    return law_->force({*s.surface, x, s.B.x() > 0 ? c : Vec3(0, 0, c.z())});
+  }
+  LawSlope slope(const Spring& s, const Vec3& x, const Vec3& c) const {
+    if (linear_) return {s.K, s.B};
+    return law_->slope({*s.surface, x, c});
+  }
+  /// Is the law -K x - B c with constant K and B?
+  bool linear() const { return linear_; }
   Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(double gap, double c) const;
   /// Does the anchor follow its own law (compliant.8)? Else it is set at the start of a step (compliant.3).
-  bool draws(const Spring& s) const { return options_.compliant.slip == SlipAnchor::Drawn && s.B.x() > 0; }
+  bool draws(const Spring& s) const { return options_.slip == SlipAnchor::Drawn && s.B.x() > 0; }
   /// Velocity of the anchor that leaves the force f (compliant.8).
   static Eigen::Vector2d slip_rate(const Spring& s, const Vec3& x, const Vec3& c, const Vec3& f) {
     return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
@@ -112,7 +128,7 @@ class Compliant : public Scheme {
   /// M^-1 of a generalised force, at the factor that stands.
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 
-  StepperOptions options_;
+  CompliantOptions options_;
   std::vector<Spring> springs_;
   std::vector<Contact> contacts_;  // of the springs
   std::vector<LimitSpring> limits_;
@@ -128,6 +144,9 @@ class Compliant : public Scheme {
   void report(const Start& start, Outcome& out) const;
   void remember(const Start& start, Outcome& out) const;
 
+  std::unique_ptr<ContactLaw> law_;
+  bool linear_ = true;                        // the law is -K x - B c: it is not asked within a step
+  std::vector<LawSlope> by_surface_;          // K and B at x = c = 0
   std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
   std::vector<OpenContact> open_;
   VecX mid_, vdot_mean_, damped_at_, momentum_rate_;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/names.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/contact_points.hpp"
 
@@ -12,35 +11,23 @@ namespace {
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
 
-void require(bool good, const std::string& field, double value, const std::string& bound) {
-  if (!good || !std::isfinite(value))
-    throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
-}
-
 }  // namespace
 
-Compliant::Compliant(const Model& model, const StepperOptions& options) : options_(options) {
-  const CompliantOptions& c = options.compliant;
-  require(c.accuracy >= 0, "accuracy", c.accuracy, "finite and >= 0");
-  require(c.limit_stiffness > 0, "limit_stiffness", c.limit_stiffness, "finite and > 0 N m/rad or N/m");
-  require(c.limit_damping >= 0, "limit_damping", c.limit_damping, "finite and >= 0 N m s/rad or N s/m");
-  require(c.order == 1 || c.order == 2 || c.order == 3 || c.order == 5 || c.order == 7, "order", c.order,
-          "1, 2, 3, 5 or 7");
-  require(c.max_newton >= 1, "max_newton", c.max_newton, ">= 1");
-  require(c.max_halvings >= 0, "max_halvings", c.max_halvings, ">= 0");
-  require(c.regularisation > 0 && c.regularisation <= 1e-3, "regularisation", c.regularisation, "> 0 and <= 1e-3");
-  require(c.newton_tolerance > 0, "newton_tolerance", c.newton_tolerance, "finite and > 0 m/s or rad/s");
+Compliant::Compliant(const Model& model, const CompliantOptions& options)
+    : options_(options), law_(make_contact_law(options.law, options.law_options)), linear_(law_->linear()) {
+  for (int i = 0; i < model.surfaces(); ++i)
+    by_surface_.push_back(law_->slope({model.surface(i), Vec3::Zero(), Vec3::Zero()}));
   for (const Body& b : model.bodies) {
     if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
     if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
       limited_.push_back({b.iv, b.iq});
   }
-  split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
+  split_ = options.anchor == AnchorRule::Surface && !options.bilateral;
   for (VecX* x : {&zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_}) x->setZero(model.nv);
 }
 
 double Compliant::contact_margin(double margin) const {
-  return options_.compliant.bilateral ? std::max(margin, bilateral_margin) : margin;
+  return options_.bilateral ? std::max(margin, bilateral_margin) : margin;
 }
 
 void Compliant::begin(const Start& start) {
@@ -79,7 +66,7 @@ const ContactMemory* Compliant::neighbour(const Start& start, const Contact& con
 
 void Compliant::add_spring(const Start& start, int listed, const ContactMemory* memory) {
   const Model& model = start.model;
-  const CompliantOptions& rules = options_.compliant;
+  const CompliantOptions& rules = options_;
   const Dynamics& dynamics = start.dynamics;
   Contact c = start.contacts[at(listed)];
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
@@ -93,12 +80,11 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
     return;
   }
   const SurfacePair& surface = model.surface(c.surface);
-  const double Kt = std::isnan(surface.stiffness_tangential) ? surface.stiffness : surface.stiffness_tangential;
-  const double Bt = std::isnan(surface.damping_tangential) ? surface.damping : surface.damping_tangential;
   Spring s;
   s.listed = listed;
-  s.K = Vec3(Kt, Kt, surface.stiffness);
-  s.B = Vec3(Bt, Bt, surface.damping);
+  s.surface = &surface;
+  s.K = by_surface_[at(c.surface)].K;
+  s.B = by_surface_[at(c.surface)].B;
   s.mu_stick = surface.mu_static;
   s.mu_slip = surface.mu_dynamic;
   s.c = velocity;
@@ -157,12 +143,12 @@ void Compliant::list_limits(const Start& start) {
 
 double Compliant::limit_force(double gap, double c) const {
   if (gap >= 0) return 0;
-  return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * c);
+  return std::max(0.0, -options_.limit_stiffness * gap - options_.limit_damping * c);
 }
 
 Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) const {
   mode = ContactMode::Stick;
-  if (options_.compliant.bilateral) return f;
+  if (options_.bilateral) return f;
   if (!(f.z() > 0)) {  // (compliant.2)
     mode = ContactMode::Open;
     return Vec3::Zero();
@@ -175,11 +161,11 @@ Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) 
 }
 
 Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
-  if (!options_.compliant.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
+  if (!options_.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
     mode = ContactMode::Open;
     return Vec3::Zero();
   }
-  return project(s, -s.K.cwiseProduct(x) - s.B.cwiseProduct(c), mode);  // (compliant.1)
+  return project(s, free_force(s, x, c), mode);
 }
 
 // The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
@@ -213,10 +199,10 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 Elastic Compliant::stored(const State&) {
   double energy = 0;
   for (const Spring& s : springs_) {
-    if (s.x.z() > 0 && !options_.compliant.bilateral) continue;
-    energy += 0.5 * s.x.cwiseProduct(s.K).dot(s.x);
+    if (s.x.z() > 0 && !options_.bilateral) continue;
+    energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
   }
-  for (const LimitSpring& l : limits_) energy += 0.5 * options_.compliant.limit_stiffness * l.gap * l.gap;
+  for (const LimitSpring& l : limits_) energy += 0.5 * options_.limit_stiffness * l.gap * l.gap;
   return {energy, 0};
 }
 

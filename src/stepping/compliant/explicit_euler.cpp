@@ -3,6 +3,7 @@
 //   (euler.1)
 // Gains and joint damping are taken at the start of the step.
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -10,7 +11,8 @@ namespace {
 
 class ExplicitEuler final : public Compliant {
  public:
-  ExplicitEuler(const Model& model, const StepperOptions& options) : Compliant(model, options) {}
+  ExplicitEuler(const Model& model, const StepperOptions& options)
+      : Compliant(model, options.own.taken<CompliantOptions>("stepper 'explicit-euler'")) {}
 
  private:
   bool cross(const Start& start, Outcome& out) override {
@@ -30,6 +32,8 @@ class ExplicitEuler final : public Compliant {
 };
 
 }  // namespace
+
+OptionTable explicit_euler_options() { return compliant_fields<CompliantOptions>(); }
 
 std::unique_ptr<Scheme> make_explicit_euler(const Model& model, const StepperOptions& options) {
   return std::make_unique<ExplicitEuler>(model, options);

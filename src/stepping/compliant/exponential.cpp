@@ -22,6 +22,7 @@
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -29,11 +30,18 @@ namespace {
 
 class Exponential final : public Compliant {
  public:
-  Exponential(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model), chart_(model) {
+  Exponential(const Model& model, const ExponentialOptions& options)
+      : Compliant(model, options),
+        own_(options),
+        damped_(!model.joints.damping.isZero(0)),
+        stage_(model),
+        chart_(model) {
     for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
     pair_.setZero(2 * model.nv);
-    if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
+    if (!linear())
+      throw InvalidInput("stepper 'exponential' takes laws of contact that are linear; '" + options.law +
+                         "' is not: use implicit-euler, runge-kutta or explicit-euler");
+    if (options.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
   }
 
  private:
@@ -57,7 +65,8 @@ class Exponential final : public Compliant {
   }
 
   double damping_at() const override { return 1; }
-  int order() const override { return options_.compliant.midpoint ? 2 : 1; }
+  int order() const override { return own_.midpoint ? 2 : 1; }
+  bool events() const override { return own_.events; }
 
   bool cross(const Start& start, Outcome& out) override {
     if (!factored_ || damped_) {
@@ -65,7 +74,7 @@ class Exponential final : public Compliant {
       start.dynamics.factor(extra_);
     }
     factored_ = true;
-    if (!options_.compliant.midpoint) return cross_with(start, start.dynamics, start.state.v, contacts_, out);
+    if (!own_.midpoint) return cross_with(start, start.dynamics, start.state.v, contacts_, out);
     if (!foresee(start, out) && !cross_with(start, start.dynamics, start.state.v, contacts_, out)) return false;
     return cross_from_middle(start, out);
   }
@@ -134,7 +143,7 @@ class Exponential final : public Compliant {
 
   // In the middle, where M, J and the bias were taken.
   void charge(const Start& start, Outcome& out) override {
-    if (!options_.compliant.midpoint) return Compliant::charge(start, out);
+    if (!own_.midpoint) return Compliant::charge(start, out);
     const VecX& v = start.state.v;
     v_stage_ = 0.5 * (v + out.v_end);
     vdot_ = (out.v_end - v) / start.dt;
@@ -154,8 +163,8 @@ class Exponential final : public Compliant {
       problem_.densify();
     }
     gather(dynamics, contacts, island);
-    const bool slips = !options_.compliant.bilateral && !options_.compliant.project_only;
-    const bool watched = slips && (options_.compliant.events || options_.compliant.accuracy > 0);
+    const bool slips = !options_.bilateral && !own_.project_only;
+    const bool watched = slips && (own_.events || options_.accuracy > 0);
     if (watched) before_.map() = free_.map();
     hold_.clear();
     whole_ = h == start.step;
@@ -192,8 +201,8 @@ class Exponential final : public Compliant {
     }
     for (int j = 0; j < problem_.nr(); ++j) {
       const LimitSpring& l = limits_[at(island.rows[at(j)])];
-      K_[3 * nc + j] = options_.compliant.limit_stiffness;
-      B_[3 * nc + j] = options_.compliant.limit_damping;
+      K_[3 * nc + j] = options_.limit_stiffness;
+      B_[3 * nc + j] = options_.limit_damping;
       x_[3 * nc + j] = l.gap;
       c_[3 * nc + j] = l.c;
     }
@@ -215,7 +224,7 @@ class Exponential final : public Compliant {
   // f1 and f2 of the springs that hold, before the cone (expo.4). changed: K, B or G are new.
   bool integrate_forces(double h, bool changed) {
     const int n = problem_.size();
-    const ExponentialMethod method = options_.compliant.method;
+    const ExponentialMethod method = own_.method;
     const double* G = problem_.G().data();
     auto f1 = f1_.map(), f2 = f2_.map();
     if (changed) beta_ = proportion();
@@ -231,7 +240,7 @@ class Exponential final : public Compliant {
       else
         modal_.integrate(beta_, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
     } else {
-      const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
+      const int order = method == ExponentialMethod::Reduced ? own_.order : 0;
       if (!exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
                                   f2_.data()))
         return false;
@@ -440,6 +449,7 @@ class Exponential final : public Compliant {
   static constexpr int few = 6;               // unknowns
   static constexpr double steady = 0.1;       // relative change of forces and velocities that counts as going on
 
+  ExponentialOptions own_;
   bool damped_;
   bool whole_ = true;  // the step is not divided
   Dynamics stage_;     // at the middle of the step
@@ -462,8 +472,27 @@ class Exponential final : public Compliant {
 
 }  // namespace
 
+OptionTable exponential_options() {
+  using Own = ExponentialOptions;
+  auto table = compliant_fields<Own>();
+  table.add(
+      "method", &Own::method,
+      {{"auto", ExponentialMethod::Auto},
+       {"modal", ExponentialMethod::Modal},
+       {"full", ExponentialMethod::Full},
+       {"reduced", ExponentialMethod::Reduced}},
+      "of the exponential: modes where damping is proportional to stiffness, else the full matrix; modes; the full "
+      "matrix; one Pade approximant without scaling");
+  table.add("order", &Own::order, one_of({1, 2, 3, 5, 7}), "", "of the Pade approximant").only_with = {"method",
+                                                                                                       "reduced"};
+  table.add("project_only", &Own::project_only, "forces outside the cone are cut, and nothing is solved again");
+  table.add("midpoint", &Own::midpoint, "M, J and the bias are those of the middle of the step: order two");
+  table.add("events", &Own::events, "a substep ends where a contact slips, sticks again or lets go");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_exponential(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Exponential>(model, options);
+  return std::make_unique<Exponential>(model, options.own.taken<ExponentialOptions>("stepper 'exponential'"));
 }
 
 }  // namespace tribo

@@ -17,6 +17,7 @@
 #include "dynamics/group.hpp"
 #include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -33,8 +34,8 @@ Mat3 right_jacobian(const Vec3& w) {
 
 class ImplicitEuler final : public Compliant {
  public:
-  ImplicitEuler(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), stage_(model), chart_(model), inverse_(model) {
+  ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
+      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(model) {
     for (VecX* x : {&torque_, &z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);
@@ -45,6 +46,7 @@ class ImplicitEuler final : public Compliant {
   }
 
  private:
+  FailurePolicy failure() const override { return own_.failure; }
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
@@ -55,7 +57,7 @@ class ImplicitEuler final : public Compliant {
   }
 
   bool cross(const Start& start, Outcome& out) override {
-    const CompliantOptions& o = options_.compliant;
+    const ImplicitEulerOptions& o = own_;
     for (int k = 0; k < start.model.nv; ++k) weight_[k] = start.dt * start.dt / start.dynamics.inertia(k);
     double merit = first_guess(start), reg = 0;
     bool converged = false;
@@ -165,7 +167,7 @@ class ImplicitEuler final : public Compliant {
       const Contact& c = contacts_[i];
       const Followed& f = followed_[i] = follow(i, start, stage_);
       s.mean = force(s, f.x, f.c, s.mode);
-      wanted_[i] = -s.K.cwiseProduct(f.x) - s.B.cwiseProduct(f.c);
+      wanted_[i] = free_force(s, f.x, f.c);
       const Vec3 f_W = c.R_WC * s.mean;
       stage_.add_force(c.body_b, f.p_b, -f_W, r_);
       stage_.add_force(c.body_a, f.p_a, f_W, r_);
@@ -197,8 +199,8 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t i = 0; i < springs_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       if (!(limits_[j].mean > 0)) continue;
-      Eq(rows_[j].dof, rows_[j].dof) += options_.compliant.limit_stiffness;
-      Ev(rows_[j].dof, rows_[j].dof) += options_.compliant.limit_damping;
+      Eq(rows_[j].dof, rows_[j].dof) += options_.limit_stiffness;
+      Ev(rows_[j].dof, rows_[j].dof) += options_.limit_damping;
     }
     to_unknowns(model, h);
     for (int k = 0; k < model.nv; ++k) {
@@ -279,7 +281,8 @@ class ImplicitEuler final : public Compliant {
         }
       }
     }
-    const Mat3 P = projection_slope(s, wanted_[i]), PK = P * s.K.asDiagonal(), PB = P * s.B.asDiagonal();
+    const LawSlope law = slope(s, followed_[i].x, followed_[i].c);
+    const Mat3 P = projection_slope(s, wanted_[i]), PK = P * law.K.asDiagonal(), PB = P * law.B.asDiagonal();
     for (int j : dofs_) {
       Fq_.col(j) = PK * Vec3(Jx_.col(j)) + PB * Vec3(by_q_.col(j));
       Fv_.col(j) = PB * Vec3(J_.col(j));
@@ -291,6 +294,7 @@ class ImplicitEuler final : public Compliant {
       }
   }
 
+  ImplicitEulerOptions own_;
   Dynamics stage_;
   Chart chart_;
   InverseDynamics inverse_;
@@ -303,8 +307,22 @@ class ImplicitEuler final : public Compliant {
 
 }  // namespace
 
+OptionTable implicit_euler_options() {
+  using Own = ImplicitEulerOptions;
+  auto table = compliant_fields<Own>();
+  table.add("max_newton", &Own::max_newton, within(1, 100'000), "", "iterations of Newton's method a step");
+  table.add("max_halvings", &Own::max_halvings, within(0, 1000), "", "of a Newton step by the line search");
+  table.add("regularisation", &Own::regularisation, positive(1e-3), "",
+            "first tried where the matrix is singular, relative; up to 1e-3");
+  table.add("newton_tolerance", &Own::newton_tolerance, positive(), "m/s or rad/s", "largest error of a velocity");
+  table.add("failure", &Own::failure,
+            {{"report", FailurePolicy::Report}, {"substep", FailurePolicy::Substep}, {"stop", FailurePolicy::Stop}},
+            "where Newton's method does not converge: take the step and say so; halve it, down to 1/64; stop");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_implicit_euler(const Model& model, const StepperOptions& options) {
-  return std::make_unique<ImplicitEuler>(model, options);
+  return std::make_unique<ImplicitEuler>(model, options.own.taken<ImplicitEulerOptions>("stepper 'implicit-euler'"));
 }
 
 }  // namespace tribo

@@ -6,6 +6,7 @@
 #include "dynamics/chart.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -14,7 +15,7 @@ namespace {
 class RungeKutta final : public Compliant {
  public:
   RungeKutta(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), stage_(model), chart_(model) {
+      : Compliant(model, options.own.taken<CompliantOptions>("stepper 'runge-kutta'")), stage_(model), chart_(model) {
     for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
   }
 
@@ -115,6 +116,8 @@ class RungeKutta final : public Compliant {
 };
 
 }  // namespace
+
+OptionTable runge_kutta_options() { return compliant_fields<CompliantOptions>(); }
 
 std::unique_ptr<Scheme> make_runge_kutta(const Model& model, const StepperOptions& options) {
   return std::make_unique<RungeKutta>(model, options);

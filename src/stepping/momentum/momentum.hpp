@@ -22,7 +22,9 @@
 
 #include "dynamics/articulated.hpp"
 #include "dynamics/chart.hpp"
-#include "stepping/step.hpp"
+#include "tribo/momentum.hpp"
+#include "tribo/options.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -58,9 +60,19 @@ struct JointForce {
   double friction = 0;  ///< bound of dry friction; 0: a limit [N m] or [N]
 };
 
+template <class T>
+FieldTable<T> momentum_fields() {
+  FieldTable<T> table;
+  Range range = positive();
+  range.infinite = true;
+  table.add("ramp", &T::ramp, range, "s/m", "k_w: friction sets in over the sliding speed 1/k_w; inf: at once")
+      .fallback_words = std::same_as<T, MicroscopicOptions> ? "100" : "20 / (g dt)";
+  return table;
+}
+
 class MomentumFamily : public Scheme {
  public:
-  MomentumFamily(const Model& model, const StepperOptions& options);
+  MomentumFamily(const Model& model, const MomentumFamilyOptions& options);
   bool needs_mass_matrix() const final { return false; }
   void begin(const Start& start) final;
   void solve(const Start& start, Outcome& out) final;
@@ -82,11 +94,11 @@ class MomentumFamily : public Scheme {
   /// Ramp w(|v_F|) = 1 - exp(-k_w |v_F|).
   double ramp(double speed) const;
 
-  StepperOptions options_;
   ArticulatedBody articulated_;
   std::vector<Touching> touching_;
   std::vector<JointForce> joints_;
   VecX applied_, x0_;
+  double ramp_;            // k_w as asked for [s/m]; NaN: not given
   double k_w_ = 0;         // [s/m]
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/names.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/momentum/momentum.hpp"
@@ -14,19 +13,10 @@ constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
 constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
-void require(bool good, const std::string& field, double value, const std::string& bound) {
-  if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
-}
-
 }  // namespace
 
-MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options)
-    : options_(options), articulated_(model), stage_(model), chart_(model) {
-  const MomentumOptions& m = options.momentum;
-  require(m.relaxation > 0 && m.relaxation <= 1, "relaxation", m.relaxation, "> 0 and <= 1");
-  require(m.compensation >= 0 && m.compensation <= 1, "compensation", m.compensation, "from 0 to 1");
-  require(m.soft_spring >= 0 && m.soft_spring <= 1, "soft_spring", m.soft_spring, "from 0 to 1");
-  require(std::isnan(m.ramp) || m.ramp > 0, "ramp", m.ramp, "> 0 s/m");
+MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& options)
+    : articulated_(model), ramp_(options.ramp), stage_(model), chart_(model) {
   for (const Body& b : model.bodies) {
     for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
       if (model.joints.friction[k] > 0) rubbing_.push_back(k);

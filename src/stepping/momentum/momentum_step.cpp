@@ -17,9 +17,7 @@ constexpr int most_saturations = 5;
 
 void MomentumFamily::solve(const Start& start, Outcome& out) {
   const double g = start.model.gravity.norm();
-  k_w_ = !std::isnan(options_.momentum.ramp) ? options_.momentum.ramp
-         : default_kw_ > 0                   ? default_kw_
-                                             : ramp_of_gravity / ((g > 0 ? g : 9.81) * start.dt);
+  k_w_ = !std::isnan(ramp_) ? ramp_ : default_kw_ > 0 ? default_kw_ : ramp_of_gravity / ((g > 0 ? g : 9.81) * start.dt);
   std::fill(saturated_.begin(), saturated_.end(), 0);
   for (int pass = 0; pass < most_saturations; ++pass) {
     free_motion(start, out.torque);

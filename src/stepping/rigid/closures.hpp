@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "contact/assembly.hpp"
 #include "dynamics/chart.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {

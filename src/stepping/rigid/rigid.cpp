@@ -32,8 +32,9 @@
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/springs.hpp"
-#include "stepping/step.hpp"
 #include "stepping/steppers.hpp"
+#include "tribo/rigid.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 namespace {
@@ -43,25 +44,29 @@ constexpr double open_closure = 1e-6;  // error of an equality that its correcti
 class Rigid final : public Scheme {
  public:
   Rigid(const Model& model, const StepperOptions& options)
-      : model_(model), options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
+      : model_(model),
+        contact_(options.contact),
+        own_(options.own.taken<RigidOptions>("stepper 'rigid'")),
+        recovery_(model, options.contact),
+        rows_(model),
+        closures_(model),
+        flight_(model) {
     SolverOptions solver;
-    solver.model = contact_model_ = contact_model_from(options.contact_model);
-    facets_ = options.facets;
+    solver.model = contact_model_ = contact_model_from(contact_.model);
     springs_ = !model.joints.stiffness.isZero(0);
-    solver.max_iterations = options.max_iterations;
-    solver.facets = options.facets;
-    solver.line_search = options.line_search;
-    solver.compliance_ratio = options.compliance_ratio;
-    solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
-    need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
-    if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
+    solver.max_iterations = contact_.max_iterations;
+    solver.own = contact_.solver_options;
+    solver_ = own_.make_solver ? own_.make_solver() : make_contact_solver(contact_.solver, solver);
+    need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
+    facets_ = solver_->facets();
+    if (own_.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
     for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
     rows_.begin();
     for (int pass = 0;; ++pass) {
-      rows_.list(start, options_.margin);
+      rows_.list(start, contact_.margin);
       free_motion(start);
       solve_contacts(start, out);
       if (midpoint_) midpoint_->step(start, extra_, out.v_end);
@@ -174,7 +179,7 @@ class Rigid final : public Scheme {
   //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
   // False where that is not so, or a torque would be beyond its limits.
   bool move_as_told(const Start& start, const Island& island, VecX& v_end) {
-    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
+    if (!island.contacts.empty() || island.trees.size() != 1 || own_.on_problem) return false;
     const Tree& tree = start.model.trees[at(island.trees[0])];
     if (static_cast<int>(island.rows.size()) != tree.nv) return false;
     for (int j : island.rows) {
@@ -206,10 +211,10 @@ class Rigid final : public Scheme {
     for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
     if (s.problem.nr() > 0) set_rows(start, s);
     const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
-    if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
-    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
+    s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
     if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
+      rolling_.settle(island, rows_.rows(), {*solver_, contact_.tolerance, contact_model_, facets_}, s.problem,
                       s.f.map(), s.solve);
     add_solve(s.solve, out);
     s.problem.velocity(s.f.data(), s.c.data());
@@ -250,7 +255,7 @@ class Rigid final : public Scheme {
       g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
     }
     s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-    s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+    s.f.map().segment<3>(o) = memory && contact_.warm_start ? memory->f : Vec3::Zero();
   }
 
   void set_rows(const Start& start, IslandSolution& s) {
@@ -260,12 +265,11 @@ class Rigid final : public Scheme {
       const Row& row = rows_[s.island->rows[at(j)]];
       const int o = 3 * problem.nc() + j;
       problem.g()[o] = s.free[o] / start.dt + row.bias;
-      problem.R()[o] =
-          row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+      problem.R()[o] = row.kind == Row::Kind::Target ? own_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
       problem.lower()[j] = row.lower;
       problem.upper()[j] = row.upper;
       const ContactMemory* memory =
-          options_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
+          contact_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
       const double last = memory ? memory->f.x() : 0.0;
       s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
     }
@@ -354,7 +358,8 @@ class Rigid final : public Scheme {
   }
 
   const Model& model_;
-  StepperOptions options_;
+  ContactOptions contact_;
+  RigidOptions own_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   std::unique_ptr<Midpoint> midpoint_;
@@ -372,6 +377,15 @@ class Rigid final : public Scheme {
 };
 
 }  // namespace
+
+OptionTable rigid_options() {
+  FieldTable<RigidOptions> table;
+  table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
+            "trees that nothing touches: semi-implicit Euler, or order two by the midpoint");
+  table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
+            "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
+  return table;
+}
 
 std::unique_ptr<Scheme> make_rigid(const Model& model, const StepperOptions& options) {
   return std::make_unique<Rigid>(model, options);

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "stepping/step.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 

@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
-#include "dynamics/dynamics.hpp"
-#include "stepping/pool.hpp"
 #include "tribo/actuation.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_solver.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/pool.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 

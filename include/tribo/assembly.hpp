@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_problem.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 
