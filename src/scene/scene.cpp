@@ -6,7 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/problems.hpp"
-#include "diagnosis/advice.hpp"
+#include "scene/model_checks.hpp"
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/compliant.hpp"
