@@ -28,7 +28,7 @@ std::vector<Override> overrides_of(const Settings& settings) {
 }
 
 /// A simulation, the scene it came from, and what the viewer wants to know of the run.
-class Runner {
+class Runner final : public Observer {
  public:
   explicit Runner(const Scene& scene)
       : scene_(scene), simulation_(make_simulation(scene)), q_(scene.start.q), v_(scene.start.v), witness_(scene) {
@@ -57,8 +57,6 @@ class Runner {
   }
 
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
-    if (!(duration >= 0) || duration / simulation_.dt() > 1e15)
-      throw InvalidInput("duration is " + shown(duration) + " s; must be >= 0 and at most 1e15 steps of dt");
     const Turn turn(*this);
     std::unique_ptr<Recorder> recorder;
     if (!record.empty()) {
@@ -66,13 +64,12 @@ class Runner {
       now.start = simulation_.state();
       recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
-    const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation_.dt() - 1e-9));
+    Run steps(simulation_, duration);
+    steps.watch(witness_).watch(*this);
+    if (recorder) steps.watch(*recorder);
     nb::gil_scoped_release release;
-    for (std::uint64_t i = 0; i < steps && !ended(last_); ++i) {
-      take();
-      if (recorder) recorder->push(simulation_, last_);
-      if (i % 256 == 255) check_signals();
-    }
+    while (!ended(last_) && steps.step())
+      if (steps.done() % 256 == 0) check_signals();
     if (recorder) recorder->finish();
     return last_;
   }
@@ -144,9 +141,6 @@ class Runner {
   void check_still() const {
     if (busy_ && stepper_ != std::this_thread::get_id()) throw std::runtime_error(in_use);
   }
-  static bool ended(const StepReport& r) {
-    return r.status == StepStatus::NotFinite || r.status == StepStatus::Stopped;
-  }
   static void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -154,6 +148,10 @@ class Runner {
   void take() {
     last_ = simulation_.step();
     witness_.observe(simulation_, last_);
+    show();
+  }
+  void observe(Simulation&, const StepReport& report) override {
+    last_ = report;
     show();
   }
   // Steppers swap buffers; what Python holds stays where it is.

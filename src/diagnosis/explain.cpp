@@ -301,10 +301,10 @@ Witness::~Witness() = default;
 Witness::Witness(Witness&&) noexcept = default;
 Witness& Witness::operator=(Witness&&) noexcept = default;
 
-void Witness::observe(const Simulation& simulation, const StepReport& report) {
+void Witness::observe(Simulation& simulation, const StepReport& report) {
   Impl& w = *impl_;
   ++w.steps;
-  w.failed |= report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped;
+  w.failed |= ended(report);
   w.see_overlap(simulation, report);
   w.see_stiffness(simulation, report);
   w.see_solver(report);

@@ -1,6 +1,6 @@
 // Hunt and Crossley's law along the normal, with the overlap d = -x_N and its rate d' = -c_N:
 //   f_N = k d^n (1 + a d'),  d > 0;  k = K d0^(1 - n)                                              (hunt.1)
-// [HuntCrossley1975, (8)]. Departs from it: k is given by the surface's stiffness K and the overlap d0 at which both
+// [HuntCrossley1975]. Departs from it: k is given by the surface's stiffness K and the overlap d0 at which both
 // agree. Damping vanishes with the overlap, so that the force does not jump at a touch. Along the surface: (compliant.1).
 //   -df/dx = n k d^(n-1) (1 + a d'),  -df/dc = a k d^n,  energy k d^(n+1) / (n + 1)                (hunt.2)
 #include <cmath>
