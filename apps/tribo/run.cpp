@@ -19,7 +19,7 @@ namespace tribo::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using WallClock = std::chrono::steady_clock;
 
 struct Options {
   SceneOptions scene;
@@ -47,7 +47,7 @@ RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness
   const double start = simulation.state().t;
   const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
   Progress progress(duration);
-  const auto began = Clock::now();
+  const auto began = WallClock::now();
   for (std::uint64_t i = 0; i < steps; ++i) {
     outcome.last = simulation.step();
     if (recorder) recorder->push(simulation, outcome.last);
@@ -66,7 +66,7 @@ RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness
     }
     progress.show(simulation.state().t - start);
   }
-  outcome.wall = std::chrono::duration<double>(Clock::now() - began).count();
+  outcome.wall = std::chrono::duration<double>(WallClock::now() - began).count();
   return outcome;
 }
 

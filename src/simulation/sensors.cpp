@@ -90,9 +90,9 @@ void Sensors::sample(const Model& model, const State& state, const Dynamics& dyn
   }
   double* force = out + 6 + 2 * n;
   std::fill_n(force, feet_.size(), 0.0);
-  // The id of a contact names its two geometries: a << 40 | b << 16; rows of joints have the highest bit.
-  for (const ContactMemory& c : state.contacts) {
-    if (!c.touched || c.id >> 63) continue;
+  // The id of a contact names its two geometries: a << 40 | b << 16.
+  for (const ContactMemory& c : state.memory.contacts) {
+    if (!c.touched) continue;
     const int a_geometry = static_cast<int>(c.id >> 40), b_geometry = static_cast<int>(c.id >> 16 & 0xffffff);
     for (std::size_t i = 0; i < feet_.size(); ++i)
       if (a_geometry == feet_[i] || b_geometry == feet_[i]) force[i] += c.f.z();

@@ -33,7 +33,7 @@ class Crossing {
   struct Saved {
     VecX q, v;
     double t = 0;
-    std::vector<ContactMemory> memory;
+    Memory memory;
     std::vector<ContactReport> contacts;
     StepReport report;
   };

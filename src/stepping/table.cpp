@@ -20,7 +20,7 @@ const std::vector<StepperEntry>& steppers() {
        "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
        make_rigid,
        Rigid,
-       {JointLimits, JointDamping, JointFriction, JointStiffness, Connect, Weld, JointEquality, MovedBodies,
+       {JointLimits, JointDamping, JointFriction, JointStiffness, Connect, Weld, JointEquality, KinematicBodies,
         Restitution, NormalCompliance, TorsionalFriction, RollingFriction, Cylinders, Ellipsoids, Terrain},
        true},
       {"exponential", "visco-elastic contact, integrated exactly over a step with A and b held", make_exponential,
