@@ -68,15 +68,16 @@ struct Simulation::Impl {
   // A tick where it is due, and what was decided at the last one. Memory begins as zeros: periods are counted without a 0.
   void control_held(Controller& controller, std::span<double> memory) {
     const std::size_t own = at(controller.memory()), nv = at(model->nv);
-    double& next = memory[own];
-    const double period = controller.period();
-    const bool due = state.t >= next * period - 1e-6 * dt;
+    double& last = memory[own];
+    const double period = controller.period(), number = static_cast<double>(state.clock.period_number(period));
+    const double now = number < 0 ? number : number + 1;
+    const bool due = now != last;
     if (due) {
       clear(*model, decided);
       decided.dt = std::max(dt, period);
       controller.control(*model, state, work.dynamics, memory.first(own), decided);
       work.actuation.unsolved += decided.unsolved;
-      next = std::floor((state.t + 1e-6 * dt) / period) + 1;
+      last = now;
     }
     double* held = memory.data() + own + 1;
     for (VecX* x : decided.decided()) {
@@ -115,7 +116,8 @@ struct Simulation::Impl {
     for (const Push& push : pushes) {
       // The force at the start of the step; the slop forgives the rounding of t.
       const double since = state.t - push.start;
-      if (since < -1e-6 * dt || since >= push.duration - 1e-6 * dt) continue;
+      const double slop = std::max(1e-6 * dt, 4 * std::numeric_limits<double>::epsilon() * std::abs(state.t));
+      if (since < -slop || since >= push.duration - slop) continue;
       const double share = since / push.duration;
       const Vec3 force = push.force + share * (push.force_end - push.force);
       const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
@@ -194,6 +196,7 @@ void Simulation::add_push(const Push& push) { impl_->pushes.push_back(push); }
 StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
+  s.state.clock.set(s.state.t, s.dt);
   s.control();
   StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   report.unsolved = s.work.actuation.unsolved;

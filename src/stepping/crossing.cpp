@@ -31,7 +31,7 @@ void Crossing::open(State& state, Workspace& work, double dt, StepReport& report
   work_ = &work;
   report_ = &report;
   dt_ = h_ = dt;
-  t_start_ = state.t;
+  state.clock.set(state.t, dt);
   if (divides_) {
     q_control_ = state.q;
     v_control_ = state.v;
@@ -220,7 +220,8 @@ void Crossing::let_go() {
 void Crossing::finish() {
   State& state = *state_;
   StepReport& report = *report_;
-  state.t = t_known_ = t_start_ + dt_;
+  ++state.clock.steps;
+  state.t = t_known_ = state.clock.time();  // not a sum: its roundings would add up
   ++state.step;
   report.t = state.t;
   if (report.substeps > 1)
