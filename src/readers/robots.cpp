@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "base/names.hpp"
-#include "base/toml_reader.hpp"
 #include "readers/data_folders.hpp"
 #include "readers/mjcf.hpp"
+#include "readers/toml_reader.hpp"
 #include "readers/xml_file.hpp"
 
 namespace tribo {

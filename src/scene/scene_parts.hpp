@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {

@@ -1,4 +1,4 @@
-#include "base/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
