@@ -19,7 +19,7 @@ namespace tribo::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using WallClock = std::chrono::steady_clock;
 
 struct Options {
   SceneOptions scene;
@@ -44,7 +44,7 @@ RunEnd step_through(Simulation& simulation, Run& run, double duration, bool stri
   RunEnd outcome;
   const double start = simulation.state().t;
   Progress progress(duration);
-  const auto began = Clock::now();
+  const auto began = WallClock::now();
   while (run.step()) {
     const StepReport& report = run.last();
     if (ended(report) || (strict && broke_policy(report))) {
@@ -59,7 +59,7 @@ RunEnd step_through(Simulation& simulation, Run& run, double duration, bool stri
     }
     progress.show(simulation.state().t - start);
   }
-  outcome.wall = std::chrono::duration<double>(Clock::now() - began).count();
+  outcome.wall = std::chrono::duration<double>(WallClock::now() - began).count();
   return outcome;
 }
 

@@ -1,4 +1,5 @@
 // Scene and Simulation: load, step, run, push, keep and restore.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -173,50 +174,31 @@ class Runner final : public Observer {
   std::thread::id stepper_;  ///< who took the turn, under the GIL
 };
 
-Push push_of(const Runner& runner, const std::string& where, const VectorIn& force, double duration,
-             std::optional<double> start, const std::optional<VectorIn>& point, double now) {
-  const Model& model = *runner.scene().model;
-  Push push;
-  for (const Frame& frame : model.frames)
-    if (frame.name == where) push.body = frame.body, push.point = frame.X_BF.p;
-  const bool frame = std::any_of(model.frames.begin(), model.frames.end(), [&](auto& f) { return f.name == where; });
-  if (!frame) {
-    std::vector<std::string> known;
-    for (const Frame& f : model.frames) known.push_back(f.name);
-    int body = -1;
-    for (const Member& member : model.members) {
-      known.push_back(member.name);
-      if (member.name == where) body = member.first_body;
-    }
-    for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-      known.push_back(model.bodies[b].name);
-      if (model.bodies[b].name == where) body = static_cast<int>(b);
-    }
-    if (body < 0) throw InvalidInput(unknown_name("robot, object, body or frame", where, known));
-    push.body = body;
-    push.point = model.bodies[static_cast<std::size_t>(body)].inertia.com;
-  }
-  if (push.body < 0) throw InvalidInput("'" + where + "' is fixed to the world: a push does nothing");
-  if (point) push.point = vec3(*point, "point");
-  push.force = push.force_end = vec3(force, "force");
-  push.start = start.value_or(now);
+/// Asked for as in a scene, see make_push; from now on where no start is given.
+void push(Runner& runner, const std::string& where, double duration, const std::map<std::string, VectorIn>& vectors,
+          std::optional<double> start) {
+  PushRequest push;
+  push.where = where;
+  const auto given = [&](const char* key) {
+    const auto found = vectors.find(key);
+    return found == vectors.end() ? std::nullopt : std::optional<Vec3>(vec3(found->second, key));
+  };
+  push.point = given("point");
+  push.force = given("force");
+  push.force_end = given("force_end");
+  push.torque = given("torque");
+  push.torque_end = given("torque_end");
+  push.start = start.value_or(runner.t());
   push.duration = duration;
-  if (!push.force.allFinite() || !std::isfinite(push.start) || !(duration > 0) || !std::isfinite(duration))
-    throw InvalidInput("a push needs a finite force, a finite start and a duration > 0 s");
-  return push;
+  runner.add_push(make_push(*runner.scene().model, push));
 }
 
 MatrixView pose(Runner& runner, const std::string& name) {
   const Model& model = *runner.scene().model;
-  Placement X;
-  bool frame = false;
-  for (const Frame& f : model.frames)
-    if (f.name == name) {
-      X = f.body < 0 ? f.X_BF : runner.simulation().body_pose(f.body) * f.X_BF;
-      frame = true;
-    }
-  if (!frame) X = runner.simulation().body_pose(model.body(name));
-  return homogeneous(X);
+  const Place place = model.place(name);
+  if (place.body >= 0) return homogeneous(runner.simulation().body_pose(place.body) * place.X_BP);
+  const int k = kinematic_index(place.body);
+  return homogeneous(k < 0 ? place.X_BP : model.kinematic[at(k)].pose(runner.t()) * place.X_BP);
 }
 
 void bind_scene(nb::module_& m) {
@@ -338,14 +320,9 @@ void bind_simulation(nb::module_& m) {
       .def("_history", [](const Runner& r) { return r.history().frames(); })
       .def("_add_function", &Runner::add_function, "function"_a, "memory"_a = 0, "period"_a = 0.0,
            nb::sig("def _add_function(self, function: object, memory: int = 0, period: float = 0.0) -> None"))
-      .def("pose", pose, "name"_a, "Pose of a body or frame in the world (4 x 4) [m].")
-      .def(
-          "_push",
-          [](Runner& r, const std::string& where, const VectorIn& force, double duration, std::optional<double> start,
-             const std::optional<VectorIn>& point) {
-            r.add_push(push_of(r, where, force, duration, start, point, r.t()));
-          },
-          "where"_a, "force"_a, "duration"_a, "start"_a = nb::none(), "point"_a = nb::none());
+      .def("pose", pose, "name"_a,
+           "Pose of a body, a frame, or the first body of a robot or object, in the world (4 x 4) [m].")
+      .def("_push", push, "where"_a, "duration"_a, "vectors"_a, "start"_a = nb::none());
 }
 
 }  // namespace tribo::python

@@ -42,9 +42,9 @@ class Track:
     contacts: list[Contacts]
 
     def poses(self, i: int) -> dict[int, Array]:
-        """Pose (4, 4) of every body of moment i by its index; -2 - k: moved body k."""
+        """Pose (4, 4) of every body of moment i by its index; -2 - k: kinematic body k."""
         poses = dict(enumerate(self.model.poses(self.q[i])))
-        poses.update({-2 - k: pose for k, pose in enumerate(self.model.moved_poses(float(self.t[i])))})
+        poses.update({-2 - k: pose for k, pose in enumerate(self.model.kinematic_poses(float(self.t[i])))})
         return poses
 
     def nearest(self, t: float) -> int:

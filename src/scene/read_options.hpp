@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "scene/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 #include "tribo/controller.hpp"
 
 namespace tribo {

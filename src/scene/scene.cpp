@@ -103,7 +103,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   whole &= attempt([&] { read_ground(root, draft); });
   whole &= attempt([&] { read_walls(root, draft); });
   whole &= attempt([&] { read_terrain(root, draft); });
-  whole &= attempt([&] { read_moved(root, draft); });
+  whole &= attempt([&] { read_kinematic(root, draft); });
   whole &= read_robots(root, draft);
   whole &= read_objects(root, draft);
   whole &= attempt([&] { read_equalities(root, draft); });

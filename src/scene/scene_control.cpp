@@ -64,40 +64,20 @@ void read_controller(Section& section, Scene& scene) {
 }
 
 void read_push(Section& section, Scene& scene) {
-  const Model& model = *scene.model;
-  const std::string name = section.text("body");
-  Push push;
-  Placement X_BP;
-  std::vector<std::string> known;
-  push.body = -2;
-  for (const Frame& frame : model.frames) {
-    if (frame.name == name) push.body = frame.body, X_BP = frame.X_BF;
-    known.push_back(frame.name);
-  }
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    known.push_back(model.bodies[b].name);
-    if (model.bodies[b].name == name)
-      push.body = static_cast<int>(b), X_BP = {Mat3::Identity(), model.bodies[b].inertia.com};
-  }
-  for (const Member& member : model.members) {
-    known.push_back(member.name);
-    if (member.name != name) continue;
-    push.body = member.first_body;
-    X_BP = {Mat3::Identity(), model.bodies[at(push.body)].inertia.com};
-  }
-  if (push.body == -2) section.fail("body", unknown_name("robot, object, body or frame", name, known));
-  if (push.body < 0) section.fail("body", "'" + name + "' is fixed to the world: a push does nothing");
-  push.point = X_BP * section.vec3("point", Vec3::Zero());
-  if (!section.has("force") && !section.has("torque"))
-    section.fail(section.table(), "needs 'force' [N] or 'torque' [N m], three numbers");
-  push.force = section.vec3("force", Vec3::Zero());
-  push.force_end = section.vec3("force_end", push.force);
-  push.torque = section.vec3("torque", Vec3::Zero());
-  push.torque_end = section.vec3("torque_end", push.torque);
-  push.start = section.number("start", 0, Bound::NonNegative);
+  PushRequest push;
+  push.where = section.text("body");
+  const auto given = [&](const char* key) {
+    return section.has(key) ? std::optional<Vec3>(section.vec3(key, Vec3::Zero())) : std::nullopt;
+  };
+  push.point = given("point");
+  push.force = given("force");
+  push.force_end = given("force_end");
+  push.torque = given("torque");
+  push.torque_end = given("torque_end");
+  push.start = section.number("start", 0);
   push.duration = section.number("duration", Bound::Positive);
   section.finish();
-  scene.pushes.push_back(push);
+  scene.pushes.push_back(section.at("body", [&] { return make_push(*scene.model, push); }));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::deque<StepperEntry>& table_of_steppers() {
        .summary = "velocities and contact impulses, semi-implicit: lcp, ccp, raisim or ncp by a solver of your choice",
        .make = make_rigid,
        .memory = Rigid,
-       .uses = {JointLimits, JointDamping, JointFriction, JointStiffness, Connect, Weld, JointEquality, MovedBodies,
+       .uses = {JointLimits, JointDamping, JointFriction, JointStiffness, Connect, Weld, JointEquality, KinematicBodies,
                 Restitution, NormalCompliance, TorsionalFriction, RollingFriction, Cylinders, Ellipsoids, Terrain},
        .options = rigid_options(),
        .targets = true},

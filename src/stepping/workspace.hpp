@@ -16,7 +16,7 @@ namespace tribo {
 
 struct Workspace {
   explicit Workspace(const Model& model)
-      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
+      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.kinematic.size()) {
     actuation.resize(model.nv);
   }
 
@@ -39,7 +39,7 @@ struct Workspace {
   Collision collision;
   Assembly assembly;
   Actuation actuation;
-  std::vector<BodyMotion> motions;  ///< of bodies, then of moved bodies
+  std::vector<BodyMotion> motions;  ///< of bodies, then of kinematic bodies
 
  private:
   bool poses_ = false, mass_ = false;

@@ -5,7 +5,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-asked = r'\b(?:number|integer|flag|text|choice|vec3|numbers|texts|inner|tables|value|has|find_body|by_joint|per_joint|read_gain)' \
+asked = r'\b(?:number|integer|flag|text|choice|vec3|numbers|texts|inner|tables|value|has|given|find_body|by_joint|per_joint|read_gain)' \
         r'\((?:[a-z_]+, )?"([a-z_]+)"'
 looped = r'for \(const char\* key : \{([^}]*)\}\)'  # keys that are asked for in a loop
 files = {"q", "v", "dt", "states", "controls", "gains"}  # arrays of motion files

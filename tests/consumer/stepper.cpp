@@ -32,15 +32,10 @@ class Penalty final : public Scheme {
     out.v_end = s.state.v + s.dt * force_;
     out.v_mean = out.v_end;
     for (std::size_t i = 0; i < s.contacts.size(); ++i) out.contacts[i].c = velocity(s, s.contacts[i], out.v_end);
-    out.memory.clear();
-    for (const ContactReport& r : out.contacts) {
-      ContactMemory m;
-      m.id = r.id;
-      m.f = r.f;
-      m.t1 = r.R_WC.col(0);
-      m.mode = r.mode;
-      m.touched = r.f.z() > 0;
-      out.memory.push_back(m);
+    out.memory.begin(MemoryFamily::Unknown, out.contacts.size());
+    for (std::size_t i = 0; i < out.contacts.size(); ++i) {
+      const ContactReport& r = out.contacts[i];
+      out.memory.contacts[i] = {r.id, r.f, r.R_WC.col(0), r.mode, r.f.z() > 0};
     }
   }
 

@@ -25,7 +25,7 @@
 namespace tribo {
 
 /// A contact that acts, at the start of a step.
-struct Spring {
+struct CompliantContact {
   Vec3 K = Vec3::Zero(), B = Vec3::Zero();  ///< (t1, t2, n) [N/m], [N s/m]
   const SurfacePair* surface = nullptr;
   double mu_stick = 0, mu_slip = 0;
@@ -85,7 +85,7 @@ class Compliant : public Scheme {
   std::span<const OpenContact> open() const final { return open_; }
 
  protected:
-  /// Fills v_end, v_mean, and mean forces and modes of springs and limits. False: did not converge.
+  /// Fills v_end, v_mean, and mean forces and modes of contacts and limits. False: did not converge.
   virtual bool cross(const Start& start, Outcome& out) = 0;
   /// Of the scheme, between changes of contacts.
   virtual int order() const { return 1; }
@@ -96,30 +96,30 @@ class Compliant : public Scheme {
   virtual double damping_at() const { return 0; }
 
   /// Force before the cone, by the law of contact (compliant.1), and how it falls with x and c.
-  Vec3 free_force(const Spring& s, const Vec3& x, const Vec3& c) const {
+  Vec3 free_force(const CompliantContact& s, const Vec3& x, const Vec3& c) const {
     if (linear_) return -s.K.cwiseProduct(x) - s.B.cwiseProduct(c);
     return law_->force({*s.surface, x, s.B.x() > 0 ? c : Vec3(0, 0, c.z())});
   }
-  LawSlope slope(const Spring& s, const Vec3& x, const Vec3& c) const {
+  LawSlope slope(const CompliantContact& s, const Vec3& x, const Vec3& c) const {
     if (linear_) return {s.K, s.B};
     return law_->slope({*s.surface, x, c});
   }
   /// Is the law -K x - B c with constant K and B?
   bool linear() const { return linear_; }
-  Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
-  Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
+  Vec3 project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
+  Vec3 force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(double gap, double c) const;
   /// Does the anchor follow its own law (compliant.8)? Else it is set at the start of a step (compliant.3).
-  bool draws(const Spring& s) const { return options_.slip == SlipAnchor::Drawn && s.B.x() > 0; }
+  bool draws(const CompliantContact& s) const { return options_.slip == SlipAnchor::Drawn && s.B.x() > 0; }
   /// Velocity of the anchor that leaves the force f (compliant.8).
-  static Eigen::Vector2d slip_rate(const Spring& s, const Vec3& x, const Vec3& c, const Vec3& f) {
+  static Eigen::Vector2d slip_rate(const CompliantContact& s, const Vec3& x, const Vec3& c, const Vec3& f) {
     return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
   }
   /// Contact i with the bodies where stage has them.
   Followed follow(std::size_t i, const Start& start, const Dynamics& stage) const;
   /// Actuators, pushes, joint damping and bias at the start, as a generalised force.
   void applied(const Start& start, const VecX& torque, VecX& tau) const;
-  /// Adds J^T f of every spring and limit, as at the start.
+  /// Adds J^T f of every contact and limit, as at the start.
   void add_generalised(const Dynamics& dynamics, VecX& tau) const;
   /// Adds an instant to the work; contacts and limits are added apart: at the mean forces, or by the scheme.
   void add_instant(const Start& start, const VecX& torque, const Instant& instant, Work& work);
@@ -129,16 +129,22 @@ class Compliant : public Scheme {
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 
   CompliantOptions options_;
-  std::vector<Spring> springs_;
-  std::vector<Contact> contacts_;  // of the springs
+  std::vector<CompliantContact> active_;  // contacts that act
+  std::vector<Contact> contacts_;         // of active_, as collision lists them
   std::vector<LimitSpring> limits_;
   std::vector<Row> rows_;  // of the limits: dof and sign
   VecX zero_;
   bool factored_ = false;  // the dynamics of the start hold the factor of M
 
  private:
-  void add_spring(const Start& start, int listed, const ContactMemory* memory);
-  const ContactMemory* neighbour(const Start& start, const Contact& contact) const;
+  /// A contact and its anchor in the memory of the state; null where it is not remembered.
+  struct Remembered {
+    const ContactMemory* contact = nullptr;
+    const AnchorMemory* anchor = nullptr;
+    bool touched() const { return contact != nullptr && contact->touched; }
+  };
+  void add_contact(const Start& start, int listed, const Remembered& memory);
+  Remembered neighbour(const Start& start, const Contact& contact) const;
   void list_limits(const Start& start);
   void draw_anchors(const Start& start, const VecX& v_mean);
   void report(const Start& start, Outcome& out) const;

@@ -31,40 +31,43 @@ double Compliant::contact_margin(double margin) const {
 }
 
 void Compliant::begin(const Start& start) {
-  springs_.clear();
+  active_.clear();
   contacts_.clear();
   open_.clear();
-  auto memory = start.state.contacts.begin();
-  const auto end = start.state.contacts.end();
+  const Memory& m = start.state.memory;
+  const std::size_t remembered = m.anchors.size();  // one for each contact, or none where another family wrote
+  std::size_t k = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
-    while (memory != end && memory->id < start.contacts[i].id) ++memory;
-    const bool known = memory != end && memory->id == start.contacts[i].id;
-    add_spring(start, static_cast<int>(i), known ? &*memory : nullptr);
+    while (k < remembered && m.contacts[k].id < start.contacts[i].id) ++k;
+    const bool known = k < remembered && m.contacts[k].id == start.contacts[i].id;
+    add_contact(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.anchors[k]} : Remembered{});
   }
   list_limits(start);
   factored_ = false;
 }
 
 // Where the feature of a pair changed while it touched, the new contact goes on with the displacement of the nearest.
-const ContactMemory* Compliant::neighbour(const Start& start, const Contact& contact) const {
-  const State& state = start.state;
-  const ContactMemory* nearest = nullptr;
+Compliant::Remembered Compliant::neighbour(const Start& start, const Contact& contact) const {
+  const Memory& memory = start.state.memory;
+  Remembered nearest;
+  if (memory.anchors.empty()) return nearest;
   double distance = 0;
   const std::uint64_t pair = contact.id >> 16;
-  auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), pair << 16,
+  auto it = std::lower_bound(memory.contacts.begin(), memory.contacts.end(), pair << 16,
                              [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
-  for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
+  for (; it != memory.contacts.end() && it->id >> 16 == pair; ++it) {
     if (!it->touched) continue;
-    const double d = (to_world(start.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
-    if (nearest == nullptr || d < distance) {
-      nearest = &*it;
+    const AnchorMemory& anchor = memory.anchors[static_cast<std::size_t>(it - memory.contacts.begin())];
+    const double d = (to_world(start.dynamics, contact.body_b, anchor.point) - contact.p_WC).squaredNorm();
+    if (nearest.contact == nullptr || d < distance) {
+      nearest = {&*it, &anchor};
       distance = d;
     }
   }
   return nearest;
 }
 
-void Compliant::add_spring(const Start& start, int listed, const ContactMemory* memory) {
+void Compliant::add_contact(const Start& start, int listed, const Remembered& memory) {
   const Model& model = start.model;
   const CompliantOptions& rules = options_;
   const Dynamics& dynamics = start.dynamics;
@@ -72,15 +75,15 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   const Vec3 velocity =
       c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
-  const bool touched = memory != nullptr && memory->touched;
+  const bool touched = memory.touched();
   const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
-  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory->rest, 0.0) : c.gap < 0 || landing;
+  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < 0 || landing;
   if (!active) {
     open_.push_back({c.id, c.gap, velocity.z()});
     return;
   }
   const SurfacePair& surface = model.surface(c.surface);
-  Spring s;
+  CompliantContact s;
   s.listed = listed;
   s.surface = &surface;
   s.K = by_surface_[at(c.surface)].K;
@@ -94,18 +97,18 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
   s.on_b = to_body(dynamics, c.body_b, c.p_WC - s.off_b);
   s.point = to_body(dynamics, c.body_b, c.p_WC);
   s.fresh = !touched;
-  if (touched) s.last = memory->f;
-  const ContactMemory* source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : nullptr;
-  if (source != nullptr) {
-    const Vec3 held = to_world(dynamics, c.body_b, source->point);
-    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source->anchor));
+  if (touched) s.last = memory.contact->f;
+  const Remembered source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : Remembered{};
+  if (source.contact != nullptr) {
+    const Vec3 held = to_world(dynamics, c.body_b, source.anchor->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source.anchor->anchor));
     s.x = Vec3(x.x(), x.y(), 0);
-    s.rest = source->rest;
-    s.slipping = source->mode == ContactMode::Slip;
+    s.rest = source.anchor->rest;
+    s.slipping = source.contact->mode == ContactMode::Slip;
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
     if (touched && rolled.head<2>().norm() < roll_slop) {
-      s.point = source->point;
-      s.anchor = source->anchor;
+      s.point = source.anchor->point;
+      s.anchor = source.anchor->anchor;
       s.moved = false;
     }
   } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
@@ -118,7 +121,7 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
     s.x.head<2>() = -s.f.head<2>().cwiseQuotient(s.K.head<2>());  // (compliant.3)
     s.moved = true;
   }
-  springs_.push_back(s);
+  active_.push_back(s);
   contacts_.push_back(c);
 }
 
@@ -146,7 +149,7 @@ double Compliant::limit_force(double gap, double c) const {
   return std::max(0.0, -options_.limit_stiffness * gap - options_.limit_damping * c);
 }
 
-Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) const {
+Vec3 Compliant::project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const {
   mode = ContactMode::Stick;
   if (options_.bilateral) return f;
   if (!(f.z() > 0)) {  // (compliant.2)
@@ -154,13 +157,13 @@ Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) 
     return Vec3::Zero();
   }
   const double tangential = f.head<2>().norm();
-  if (tangential <= (spring.slipping ? spring.mu_slip : spring.mu_stick) * f.z()) return f;
+  if (tangential <= (s.slipping ? s.mu_slip : s.mu_stick) * f.z()) return f;
   mode = ContactMode::Slip;
-  const double share = spring.mu_slip * f.z() / tangential;  // (compliant.3)
+  const double share = s.mu_slip * f.z() / tangential;  // (compliant.3)
   return Vec3(share * f.x(), share * f.y(), f.z());
 }
 
-Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
+Vec3 Compliant::force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
   if (!options_.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
     mode = ContactMode::Open;
     return Vec3::Zero();
@@ -171,7 +174,7 @@ Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode
 // The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
 //   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
 Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage) const {
-  const Spring& s = springs_[i];
+  const CompliantContact& s = active_[i];
   const Contact& c = contacts_[i];
   Followed f;
   Vec3 passed = Vec3::Zero(), rate = Vec3::Zero();
@@ -198,7 +201,7 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 // Springs that are stretched along the normal hold nothing: they do not pull.
 Elastic Compliant::stored(const State&) {
   double energy = 0;
-  for (const Spring& s : springs_) {
+  for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
   }
@@ -207,9 +210,9 @@ Elastic Compliant::stored(const State&) {
 }
 
 void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
-  for (std::size_t i = 0; i < springs_.size(); ++i) {
+  for (std::size_t i = 0; i < active_.size(); ++i) {
     const Contact& c = contacts_[i];
-    const Vec3 f_W = c.R_WC * springs_[i].f;
+    const Vec3 f_W = c.R_WC * active_[i].f;
     dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }

@@ -19,7 +19,7 @@ class ExplicitEuler final : public Compliant {
     if (!factored_) start.dynamics.factor(zero_);
     factored_ = true;
     applied(start, out.torque, vdot_);
-    for (Spring& s : springs_) s.mean = s.f;
+    for (CompliantContact& s : active_) s.mean = s.f;
     for (LimitSpring& l : limits_) l.mean = l.f;
     add_generalised(start.dynamics, vdot_);
     to_acceleration(start.model, start.dynamics, vdot_);

@@ -83,12 +83,12 @@ class Exponential final : public Compliant {
   // order that the middle needs.
   bool foresee(const Start& start, Outcome& out) {
     if (!limits_.empty()) return false;
-    for (const Spring& s : springs_)
+    for (const CompliantContact& s : active_)
       if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
     applied(start, out.torque, vdot_);
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
+    for (std::size_t i = 0; i < active_.size(); ++i) {
       const Contact& c = contacts_[i];
-      const Vec3 f_W = c.R_WC * springs_[i].last;
+      const Vec3 f_W = c.R_WC * active_[i].last;
       start.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
       start.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
     }
@@ -106,7 +106,7 @@ class Exponential final : public Compliant {
     out.v_end = start.state.v + h * vdot_;
     out.v_mean = start.state.v + 0.5 * h * vdot_;
     out.held = 1;
-    if (springs_.empty() && limits_.empty()) return true;
+    if (active_.empty() && limits_.empty()) return true;
     start.assembly.group(contacts, rows_);
     out.island_count = start.assembly.islands();
     for (int i = 0; i < start.assembly.islands(); ++i)
@@ -189,7 +189,7 @@ class Exponential final : public Compliant {
     const int n = problem_.size(), nc = problem_.nc();
     for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &f1_, &f2_}) x->resize(n);
     for (int i = 0; i < nc; ++i) {
-      const Spring& s = springs_[at(island.contacts[at(i)])];
+      const CompliantContact& s = active_[at(island.contacts[at(i)])];
       const Contact& contact = contacts[at(island.contacts[at(i)])];
       const Vec3 bias = surface_bias(d, contact.body_b, contact.p_WC, s.off_b) -
                         surface_bias(d, contact.body_a, contact.p_WC, s.off_a);
@@ -257,31 +257,31 @@ class Exponential final : public Compliant {
     pushed_.assign(at(nc), false);
     known_.setZero(problem_.size());
     against_.setZero(problem_.size());
-    auto spring = [&](int i) -> const Spring& { return springs_[at(island.contacts[at(i)])]; };
+    auto contact = [&](int i) -> const CompliantContact& { return active_[at(island.contacts[at(i)])]; };
     for (int i = 0; i < nc; ++i)
-      if (!(spring(i).f.z() > 0) && !spring(i).fresh) let_go(i);  // it pulls at the start
+      if (!(contact(i).f.z() > 0) && !contact(i).fresh) let_go(i);  // it pulls at the start
     if (!integrate_forces(h, true)) return false;
     bool turned = false;  // since a contact last changed its law
     for (int pass = 0; pass < most_passes; ++pass) {
       other_springs_ = other_forces_ = false;
-      for (int i = 0; i < nc; ++i) classify(spring(i), i, h);
+      for (int i = 0; i < nc; ++i) classify(contact(i), i, h);
       if (other_springs_) turned = false;
       if (!other_springs_ && !other_forces_) {
         if (turned) break;
         turned = true;
         for (int i = 0; i < nc; ++i)
-          if (hold_[at(i)] == Hold::Slip) turn_friction(spring(i), i, h);
+          if (hold_[at(i)] == Hold::Slip) turn_friction(contact(i), i, h);
         if (!other_forces_) break;
       }
       if (!integrate_forces(h, other_springs_)) return false;
     }
-    for (int i = 0; i < nc; ++i) settle(spring(i), i);
+    for (int i = 0; i < nc; ++i) settle(contact(i), i);
     return true;
   }
 
   // Takes the springs along the surface away where a contact slips, and keeps its friction up with f_N; all springs
   // where it pulls.
-  void classify(const Spring& s, int i, double h) {
+  void classify(const CompliantContact& s, int i, double h) {
     const int o = 3 * i;
     Hold& hold = hold_[at(i)];
     const Vec3 f = f1_.map().segment<3>(o);
@@ -335,7 +335,7 @@ class Exponential final : public Compliant {
   }
 
   // Friction along what spring and damper would give in the middle of the step, where that is about the way it had.
-  void turn_friction(const Spring& s, int i, double h) {
+  void turn_friction(const CompliantContact& s, int i, double h) {
     auto against = against_.map().segment<2>(3 * i);
     Eigen::Vector2d x = s.x.head<2>();
     const Eigen::Vector2d f = known_.map().segment<2>(3 * i);
@@ -348,7 +348,7 @@ class Exponential final : public Compliant {
   }
 
   // Would the springs of an open contact press in the mean?
-  bool would_push(const Spring& s, int i, double h) const {
+  bool would_push(const CompliantContact& s, int i, double h) const {
     const int j = 3 * i + 2;
     const double a = free_[j] + problem_.G().col(j).dot(f1_.map());
     const double x = s.x.z() + 0.5 * h * s.c.z() + h * h * a / 6, c = s.c.z() + 0.5 * h * a;
@@ -356,7 +356,7 @@ class Exponential final : public Compliant {
   }
 
   // Forces of what slips or is open, once the passes are over.
-  void settle(const Spring& s, int i) {
+  void settle(const CompliantContact& s, int i) {
     if (hold_[at(i)] == Hold::Stick) return;
     auto f1 = f1_.map().segment<3>(3 * i), f2 = f2_.map().segment<3>(3 * i);
     f1.z() = std::max(f1.z(), 0.0);
@@ -379,7 +379,7 @@ class Exponential final : public Compliant {
     }
     double held = 1;
     for (int i = 0; i < problem_.nc(); ++i)
-      held = std::min(held, share_held(springs_[at(island.contacts[at(i)])], i, h));
+      held = std::min(held, share_held(active_[at(island.contacts[at(i)])], i, h));
     return held;
   }
 
@@ -398,7 +398,7 @@ class Exponential final : public Compliant {
     return root(begin + beyond, end + beyond, mean + beyond);
   }
 
-  double share_held(const Spring& s, int i, double h) const {
+  double share_held(const CompliantContact& s, int i, double h) const {
     const Hold hold = hold_[at(i)];
     const Vec3 mean = f1_.map().segment<3>(3 * i), c = end_c_.map().segment<3>(3 * i);
     Vec3 x = end_x_.map().segment<3>(3 * i);
@@ -425,7 +425,7 @@ class Exponential final : public Compliant {
     auto f1 = f1_.map(), f2 = f2_.map();
     const bool known = !hold_.empty();
     for (int i = 0; i < nc; ++i) {
-      Spring& s = springs_[at(island.contacts[at(i)])];
+      CompliantContact& s = active_[at(island.contacts[at(i)])];
       if (known && hold_[at(i)] != Hold::Stick) {
         s.mean = f1.segment<3>(3 * i);
         s.mode = s.mean.z() > 0 ? ContactMode::Slip : ContactMode::Open;

@@ -14,6 +14,7 @@
 
 #include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
+#include "dynamics/drive.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
@@ -50,8 +51,8 @@ class ImplicitEuler final : public Compliant {
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
-    for (std::size_t i = 0; i < springs_.size(); ++i)
-      out.work.contacts += start.dt * springs_[i].mean.dot(followed_[i].c);
+    for (std::size_t i = 0; i < active_.size(); ++i)
+      out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
     for (std::size_t j = 0; j < limits_.size(); ++j)
       out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
   }
@@ -143,9 +144,9 @@ class ImplicitEuler final : public Compliant {
       const bool scalar = nv_of(b.joint) == 1;
       for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
         const double moved = scalar ? joint_move(b, start) + h * z[k] : 0;  // since the error was measured
-        const double wanted = a.tau[k] + a.kp[k] * (a.error[k] - moved) + a.kd[k] * (a.v_ref[k] - z[k]);
-        torque_[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
-        gain_[k] = torque_[k] == wanted ? h * a.kp[k] + a.kd[k] : 0;
+        const double wanted = asked_torque(a, k, z[k], moved);
+        torque_[k] = within_limits(a, k, wanted);
+        gain_[k] = torque_[k] == wanted ? implicit_drive(a, k, h).gain : 0;
       }
     }
   }
@@ -157,13 +158,13 @@ class ImplicitEuler final : public Compliant {
     return std::atan2(s * q0[b.iq] - c * q0[b.iq + 1], c * q0[b.iq] + s * q0[b.iq + 1]);
   }
 
-  // Forces at the end into springs, limits and r.
+  // Forces at the end into contacts, limits and r.
   void contact_forces(const Start& start, const VecX& z) {
     const double h = start.dt;
-    followed_.resize(springs_.size());
-    wanted_.resize(springs_.size());
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
-      Spring& s = springs_[i];
+    followed_.resize(active_.size());
+    wanted_.resize(active_.size());
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
       const Followed& f = followed_[i] = follow(i, start, stage_);
       s.mean = force(s, f.x, f.c, s.mode);
@@ -180,7 +181,7 @@ class ImplicitEuler final : public Compliant {
   }
 
   // d(projected force) / d(force before projection).
-  static Mat3 projection_slope(const Spring& s, const Vec3& wanted) {
+  static Mat3 projection_slope(const CompliantContact& s, const Vec3& wanted) {
     if (s.mode == ContactMode::Open) return Mat3::Zero();
     if (s.mode == ContactMode::Stick) return Mat3::Identity();
     const double size = std::hypot(wanted.x(), wanted.y());
@@ -196,7 +197,7 @@ class ImplicitEuler final : public Compliant {
   bool newton_step(const Model& model, double h, double reg) {
     inverse_.differentiate(stage_, v_end_, a_);
     MatX &Eq = inverse_.dq(), &Ev = inverse_.dv();
-    for (std::size_t i = 0; i < springs_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
+    for (std::size_t i = 0; i < active_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       if (!(limits_[j].mean > 0)) continue;
       Eq(rows_[j].dof, rows_[j].dof) += options_.limit_stiffness;
@@ -242,7 +243,7 @@ class ImplicitEuler final : public Compliant {
 
   // - d(J^T f) along q and v.
   void add_contact_slope(const Model& model, std::size_t i, MatX& Eq, MatX& Ev) {
-    const Spring& s = springs_[i];
+    const CompliantContact& s = active_[i];
     const Contact& c = contacts_[i];
     if (s.mode == ContactMode::Open) return;
     dofs_.clear();

@@ -27,8 +27,8 @@ class RungeKutta final : public Compliant {
     const double h = start.dt;
     const VecX& v = start.state.v;
     constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    slips_.assign(springs_.size(), {});
-    for (Spring& s : springs_) {
+    slips_.assign(active_.size(), {});
+    for (CompliantContact& s : active_) {
       s.mean.setZero();
       s.drawn.setZero();
       s.drawn_by_stages = draws(s) && h * s.K.x() <= s.B.x();
@@ -52,7 +52,7 @@ class RungeKutta final : public Compliant {
     }
     out.v_end = v + h * sum_u_;
     out.v_mean = sum_move_;
-    for (Spring& s : springs_) s.mean /= h;
+    for (CompliantContact& s : active_) s.mean /= h;
     for (LimitSpring& l : limits_) l.mean /= h;
     return true;
   }
@@ -76,8 +76,8 @@ class RungeKutta final : public Compliant {
   }
 
   void add_forces(const Start& start, double time, bool first) {
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
-      Spring& s = springs_[i];
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
       Followed at_stage = follow(i, start, stage_);
       at_stage.x.head<2>() -= slips_[i].way;

@@ -45,7 +45,7 @@ struct Touching {
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();    ///< cores of the point in the frames of the bodies [m]
   Vec3 off_a = Vec3::Zero(), off_b = Vec3::Zero();  ///< from the cores to the point, in W: radii of round shapes [m]
   Vec3 point = Vec3::Zero();                        ///< what the referential point holds, in the frame of b [m]
-  Vec3 anchor = Vec3::Zero();                       ///< the referential point on the surface, in the frame of a [m]
+  Vec3 reference = Vec3::Zero();                    ///< the referential point on the surface, in the frame of a [m]
   bool slid = false, loaded = false;                ///< in the last step
   bool fresh = false;                               ///< touches for the first time
   ContactMode mode = ContactMode::Open;             ///< over the step
@@ -103,8 +103,13 @@ class MomentumFamily : public Scheme {
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
 
  private:
-  void add_touching(const Start& start, int listed, const ContactMemory* memory);
-  void set_reference(const Start& start, Touching& t, const ContactMemory* memory) const;
+  /// A contact and its referential point in the memory of the state; null where it is not remembered.
+  struct Remembered {
+    const ContactMemory* contact = nullptr;
+    const ReferenceMemory* reference = nullptr;
+  };
+  void add_touching(const Start& start, int listed, const Remembered& memory);
+  void set_reference(const Start& start, Touching& t, const Remembered& memory) const;
   void list_joints(const Model& model, const State& state);
   void free_motion(const Start& start, const VecX& torque);
   bool hold_torque(const Start& start, Outcome& out);

@@ -16,7 +16,7 @@
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
-// the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
+// the diagonal of G. Their positions are corrected after the step (closures.hpp). Kinematic bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
 // Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
 // always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
@@ -80,25 +80,21 @@ class Rigid final : public Scheme {
 
   // What the next step begins with: forces and modes of contacts, then forces of rows.
   void finish(const Start& start, Outcome& out) override {
-    const std::size_t nc = out.contacts.size();
-    out.memory.resize(nc + rows_.size());
-    for (std::size_t i = 0; i < nc; ++i) {
+    out.memory.begin(MemoryFamily::Rigid, out.contacts.size());
+    for (std::size_t i = 0; i < out.contacts.size(); ++i) {
       const ContactReport& r = out.contacts[i];
-      ContactMemory& m = out.memory[i];
+      ContactMemory& m = out.memory.contacts[i];
       m.id = r.id;
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
       m.touched = r.mode != ContactMode::Open;
     }
-    for (std::size_t j = 0; j < rows_.size(); ++j) {
-      ContactMemory& m = out.memory[nc + j];
-      m = {};
-      m.id = StepRows::id(rows_.rows()[j], start.contacts);
-      m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
-    }
-    std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
-              [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
+    std::vector<RowMemory>& rows = out.memory.rows;
+    rows.resize(rows_.size());
+    for (std::size_t j = 0; j < rows_.size(); ++j)
+      rows[j] = {StepRows::id(rows_.rows()[j], start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)]};
+    std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
 
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
@@ -151,7 +147,7 @@ class Rigid final : public Scheme {
     const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
     if (springs_) spring_deflection(model, start.state.q, deflection_);
     for (int k = 0; k < model.nv; ++k) {
-      const StepRows::Drive& drive = rows_.drive(k);
+      const Drive& drive = rows_.drive(k);
       extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
       v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
     }
@@ -224,20 +220,19 @@ class Rigid final : public Scheme {
   }
 
   // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
-  const ContactMemory* recall(const State& state, std::uint64_t id) {
-    const std::vector<ContactMemory>& memory = state.contacts;
-    if (next_memory_ >= memory.size() || memory[next_memory_].id != id)
-      next_memory_ =
-          static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
-                                                    [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
-                                   memory.begin());
-    return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
+  template <class Remembered>
+  static const Remembered* recall(const std::vector<Remembered>& memory, std::uint64_t id, std::size_t& next) {
+    if (next >= memory.size() || memory[next].id != id)
+      next = static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
+                                                       [](const Remembered& m, std::uint64_t x) { return m.id < x; }) -
+                                      memory.begin());
+    return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
   }
 
   void set_contact(const Start& start, int i, IslandSolution& s) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
-    const ContactMemory* memory = recall(start.state, contact.id);
+    const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
     const double dt = start.dt;
     const int o = 3 * i;
     auto g = s.problem.g();
@@ -260,17 +255,19 @@ class Rigid final : public Scheme {
 
   void set_rows(const Start& start, IslandSolution& s) {
     ContactProblem& problem = s.problem;
-    problem.diagonal(s.c.data());
+    diagonal_.resize(problem.size());
+    problem.diagonal(diagonal_.data());
     for (int j = 0; j < problem.nr(); ++j) {
       const Row& row = rows_[s.island->rows[at(j)]];
       const int o = 3 * problem.nc() + j;
       problem.g()[o] = s.free[o] / start.dt + row.bias;
-      problem.R()[o] = row.kind == Row::Kind::Target ? own_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+      problem.R()[o] =
+          row.kind == Row::Kind::Target ? own_.target_compliance * diagonal_[o] : row.compliance;  // (rigid.10)
       problem.lower()[j] = row.lower;
       problem.upper()[j] = row.upper;
-      const ContactMemory* memory =
-          contact_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
-      const double last = memory ? memory->f.x() : 0.0;
+      const RowMemory* memory =
+          contact_.warm_start ? recall(start.state.memory.rows, StepRows::id(row, start.contacts), next_row_) : nullptr;
+      const double last = memory ? memory->f : 0.0;
       s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
     }
     if (!closures_.empty()) soften_closures(s);
@@ -284,7 +281,7 @@ class Rigid final : public Scheme {
       int end = j;
       double largest = 0;
       for (; end < problem.nr() && rows_[s.island->rows[at(end)]].element == element; ++end)
-        largest = std::max(largest, s.c[first + end]);
+        largest = std::max(largest, diagonal_[first + end]);
       if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
       j = end;
     }
@@ -372,7 +369,8 @@ class Rigid final : public Scheme {
   int facets_ = 4;
   bool springs_ = false;
   Flight flight_;
-  std::size_t next_memory_ = 0;
+  VectorBuffer diagonal_;                        // of G of the island
+  std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 

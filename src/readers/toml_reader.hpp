@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tribo/types.hpp"
@@ -22,6 +23,7 @@ struct TomlValue {
   std::vector<TomlValue> items;   ///< of a table or an array
 
   const TomlValue* find(const std::string& key) const;
+  TomlValue* find(const std::string& key);
   bool is_number() const { return kind == Kind::Integer || kind == Kind::Real; }
 };
 
@@ -48,6 +50,8 @@ class Section {
   [[noreturn]] void fail(const TomlValue& at, const std::string& message) const;
 
   bool has(const std::string& key);
+  /// The old key of an earlier version: where it is used, finish() answers with the new one.
+  void renamed(const std::string& old, const std::string& now) { renamed_.emplace_back(old, now); }
   const TomlValue* value(const std::string& key);
 
   double number(const std::string& key, double fallback, Bound bound = Bound::Any);
@@ -88,6 +92,7 @@ class Section {
   const TomlValue* table_;
   std::string file_, label_;
   std::vector<std::string> known_;
+  std::vector<std::pair<std::string, std::string>> renamed_;
 };
 
 }  // namespace tribo

@@ -1,4 +1,4 @@
-#include "scene/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -148,6 +148,11 @@ const TomlValue* TomlValue::find(const std::string& key) const {
   return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
 
+TomlValue* TomlValue::find(const std::string& key) {
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
+}
+
 TomlValue parse_toml(const std::string& text, const std::string& file) {
   try {
     return convert(parsed(text, file), file);
@@ -182,7 +187,7 @@ void apply_override(TomlValue& root, const std::string& path, const std::string&
       at->keys.push_back(key);
       at->items.emplace_back();
     }
-    at = const_cast<TomlValue*>(at->find(key));
+    at = at->find(key);
   }
   *at = parse_override(path, value);
 }
@@ -345,6 +350,12 @@ void Section::finish(const std::function<std::string(const std::string&)>& hint)
   for (std::size_t i = 0; i < table_->keys.size(); ++i) {
     const std::string& key = table_->keys[i];
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    const auto now =
+        std::find_if(renamed_.begin(), renamed_.end(), [&](const auto& names) { return names.first == key; });
+    if (now != renamed_.end()) {
+      wrong.push_back(place(table_->items[i]) + ": '" + key + "' is called '" + now->second + "' now");
+      continue;
+    }
     std::string message = hint ? hint(key) : "";
     if (!message.empty()) {
       wrong.push_back(place(table_->items[i]) + ": " + label_ + " " + message);
