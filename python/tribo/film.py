@@ -50,7 +50,7 @@ def _frames(track: Track, indices: list[int], renderer: Renderer, camera: Camera
 
 def _write_mp4(path: str, frames: Iterator[Image], size: tuple[int, int], fps: float) -> None:
     try:
-        import imageio_ffmpeg  # type: ignore[import-not-found]
+        import imageio_ffmpeg
     except ImportError as error:
         raise ImportError(f"{MISSING}: {error}") from error
     writer = imageio_ffmpeg.write_frames(path, size, fps=fps, codec="libx264", macro_block_size=2, quality=7,

@@ -60,7 +60,8 @@ class Camera:
             d = np.asarray(self.view, dtype=float)
         if d.shape != (3,) or not np.linalg.norm(d) > 0:
             raise _core.InvalidInput(f"the view of a camera is a word or a direction of 3 numbers, not {self.view!r}")
-        return d / np.linalg.norm(d)
+        unit: Array = d / np.linalg.norm(d)
+        return unit
 
 
 def camera_of(given: Camera | str | None, model: _core.Model) -> Camera:
@@ -89,7 +90,7 @@ def bodies_named(model: _core.Model, name: str) -> set[int]:
 
 def _vtk() -> Any:
     try:
-        import vtkmodules.all as vtk  # type: ignore[import-not-found]
+        import vtkmodules.all as vtk
     except ImportError as error:
         raise ImportError(f"{MISSING}: {error}") from error
     return vtk
@@ -113,8 +114,8 @@ def _window(vtk: Any, width: int, height: int) -> Any:
     raise RuntimeError(NO_OPENGL)
 
 
-def _polydata(vtk: Any, vertices: Array, faces: NDArray[np.uint32], uv: Array | None = None) -> Any:
-    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray  # type: ignore[import-not-found]
+def _polydata(vtk: Any, vertices: Array, faces: NDArray[Any], uv: Array | None = None) -> Any:
+    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
 
     data = vtk.vtkPolyData()
     points = vtk.vtkPoints()

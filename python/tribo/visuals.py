@@ -175,9 +175,9 @@ def _of_urdf(model: _core.Model, member: _core.Member) -> tuple[list[Visual], se
             for part in () if geometry is None else _parts(geometry, member.source):
                 vertices, faces = _scaled(part, scale)
                 vertices = vertices @ UPRIGHT.T if y_up else vertices
-                colour, opacity = (part.colour, part.opacity) if part.colour is not None else given or (ROBOT, 1.0)
-                visuals.append(Visual(f"{member.name}/{link.get('name')}", frame.body, place, vertices, faces, colour,
-                                      opacity, part.uv, part.texture))
+                paint = (part.colour, part.opacity) if part.colour is not None else given or (ROBOT, 1.0)
+                visuals.append(Visual(f"{member.name}/{link.get('name')}", frame.body, place, vertices, faces, *paint,
+                                      part.uv, part.texture))
                 seen.add(frame.body)
     return visuals, seen
 
