@@ -215,8 +215,7 @@ double Simulation::dt() const { return impl_->dt; }
 void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;
   if (state.model != m.hash())
-    throw InvalidInput("the state belongs to the model " + hex(state.model) + ", not to this one (" + hex(m.hash()) +
-                       ")");
+    throw InvalidInput("the state belongs to another model, " + hex(state.model) + "; this one is " + hex(m.hash()));
   require_size("q", state.q.size(), m.nq);
   require_size("v", state.v.size(), m.nv);
   const std::size_t remembered = state.control.size(), expected = impl_->state.control.size();
