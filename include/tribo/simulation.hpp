@@ -7,22 +7,11 @@
 #include <vector>
 
 #include "tribo/controller.hpp"
+#include "tribo/push.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
 namespace tribo {
-
-/// A force on a point of a body and a torque, over a time; both linear in time from start to end.
-struct Push {
-  int body = 0;
-  Vec3 point = Vec3::Zero();       ///< in the frame of the body [m]
-  Vec3 force = Vec3::Zero();       ///< in W, at start [N]
-  Vec3 force_end = Vec3::Zero();   ///< in W, at start + duration [N]
-  Vec3 torque = Vec3::Zero();      ///< in W, at start [N m]
-  Vec3 torque_end = Vec3::Zero();  ///< in W, at start + duration [N m]
-  double start = 0;                ///< [s]
-  double duration = 0;             ///< [s]
-};
 
 /// What a run amounted to: worst of each law, energy ledger, solver effort.
 struct Audit {

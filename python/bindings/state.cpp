@@ -169,19 +169,16 @@ void bind_state(nb::module_& m) {
       .def_prop_ro(
           "v", [](nb::handle self) { return view(nb::cast<State&>(self).v, self); },
           "velocities (nv); a view that can be written", nb::rv_policy::automatic)
-      .def_prop_ro(
-          "tau", [](nb::handle self) { return view(std::as_const(nb::cast<State&>(self).tau), self); },
-          "torque held between ticks of the controllers (nv) [N m] or [N]", nb::rv_policy::automatic)
       .def_prop_rw(
           "seed", [](const State& s) { return s.random.state; }, [](State& s, std::uint64_t x) { s.random.state = x; },
           "of the random generator")
       .def_prop_ro(
-          "family", [](const State& s) { return to_string(s.family); },
+          "family", [](const State& s) { return to_string(s.memory.family); },
           "of the stepper that wrote what its contacts remember: rigid, compliant, momentum or unknown")
       .def_prop_ro(
           "hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
       .def(
-          "forget_contacts", [](State& s) { s.contacts.clear(); }, "Anchors and warm starts are forgotten.")
+          "forget_contacts", [](State& s) { s.memory.clear(); }, "Anchors and warm starts are forgotten.")
       .def("copy", [](const State& s) { return s; })
       .def(
           "save", [](const State& s, const std::string& path) { save_state(s, path); }, "path"_a,

@@ -127,7 +127,7 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Geometry& g = model->geometries[i];
     if (g.body == -1) continue;
-    const BodyMotion& body = bodies[g.body >= 0 ? at(g.body) : model->bodies.size() + at(moved_index(g.body))];
+    const BodyMotion& body = bodies[g.body >= 0 ? at(g.body) : model->bodies.size() + at(kinematic_index(g.body))];
     PlacedSolid& x = placed[i];
     const Vec3 r = body.X_WB.R * g.X_BG.p;
     x.X.p = body.X_WB.p + r;

@@ -1,4 +1,4 @@
-#include "contact/assembly.hpp"
+#include "tribo/assembly.hpp"
 
 #include <numeric>
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
@@ -63,9 +63,9 @@ struct Witness::Impl {
       if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
     return "?";
   }
-  bool explicit_stepper() const { return scene.stepper == "explicit-euler" || scene.stepper == "runge-kutta"; }
+  bool explicit_stepper() const { return stepper_entry(scene.stepper).explicit_contact; }
   bool gains_explicit(const PdOptions& pd) const {
-    return !pd.implicit || (scene.stepper != "rigid" && scene.stepper != "implicit-euler");
+    return !pd.implicit || !stepper_entry(scene.stepper).implicit_gains;
   }
 
   // (explain.1) for every controller whose gains are taken explicitly.
@@ -152,17 +152,19 @@ struct Witness::Impl {
   void see_solver(const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
     if (!unconverged && missed) {
-      const bool rigid = scene.stepper == "rigid";
-      const std::string who = rigid ? scene.stepper_options.solver : scene.stepper;
+      const StepperEntry& stepper = stepper_entry(scene.stepper);
+      const bool rigid = stepper.targets;
+      const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
       unconverged = Finding{Cause::Unconverged,
                             report.t,
                             report.solve.residual.relative(),
-                            scene.stepper_options.tolerance.rel,
+                            scene.stepper_options.contact.tolerance.rel,
                             "-",
                             "the solve of '" + who + "' stopped after " + std::to_string(report.solve.iterations) +
                                 " iterations at a relative residual of " + shown(report.solve.residual.relative()) +
                                 ", with " + std::to_string(report.contacts) + " contacts",
-                            !rigid            ? "a smaller dt, or more iterations (stepper.max_newton)"
+                            stepper.options.find("max_newton") ? "a smaller dt, or more iterations (stepper.max_newton)"
+                            : !rigid                           ? "a smaller dt"
                             : who == "newton" ? "more iterations (contact.max_iterations), or a smaller dt"
                                               : "the solver 'newton', or more iterations (contact.max_iterations)"};
     }
@@ -170,7 +172,7 @@ struct Witness::Impl {
       infeasible = Finding{Cause::Infeasible,
                            report.t,
                            report.solve.residual.relative(),
-                           scene.stepper_options.tolerance.rel,
+                           scene.stepper_options.contact.tolerance.rel,
                            "-",
                            "no contact forces satisfy the laws, with " + std::to_string(report.contacts) + " contacts",
                            "look for bodies that are squeezed between opposed walls, or joints beyond their limits"};
@@ -287,8 +289,9 @@ struct Witness::Impl {
                    large_ratio,
                    "-",
                    "'" + h.name + "' (" + shown(h.mass) + " kg) touches '" + l.name + "' (" + shown(l.mass) +
-                       " kg), a ratio of " + shown(ratio) + ", and the solve of '" + scene.stepper_options.solver +
-                       "' stopped at a relative residual of " + shown(unconverged->value),
+                       " kg), a ratio of " + shown(ratio) + ", and the solve of '" +
+                       scene.stepper_options.contact.solver + "' stopped at a relative residual of " +
+                       shown(unconverged->value),
                    "the solver 'newton', which does not mind mass ratios"};
   }
 };
@@ -298,10 +301,10 @@ Witness::~Witness() = default;
 Witness::Witness(Witness&&) noexcept = default;
 Witness& Witness::operator=(Witness&&) noexcept = default;
 
-void Witness::observe(const Simulation& simulation, const StepReport& report) {
+void Witness::observe(Simulation& simulation, const StepReport& report) {
   Impl& w = *impl_;
   ++w.steps;
-  w.failed |= report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped;
+  w.failed |= ended(report);
   w.see_overlap(simulation, report);
   w.see_stiffness(simulation, report);
   w.see_solver(report);

@@ -1,4 +1,4 @@
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "tribo/rigid.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;
@@ -22,7 +23,7 @@ Simulation double_pendulum(double dt, SmoothScheme smooth = SmoothScheme::Euler)
   }
   auto model = std::make_shared<const Model>(builder.build());
   StepperOptions options;
-  options.smooth = smooth;
+  options.own.as<RigidOptions>().smooth = smooth;
   Simulation s(model, "rigid", options, dt);
   State state = State::neutral(*model);
   state.q << 1.2, 0.4;
@@ -62,7 +63,7 @@ TEST_CASE("double pendulum by the midpoint rule: energy to 1e-4 over 10 s, of se
 
 TEST_CASE("the midpoint rule refuses a floating body by its name") {
   StepperOptions options;
-  options.smooth = SmoothScheme::Midpoint;
+  options.own.as<RigidOptions>().smooth = SmoothScheme::Midpoint;
   World world;
   world.sphere(0.1, 1, Vec3(0, 0, 1));
   CHECK_THROWS_WITH_AS(world.simulate(1e-3, options), doctest::Contains("body 'object0' floats"), InvalidInput);

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 

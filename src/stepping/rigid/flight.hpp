@@ -1,7 +1,7 @@
 // Floating trees that nothing touches keep their linear momentum (rigid.9).
 #pragma once
 
-#include "stepping/step.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 

@@ -25,12 +25,9 @@ double beyond(const Row& row, double dt, const VecX& v_end) {
 
 }  // namespace
 
-Recovery::Recovery(const Model& model, const StepperOptions& options) : time_(options.recovery_time) {
+Recovery::Recovery(const Model& model, const ContactOptions& options) : time_(options.recovery_time) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
-  solver.facets = options.facets;
-  solver.line_search = options.line_search;
-  solver.compliance_ratio = options.compliance_ratio;
   solver_ = make_contact_solver("newton", solver);
   zero_.setZero(model.nv);
   work_.setZero(model.nv);

@@ -16,7 +16,7 @@
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
-// the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
+// the diagonal of G. Their positions are corrected after the step (closures.hpp). Kinematic bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
 // Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
 // always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
@@ -32,8 +32,9 @@
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/springs.hpp"
-#include "stepping/step.hpp"
 #include "stepping/steppers.hpp"
+#include "tribo/rigid.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 namespace {
@@ -43,25 +44,29 @@ constexpr double open_closure = 1e-6;  // error of an equality that its correcti
 class Rigid final : public Scheme {
  public:
   Rigid(const Model& model, const StepperOptions& options)
-      : model_(model), options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
+      : model_(model),
+        contact_(options.contact),
+        own_(options.own.taken<RigidOptions>("stepper 'rigid'")),
+        recovery_(model, options.contact),
+        rows_(model),
+        closures_(model),
+        flight_(model) {
     SolverOptions solver;
-    solver.model = contact_model_ = contact_model_from(options.contact_model);
-    facets_ = options.facets;
+    solver.model = contact_model_ = contact_model_from(contact_.model);
     springs_ = !model.joints.stiffness.isZero(0);
-    solver.max_iterations = options.max_iterations;
-    solver.facets = options.facets;
-    solver.line_search = options.line_search;
-    solver.compliance_ratio = options.compliance_ratio;
-    solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
-    need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
-    if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
+    solver.max_iterations = contact_.max_iterations;
+    solver.own = contact_.solver_options;
+    solver_ = own_.make_solver ? own_.make_solver() : make_contact_solver(contact_.solver, solver);
+    need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
+    facets_ = solver_->facets();
+    if (own_.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
     for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
     rows_.begin();
     for (int pass = 0;; ++pass) {
-      rows_.list(start, options_.margin);
+      rows_.list(start, contact_.margin);
       free_motion(start);
       solve_contacts(start, out);
       if (midpoint_) midpoint_->step(start, extra_, out.v_end);
@@ -75,25 +80,21 @@ class Rigid final : public Scheme {
 
   // What the next step begins with: forces and modes of contacts, then forces of rows.
   void finish(const Start& start, Outcome& out) override {
-    const std::size_t nc = out.contacts.size();
-    out.memory.resize(nc + rows_.size());
-    for (std::size_t i = 0; i < nc; ++i) {
+    out.memory.begin(MemoryFamily::Rigid, out.contacts.size());
+    for (std::size_t i = 0; i < out.contacts.size(); ++i) {
       const ContactReport& r = out.contacts[i];
-      ContactMemory& m = out.memory[i];
+      ContactMemory& m = out.memory.contacts[i];
       m.id = r.id;
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
       m.touched = r.mode != ContactMode::Open;
     }
-    for (std::size_t j = 0; j < rows_.size(); ++j) {
-      ContactMemory& m = out.memory[nc + j];
-      m = {};
-      m.id = StepRows::id(rows_.rows()[j], start.contacts);
-      m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
-    }
-    std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
-              [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
+    std::vector<RowMemory>& rows = out.memory.rows;
+    rows.resize(rows_.size());
+    for (std::size_t j = 0; j < rows_.size(); ++j)
+      rows[j] = {StepRows::id(rows_.rows()[j], start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)]};
+    std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
 
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
@@ -146,7 +147,7 @@ class Rigid final : public Scheme {
     const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
     if (springs_) spring_deflection(model, start.state.q, deflection_);
     for (int k = 0; k < model.nv; ++k) {
-      const StepRows::Drive& drive = rows_.drive(k);
+      const Drive& drive = rows_.drive(k);
       extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
       v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
     }
@@ -174,7 +175,7 @@ class Rigid final : public Scheme {
   //   v' = target,  dt tau = (M + extra) (target - v_f)                                                     (rigid.11)
   // False where that is not so, or a torque would be beyond its limits.
   bool move_as_told(const Start& start, const Island& island, VecX& v_end) {
-    if (!island.contacts.empty() || island.trees.size() != 1 || options_.on_problem) return false;
+    if (!island.contacts.empty() || island.trees.size() != 1 || own_.on_problem) return false;
     const Tree& tree = start.model.trees[at(island.trees[0])];
     if (static_cast<int>(island.rows.size()) != tree.nv) return false;
     for (int j : island.rows) {
@@ -206,10 +207,10 @@ class Rigid final : public Scheme {
     for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
     if (s.problem.nr() > 0) set_rows(start, s);
     const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
-    if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
-    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
+    s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
     if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
+      rolling_.settle(island, rows_.rows(), {*solver_, contact_.tolerance, contact_model_, facets_}, s.problem,
                       s.f.map(), s.solve);
     add_solve(s.solve, out);
     s.problem.velocity(s.f.data(), s.c.data());
@@ -219,20 +220,19 @@ class Rigid final : public Scheme {
   }
 
   // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
-  const ContactMemory* recall(const State& state, std::uint64_t id) {
-    const std::vector<ContactMemory>& memory = state.contacts;
-    if (next_memory_ >= memory.size() || memory[next_memory_].id != id)
-      next_memory_ =
-          static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
-                                                    [](const ContactMemory& m, std::uint64_t x) { return m.id < x; }) -
-                                   memory.begin());
-    return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
+  template <class Remembered>
+  static const Remembered* recall(const std::vector<Remembered>& memory, std::uint64_t id, std::size_t& next) {
+    if (next >= memory.size() || memory[next].id != id)
+      next = static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
+                                                       [](const Remembered& m, std::uint64_t x) { return m.id < x; }) -
+                                      memory.begin());
+    return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
   }
 
   void set_contact(const Start& start, int i, IslandSolution& s) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
-    const ContactMemory* memory = recall(start.state, contact.id);
+    const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
     const double dt = start.dt;
     const int o = 3 * i;
     auto g = s.problem.g();
@@ -250,23 +250,24 @@ class Rigid final : public Scheme {
       g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
     }
     s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-    s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+    s.f.map().segment<3>(o) = memory && contact_.warm_start ? memory->f : Vec3::Zero();
   }
 
   void set_rows(const Start& start, IslandSolution& s) {
     ContactProblem& problem = s.problem;
-    problem.diagonal(s.c.data());
+    diagonal_.resize(problem.size());
+    problem.diagonal(diagonal_.data());
     for (int j = 0; j < problem.nr(); ++j) {
       const Row& row = rows_[s.island->rows[at(j)]];
       const int o = 3 * problem.nc() + j;
       problem.g()[o] = s.free[o] / start.dt + row.bias;
       problem.R()[o] =
-          row.kind == Row::Kind::Target ? options_.target_compliance * s.c[o] : row.compliance;  // (rigid.10)
+          row.kind == Row::Kind::Target ? own_.target_compliance * diagonal_[o] : row.compliance;  // (rigid.10)
       problem.lower()[j] = row.lower;
       problem.upper()[j] = row.upper;
-      const ContactMemory* memory =
-          options_.warm_start ? recall(start.state, StepRows::id(row, start.contacts)) : nullptr;
-      const double last = memory ? memory->f.x() : 0.0;
+      const RowMemory* memory =
+          contact_.warm_start ? recall(start.state.memory.rows, StepRows::id(row, start.contacts), next_row_) : nullptr;
+      const double last = memory ? memory->f : 0.0;
       s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
     }
     if (!closures_.empty()) soften_closures(s);
@@ -280,7 +281,7 @@ class Rigid final : public Scheme {
       int end = j;
       double largest = 0;
       for (; end < problem.nr() && rows_[s.island->rows[at(end)]].element == element; ++end)
-        largest = std::max(largest, s.c[first + end]);
+        largest = std::max(largest, diagonal_[first + end]);
       if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
       j = end;
     }
@@ -354,7 +355,8 @@ class Rigid final : public Scheme {
   }
 
   const Model& model_;
-  StepperOptions options_;
+  ContactOptions contact_;
+  RigidOptions own_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   std::unique_ptr<Midpoint> midpoint_;
@@ -367,11 +369,21 @@ class Rigid final : public Scheme {
   int facets_ = 4;
   bool springs_ = false;
   Flight flight_;
-  std::size_t next_memory_ = 0;
+  VectorBuffer diagonal_;                        // of G of the island
+  std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 
 }  // namespace
+
+OptionTable rigid_options() {
+  FieldTable<RigidOptions> table;
+  table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
+            "trees that nothing touches: semi-implicit Euler, or order two by the midpoint");
+  table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
+            "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
+  return table;
+}
 
 std::unique_ptr<Scheme> make_rigid(const Model& model, const StepperOptions& options) {
   return std::make_unique<Rigid>(model, options);

@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
 #include "stepping/rigid/rolling_sweep.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {

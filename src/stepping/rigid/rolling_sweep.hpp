@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact_problem.hpp"
 
 namespace tribo {

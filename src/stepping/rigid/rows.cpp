@@ -40,9 +40,8 @@ void StepRows::list(const Start& start, double margin) {
     if (a.has_target(k)) {
       rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
     } else {
-      const double gain = dt * a.kp[k] + a.kd[k];
-      const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-      rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
+      const auto [torque, gain] = implicit_drive(a, k, dt);
+      rows_.push_back({k, 1, -torque / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
   }
   Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
@@ -61,11 +60,11 @@ std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
          static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
 
-StepRows::Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
+Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
   if (known(a, k)) return {a.lower[k], 0};
   if (row_driven(a, k)) return {};
-  Drive drive{a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k], a.kd[k] + dt * a.kp[k]};
-  if (drive.gain == 0) drive.torque = std::clamp(drive.torque, a.lower[k], a.upper[k]);
+  Drive drive = implicit_drive(a, k, dt);
+  if (drive.gain == 0) drive.torque = within_limits(a, k, drive.torque);
   return drive;
 }
 
@@ -74,7 +73,7 @@ bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
   for (int k = 0; k < static_cast<int>(v.size()); ++k) {
     if (row_driven(a, k)) continue;
     const Drive& d = drives_[at(k)];
-    torque[k] = d.torque - d.gain * v[k];
+    torque[k] = d.at(v[k]);
     if (d.gain == 0 || (torque[k] >= a.lower[k] && torque[k] <= a.upper[k])) continue;
     saturated_[at(k)] = 1;
     again = true;

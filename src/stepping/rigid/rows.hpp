@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "stepping/step.hpp"
+#include "dynamics/drive.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -31,10 +32,7 @@ class StepRows {
   VectorBuffer& forces() { return forces_; }
   const VectorBuffer& forces() const { return forces_; }
 
-  /// What drive k gives at the velocity zero, and how much less per velocity; nothing where a row is in its place.
-  struct Drive {
-    double torque = 0, gain = 0;
-  };
+  /// Nothing where a row is in its place.
   const Drive& drive(int k) const { return drives_[at(k)]; }
   /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
   bool torques(const Actuation& actuation, const VecX& v, VecX& torque);

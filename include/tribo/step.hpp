@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
-#include "dynamics/dynamics.hpp"
-#include "stepping/pool.hpp"
 #include "tribo/actuation.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_solver.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/pool.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
@@ -69,7 +69,7 @@ struct Outcome {
   Pool<IslandSolution> islands;         ///< problems, forces and modes
   Pool<IslandSolution> recovery;        ///< the same of the removal of overlap
   std::vector<ContactReport> contacts;  ///< in the order of the list
-  std::vector<ContactMemory> memory;    ///< for the next step, sorted by id; commit hands it to the state
+  Memory memory;                        ///< for the next step; commit hands it to the state
   int island_count = 0;                 ///< groups of contacts and rows that do not touch each other
   SolveReport solve;                    ///< the worst island's
   StepStatus status = StepStatus::Ok;
