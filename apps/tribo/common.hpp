@@ -30,6 +30,7 @@ void add_list(CLI::App& command, Action& action);
 void add_compare(CLI::App& command, Action& action);
 void add_bench(CLI::App& command, Action& action);
 void add_view(CLI::App& command, Action& action);
+void add_video(CLI::App& command, Action& action);
 
 /// Parses the command line and does what it asks; errors are told on stderr. Returns the exit code.
 int execute(CLI::App& app, Action& action, int argc, char** argv);
