@@ -48,6 +48,12 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out
   }
 }
 
+bool Recovery::needed(const Start& start, std::span<const Row> rows, const Outcome& out) const {
+  for (int i = 0; time_ > 0 && i < start.assembly.islands(); ++i)
+    if (overlaps(start, start.assembly.island(i), rows, out)) return true;
+  return false;
+}
+
 bool Recovery::overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const {
   bool overlap = false;
   for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -overlap_slop;
