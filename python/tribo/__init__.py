@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import pathlib as _pathlib
 
-__version__ = "0.1.0"
-
 try:
     from . import _core
 except ModuleNotFoundError as _error:  # pictures and reports are drawn without it
@@ -33,6 +31,7 @@ else:
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
 
+    __version__: str = _core.version()
     _here = _pathlib.Path(__file__).parent
     _core.set_data_folders(str(_here / "scenes"),
                            str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))

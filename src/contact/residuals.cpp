@@ -6,7 +6,7 @@
 // With s = G_TN / G_NN of the block, the conditions of optimality (eq. 24 there) are those of the NCP with another
 // shift,
 //   K ∋ f ⟂ c + z mu (s, 1) ∈ K*,   z >= 0 the least with |c_T + z mu s| <= z                      (residuals.2)
-// which is de Saxcé's where s = 0. So one residual zero says: Signorini, Coulomb, and this law instead of maximal
+// which is that of [DeSaxce1998] where s = 0. So one residual zero says: Signorini, Coulomb, and this law instead of maximal
 // dissipation. Judge with Ncp to see what the model loses.
 #include <algorithm>
 #include <cmath>
