@@ -66,7 +66,9 @@ void BlockSystem::assemble(const ContactProblem& problem, const double* D) {
       const FactorBlock& b = factor.blocks[at(t)];
       scratch_.resize(std::max(scratch_.size(), at(rows * b.depth)));
       const double* y = factor.y.data() + b.first;
-      for (int k = 0; k < b.depth; ++k)  // D Y_b
+      const bool free_body = rows == 3 && b.depth == 6;
+      if (free_body) kernels::multiply_3x6(Di, y, scratch_.data());
+      for (int k = 0; k < b.depth && !free_body; ++k)  // D Y_b
         for (int r = 0; r < rows; ++r) {
           double sum = 0;
           for (int m = 0; m < rows; ++m) sum += Di[r + rows * m] * y[rows * k + m];

@@ -55,7 +55,12 @@ class InteriorPoint {
   void scale(const ContactProblem& problem);
   void list_cones(const ContactProblem& problem);
   int cones() const { return static_cast<int>(cones_.size()); }
-  ConePoint view(const Point& p, int cone) const;
+  ConePoint view(const Point& p, int k) const {
+    const Cone& cone = cones_[at(k)];
+    const double *f = p.f.data() + cone.first, *c = p.c.data() + cone.first;
+    const bool two = cone.size == 2;
+    return {cone.mu * p.f[cone.normal], {f[0], two ? f[1] : 0}, p.psi[k], {c[0], two ? c[1] : 0}};
+  }
   static Eigen::Vector2d divide(const ConePoint& x, double bx, double by);
   void fix_rows(int rows);
   bool fixed(int j) const { return std::isfinite(fixed_[j]); }

@@ -52,13 +52,6 @@ double step_turning(double a0, double ax, double ay, double d0, double dx, doubl
 
 }  // namespace
 
-InteriorPoint::ConePoint InteriorPoint::view(const Point& p, int k) const {
-  const Cone& cone = cones_[at(k)];
-  const double *f = p.f.data() + cone.first, *c = p.c.data() + cone.first;
-  const bool two = cone.size == 2;
-  return {cone.mu * p.f[cone.normal], {f[0], two ? f[1] : 0}, p.psi[k], {c[0], two ? c[1] : 0}};
-}
-
 // Mean of all products that shall become kappa.
 double InteriorPoint::complementarity(const ContactProblem& problem) const {
   double sum = 0;

@@ -17,10 +17,11 @@
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
 // is called and its answer polished here. What neither solves is either hard or without a solution: infeasibility.cpp
-// tells which.
+// tells which, and last_resort.cpp takes the hard ones.
 #include <cmath>
 
 #include "contact/solvers/infeasibility.hpp"
+#include "contact/solvers/last_resort.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
@@ -76,8 +77,14 @@ class Newton final : public ContactSolver {
         report = before;
       }
     }
-    if (report.status != SolveStatus::Converged)
-      report.status = infeasibility_.certify(problem) ? SolveStatus::Infeasible : SolveStatus::Stalled;
+    if (report.status != SolveStatus::Converged) {
+      if (infeasibility_.certify(problem)) {
+        report.status = SolveStatus::Infeasible;
+      } else {
+        report = last_resort_.solve(problem, tolerance, f);
+        iterations += report.iterations;
+      }
+    }
     report.iterations = iterations;
     report.escalated = true;
     return report;
@@ -333,6 +340,7 @@ class Newton final : public ContactSolver {
   SolverOptions options_;
   InteriorPoint interior_point_;
   Infeasibility infeasibility_;
+  LastResort last_resort_;
   SparseNewton sparse_;
   std::vector<Slip> slips_;
   std::vector<int> active_, pivot_;
