@@ -6,9 +6,10 @@
 namespace tribo {
 namespace {
 
-constexpr double row_steps = 15;  // for which a joint whose guess was wrong keeps its row
-constexpr int most_rounds = 2;    // of wrong guesses in a step, before all joints get rows
-constexpr double inside = 1e-9;   // a force within its bounds by this share of them holds
+constexpr double row_steps = 15;   // for which a joint whose guess was wrong keeps its row
+constexpr int most_rounds = 2;     // of wrong guesses in a step, before all joints get rows
+constexpr double at_rest = 1e-10;  // slower joints are guessed to be held [rad/s] or [m/s]
+constexpr double rounding = 1e-9;  // of a bound, less than what the judge lets pass
 
 }  // namespace
 
@@ -45,7 +46,9 @@ void JointFriction::begin(const State& state) {
     const double v = state.v[k];
     patience_[at(k)] = was_row ? std::max(memory->f.y() - 1, 0.0) : 0;
     direction_[at(k)] = v > 0 ? 1 : -1;
-    guess_[at(k)] = always_row_[at(k)] || patience_[at(k)] > 0 ? Guess::Row : v == 0 ? Guess::Held : Guess::Rubbed;
+    guess_[at(k)] = always_row_[at(k)] || patience_[at(k)] > 0 ? Guess::Row
+                    : std::abs(v) <= at_rest                   ? Guess::Held
+                                                               : Guess::Rubbed;
     held_ += guess_[at(k)] == Guess::Held;
   }
 }
@@ -60,8 +63,9 @@ bool JointFriction::wrong(double dt, bool failed, VecX& v_end) {
   for (int k : joints_) {
     const Guess guess = guess_[at(k)];
     if (guess == Guess::Row) continue;
-    const bool right = guess == Guess::Held ? std::abs(infinite * v_end[k] / dt) <= friction_[k]  // (dry.1)
-                                            : direction_[at(k)] * v_end[k] > 0;                   // (dry.2)
+    const bool right = guess == Guess::Held
+                           ? std::abs(infinite * v_end[k] / dt) <= (1 + rounding) * friction_[k]  // (dry.1)
+                           : direction_[at(k)] * v_end[k] > 0;                                    // (dry.2)
     if (guess == Guess::Held) v_end[k] = 0;
     if (right && !failed) continue;
     make_row(k);
@@ -74,7 +78,7 @@ bool JointFriction::wrong(double dt, bool failed, VecX& v_end) {
 }
 
 void JointFriction::settle(int k, double force, double smallest, VecX& v_end) const {
-  if (std::abs(force) < (1 - inside) * friction_[k] && std::abs(v_end[k]) <= smallest) v_end[k] = 0;
+  if (std::abs(force) < (1 - rounding) * friction_[k] && std::abs(v_end[k]) <= smallest) v_end[k] = 0;
 }
 
 double JointFriction::work(double dt, const VecX& v, const VecX& v_end) const {

@@ -25,7 +25,8 @@ class JointFriction {
   void make_row(int k);
   /// What a guess adds to the torque of joint k, and to the damping times dt.
   double torque(int k) const { return guess_[at(k)] == Guess::Rubbed ? -direction_[at(k)] * friction_[k] : 0; }
-  double damping(int k) const { return guess_[at(k)] == Guess::Held ? infinite : 0; }
+  double damping(int k) const { return held(k) ? infinite : 0; }
+  bool held(int k) const { return guess_[at(k)] == Guess::Held; }
   bool any_held() const { return held_ > 0; }
 
   /// True where a guess was wrong, or all are given up since the solve failed: the step must be solved again. Sets the

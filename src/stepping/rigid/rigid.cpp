@@ -179,12 +179,13 @@ class Rigid final : public Scheme {
       const StepRows::Drive& drive = rows_.drive(k);
       extra_[k] = implicit(start, k) + friction.damping(k);
       v_free_[k] =
-          dt * (drive.torque + friction.torque(k) + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) -
-          extra_[k] * v[k];
+          dt * (drive.torque + friction.torque(k) + start.actuation.external[k] - h[k] - K[k] * deflection_[k]);
+      if (!friction.held(k)) v_free_[k] -= extra_[k] * v[k];
     }
     start.dynamics.factor(extra_);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) start.dynamics.solve_in_place(t, v_free_.data());
-    v_free_ += v;  // (rigid.1)
+    for (int k = 0; k < model.nv; ++k)
+      if (!friction.held(k)) v_free_[k] += v[k];  // (rigid.1)
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
