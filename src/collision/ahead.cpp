@@ -8,7 +8,8 @@
 // so with n along the way between the nearest points they cannot touch before
 //   t + s(n) / (n . (v_a - v_b) + |w_a x n| R_a + |w_b x n| R_b)                                         (ahead.2)
 // with R the reach of a shape about the origin of its body. Repeated, this is Newton's method on the distance, from
-// below. Where they meet, at t, point and normal are those of that instant, and the gap is what closes by then:
+// below. Terrain is not convex: there it is the gap over the speed of the fastest point. Where they meet, at t, point and
+// normal are those of that instant, and the gap is what closes by then:
 //   phi = phi(t) - t n . c                                                                               (ahead.3)
 // Where they do not meet within the step, those of its end are listed in the same way, if they are near: they forbid
 // nothing of the motion that was foreseen, and hold where other contacts change it.
@@ -46,9 +47,12 @@ double fastest_along(const PlacedSolid& x, const Vec3& n) {
   return n.dot(x.v - x.w.cross(x.arm)) + x.w.cross(n).norm() * about;
 }
 
-/// How fast the two can close along n, which points from a to b.
-double closing_speed(const Query& query, const Vec3& n) {
-  return fastest_along(query.a, n) + fastest_along(query.b, -n);
+/// How fast the two can close along n, which points from a to b. Terrain has other slopes beyond the nearest one, so
+/// there in any direction.
+double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
+  if (a.solid->terrain)
+    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
+  return fastest_along(a, n) + fastest_along(b, -n);
 }
 
 /// (ahead.1)
@@ -79,9 +83,9 @@ double first_touch(const Query& query) {
     if (found.count == 0) return HUGE_VAL;
     const Touch& near = found.items[at(nearest(found))];
     if (near.gap <= reached) return t;
-    const double planes = between_planes(a, b, near.n);
+    const double planes = a.solid->terrain ? near.gap : between_planes(a, b, near.n);
     const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
-    const double speed = closing_speed({a, b, 0, 0, 0, nullptr}, near.n);
+    const double speed = closing_speed(a, b, near.n);
     if (speed * (query.dt - t) <= s) return HUGE_VAL;
     if (s <= 1e-15 * size) return t;
     t += s / speed;  // (ahead.2)
@@ -96,13 +100,23 @@ Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p) {
 
 Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - x.X.p); }
 
+/// Apart, and closing: the points of the start may not be those that meet.
+bool may_meet(const Query& query, const Touches& touches) {
+  if (touches.count == 0) return false;
+  const Touch& near = touches.items[at(nearest(touches))];
+  if (near.gap <= touching * smaller_radius(query)) return false;
+  if (!query.a.solid->terrain) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
+  for (int i = 0; i < touches.count; ++i) {
+    const Touch& x = touches.items[at(i)];
+    if (x.gap + query.dt * x.n.dot(velocity(query.b, x.p) - velocity(query.a, x.p)) < 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void look_ahead(const Query& query, Touches& touches) {
-  if (touches.count == 0) return;
-  const Touch& near = touches.items[at(nearest(touches))];
-  if (near.gap <= touching * smaller_radius(query)) return;
-  if (query.dt * closing_speed(query, near.n) < 0.9 * near.gap) return;
+  if (!may_meet(query, touches)) return;
 
   const double touch_time = first_touch(query), t = std::min(touch_time, query.dt);
   const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
@@ -114,7 +128,7 @@ void look_ahead(const Query& query, Touches& touches) {
     const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
     const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
     x.gap -= t * x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));  // (ahead.3)
-    if (!(x.gap > 0)) continue;  // on its way out
+    if (!(x.gap > 0)) continue;                                               // on its way out
     x.p = on_b - 0.5 * x.gap * x.n;
     x.arm_a = on_a - x.p;
     x.arm_b = on_b - x.p;

@@ -207,7 +207,7 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   touches.count = 0;
   touch(query, touches);
-  if (range.dt > 0 && !endless(ga.kind) && !endless(gb.kind)) look_ahead(query, touches);
+  if (range.dt > 0 && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_ahead(query, touches);
 
   std::uint64_t features[Touches::most];
   const int surface = touches.count > 0 ? model->surface_index(a, b) : 0;

@@ -29,8 +29,8 @@ struct Terrain {
   explicit Terrain(std::shared_ptr<const HeightField> heights);
 
   std::shared_ptr<const HeightField> field;
-  double lowest, highest;   ///< [m]
-  double half_x, half_y;    ///< half extents of the grid [m]
+  double lowest, highest;  ///< [m]
+  double half_x, half_y;   ///< half extents of the grid [m]
   /// Of each grid point (i, j): does it stand above two opposite neighbours, and are the edges from it to (i + 1, j) and to
   /// (i, j + 1), and the diagonal of its cell, convex?
   enum : char { peak = 1, ridge_x = 2, ridge_y = 4, ridge_diagonal = 8 };
@@ -101,9 +101,9 @@ struct Scratch {
 
 struct PlacedSolid {
   const Solid* solid;
-  Placement X;      ///< in W
-  Vec3 v, w;        ///< velocity of its origin and angular velocity, in W
-  double spin = 0;  ///< |w| radius: no point moves faster about the origin [m/s]
+  Placement X;              ///< in W
+  Vec3 v, w;                ///< velocity of its origin and angular velocity, in W
+  double spin = 0;          ///< |w| radius: no point moves faster about the origin [m/s]
   Vec3 arm = Vec3::Zero();  ///< from the origin of its body to its own, in W
 };
 

@@ -18,9 +18,7 @@ namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
 
-bool endless(const Solid& solid) {
-  return solid.kind == ShapeKind::HalfSpace || solid.kind == ShapeKind::HeightField;
-}
+bool endless(const Solid& solid) { return solid.kind == ShapeKind::HalfSpace || solid.kind == ShapeKind::HeightField; }
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;
@@ -42,8 +40,7 @@ Seams::Seams(const Model& model, const std::vector<Solid>& solids)
 void Seams::find_neighbours(const Model& model, const std::vector<int>& geometries, const std::vector<Solid>& solids) {
   Broadphase broadphase;
   for (int i : geometries)
-    if (!endless(solids[at(i)]))
-      broadphase.boxes.push_back(bounds_of(model.geometries[at(i)], solids[at(i)], i));
+    if (!endless(solids[at(i)])) broadphase.boxes.push_back(bounds_of(model.geometries[at(i)], solids[at(i)], i));
   std::vector<std::pair<int, int>> pairs;
   broadphase.find(pairs);
   for (const auto& [i, j] : pairs) {
@@ -91,8 +88,8 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   if (!(depth_of(*cover.solid, x, ignored) <= slack)) return false;  // (seams.1)
 
   const bool k_first = side_a_first(*model_, k, side.other);
-  const auto pair = static_cast<std::uint64_t>(k_first ? k : side.other) << 24 |
-                    static_cast<std::uint64_t>(k_first ? side.other : k);
+  const auto pair =
+      static_cast<std::uint64_t>(k_first ? k : side.other) << 24 | static_cast<std::uint64_t>(k_first ? side.other : k);
   auto c = std::lower_bound(contacts.begin(), contacts.end(), pair,
                             [](const Contact& y, std::uint64_t id) { return y.id >> 16 < id; });
   for (; c != contacts.end() && c->id >> 16 == pair; ++c) {

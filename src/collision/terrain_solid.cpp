@@ -26,6 +26,14 @@ struct OverTerrain {
   /// No point of the solid is lower along n.
   double lowest(const Vec3& n) const { return n.dot(X.p) - reach_along(solid, -(X.R.transpose() * n)); }
   double bottom() const { return center.z() - half.z(); }
+  /// Depth, where it is small beside the solid and is to be allowed for; else zero.
+  double allowed(double gap) const { return sunk && gap < 0 && gap > -small() ? -gap : 0; }
+  double small() const { return 0.02 * solid.box_half.minCoeff(); }
+  /// Is the point x of the solid, at this gap from a face or ridge, not out again on the other side of a steep hill?
+  bool below(const Vec3& x, double gap) const {
+    Vec3 n;
+    return gap > -small() || !cells.over(x) || cells.column(x, n) > x.z();
+  }
 
   void add(const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) const {
     if (!(gap < query.reach) || !(gap > -solid.radius)) return;
@@ -44,6 +52,7 @@ struct OverTerrain {
   Placement X;
   Vec3 center, half;
   int i0, i1, j0, j1;  // cells under it
+  bool sunk = false;   // features may have passed each other's ends by as much as they overlap
 };
 
 struct Points {
@@ -69,8 +78,7 @@ Points lowest_points(const OverTerrain& o, const Vec3& n) {
     }
     case ShapeKind::Capsule:
       for (double end : {-solid.size.z(), solid.size.z()})
-        if (up.z() * end <= same - std::abs(up.z()) * solid.size.z())
-          out.add(o.X * Vec3(0, 0, end) - solid.round * n);
+        if (up.z() * end <= same - std::abs(up.z()) * solid.size.z()) out.add(o.X * Vec3(0, 0, end) - solid.round * n);
       break;
     case ShapeKind::Cylinder: {
       const double sine = std::hypot(up.x(), up.y()), r = solid.size.x();
@@ -96,17 +104,42 @@ Points lowest_points(const OverTerrain& o, const Vec3& n) {
   return out;
 }
 
-// (terrain.3)
+/// Does the terrain fall away from its point (i, j) along n?
+bool in_normal_cone(const Cells& c, int i, int j, const Vec3& n, double tolerance) {
+  constexpr int around[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+  const Vec3 x = c.corner(i, j);
+  for (const auto& d : around) {
+    const int u = i + d[0], v = j + d[1];
+    if (u < 0 || v < 0 || u >= c.h.nx || v >= c.h.ny) continue;
+    const Vec3 way = c.corner(u, v) - x;
+    if (n.dot(way) > tolerance * way.norm()) return false;
+  }
+  return n.z() > 0;
+}
+
+// (terrain.3). Inside a solid with faces, the way out is through one that the peak can press on.
+void add_peak(const OverTerrain& o, int i, int j) {
+  const Vec3 x = o.cells.corner(i, j), x_B = o.X.R.transpose() * (x - o.X.p);
+  const std::uint64_t feature = 0x10000ull + static_cast<unsigned>(o.cells.index(i, j));
+  Vec3 n_B = Vec3::UnitZ();
+  double gap = depth_of(o.solid, x_B, n_B);
+  if (!(gap < o.query.reach)) return;
+  const double tolerance = tie + 2 * o.allowed(gap) / o.solid.box_half.minCoeff();  // sinking turns the normal
+  if (in_normal_cone(o.cells, i, j, -(o.X.R * n_B), tolerance)) return o.add(x, -(o.X.R * n_B), gap, feature);
+  if (!(gap <= 0) || !o.solid.polytope) return;
+  gap = -HUGE_VAL;
+  for (const PolytopeFace& face : o.solid.polytope->faces)
+    if (const double height = face.n.dot(x_B) - face.offset;
+        height > gap && in_normal_cone(o.cells, i, j, -(o.X.R * face.n), tie))
+      gap = height, n_B = face.n;
+  o.add(x, -(o.X.R * n_B), gap, feature);
+}
+
 void add_peaks(const OverTerrain& o) {
   for (int j = o.j0; j <= o.j1 + 1; ++j)
     for (int i = o.i0; i <= o.i1 + 1; ++i) {
       const int k = o.cells.index(i, j);
-      if (!(o.cells.terrain.ridge[at(k)] & Terrain::peak) || o.cells.z(k) < o.bottom()) continue;
-      const Vec3 x = o.cells.corner(i, j);
-      Vec3 n_B = Vec3::UnitZ();
-      const double gap = depth_of(o.solid, o.X.R.transpose() * (x - o.X.p), n_B);
-      const Vec3 n = -(o.X.R * n_B);
-      if (n.z() > 0) o.add(x, n, gap, 0x10000ull + static_cast<unsigned>(k));
+      if (o.cells.terrain.ridge[at(k)] & Terrain::peak && o.cells.z(k) >= o.bottom()) add_peak(o, i, j);
     }
 }
 
@@ -127,7 +160,7 @@ void add_face(const OverTerrain& o, const int (&ij)[3][2], std::uint64_t feature
   if (o.lowest(n) - n.dot(p[0]) > o.query.reach) return;
   auto add = [&](const Vec3& x, unsigned which) {
     const double gap = n.dot(x - p[0]);
-    if (over(x, p, n)) o.add(x - gap * n, n, gap, feature + which);
+    if (over(x, p, n) && o.below(x, gap)) o.add(x - gap * n, n, gap, feature + which);
   };
   if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o, n).x[0], 0);
   const RimPoints rim = lowest_rim_points(o.X.R.transpose() * n, o.solid.size);
@@ -191,9 +224,11 @@ void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3&
       if ((bx < 0) != (by < 0)) pass((t.dot(y) * bx - t.dot(x) * by) / (bx - by));
     }
   }
-  if (!(to >= 0 && from <= length)) return;
-  from = std::max(from, 0.0);
-  to = std::min(to, length);
+  const double beyond = 2 * o.allowed(gap);  // what has sunk may cross past the end
+  if (!(to >= -beyond && from <= length + beyond)) return;
+  from = std::clamp(from, 0.0, length);
+  to = std::clamp(to, 0.0, length);
+  if (!o.below(e0 + 0.5 * (from + to) * t + gap * n, gap)) return;
   o.add(e0 + from * t, n, gap, feature);
   if (to - from > tie * o.solid.radius) o.add(e0 + to * t, n, gap, feature + 1);
 }
@@ -229,12 +264,16 @@ void add_ridges(const OverTerrain& o) {
 }  // namespace
 
 void add_solid(const Query& query) {
-  const OverTerrain o(query);
+  OverTerrain o(query);
   const Terrain& terrain = o.cells.terrain;
   if (o.bottom() > terrain.highest || std::abs(o.center.x()) - o.half.x() > terrain.half_x ||
       std::abs(o.center.y()) - o.half.y() > terrain.half_y)
     return;
   if (o.solid.kind == ShapeKind::Cylinder || o.solid.kind == ShapeKind::Ellipsoid) add_faces(o);
+  add_ridges(o);
+  add_peaks(o);
+  if (!query.scratch->candidates.empty()) return;
+  o.sunk = true;
   add_ridges(o);
   add_peaks(o);
 }

@@ -30,8 +30,19 @@ std::shared_ptr<const Hull> wedge(const Vec3& h) {
   return make_hull(corners, "wedge");
 }
 
+// A hill of 8 cm on a plain.
+std::shared_ptr<const HeightField> hill() {
+  auto field = std::make_shared<HeightField>();
+  field->nx = field->ny = 9;
+  field->spacing_x = field->spacing_y = 0.06;
+  field->heights.assign(81, -0.1);
+  field->heights[40] = -0.02;
+  return field;
+}
+
 Geometry geometry(const Shape& shape, int material, const std::string& name) {
   Geometry g;
+  if (shape.kind == ShapeKind::HeightField) g.terrain = hill();
   g.name = name;
   g.kind = shape.kind;
   g.size = shape.size;
@@ -79,8 +90,7 @@ double clearance(Collision& collision, const Path& path, int steps, int samples)
       for (const Contact& c : collision.contacts()) least = std::min(least, c.gap);
     }
     x += path.dt * v;
-    if (path.w.norm() > 0)
-      R = Eigen::AngleAxisd(path.dt * path.w.norm(), path.w.normalized()).toRotationMatrix() * R;
+    if (path.w.norm() > 0) R = Eigen::AngleAxisd(path.dt * path.w.norm(), path.w.normalized()).toRotationMatrix() * R;
   }
   return least;
 }
@@ -90,18 +100,20 @@ double clearance(Collision& collision, const Path& path, int steps, int samples)
 namespace {
 
 // Returns how many of the paths were passes, nearer than 1 cm at some time.
-int random_passes(int tries, unsigned seed) {
+template <class Stands>
+int random_passes(int tries, unsigned seed, const Stands& standing) {
   std::mt19937 rng(seed);
   std::uniform_real_distribution<double> unit(0, 1), sym(-1, 1);
   int passes = 0;
   for (const Shape& flies : shapes)
-    for (const Shape& stands : shapes)
+    for (const Shape& stands : standing)
       for (bool falls : {false, true}) {
         const Vec3 g = falls ? Vec3(0, 0, -9.81) : Vec3::Zero();
         const auto model = std::make_shared<const Model>(flight(flies, stands, g).builder.build());
         Collision collision(*model);
         for (int k = 0; k < tries; ++k) {
-          Path path{Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), g, std::pow(10, -3.5 + 1.5 * unit(rng)), Mat3::Identity()};
+          Path path{Vec3::Zero(),    Vec3::Zero(), Vec3::Zero(), g, std::pow(10, -3.5 + 1.5 * unit(rng)),
+                    Mat3::Identity()};
           const Quat turn = Quat(sym(rng), sym(rng), sym(rng), sym(rng)).normalized();
           path.R = turn.toRotationMatrix();
           const Vec3 u = Vec3(sym(rng), sym(rng), sym(rng)).normalized();
@@ -142,11 +154,16 @@ int random_passes(int tries, unsigned seed) {
 }  // namespace
 
 TEST_CASE("random passes: no change of velocity where the swept shapes do not meet") {
-  CHECK(random_passes(150, 5) > 500);
+  CHECK(random_passes(150, 5, shapes) > 500);
+}
+
+TEST_CASE("random passes over a hill") {
+  const std::array<Shape, 1> land{{{ShapeKind::HeightField, {0, 0, 0}}}};
+  CHECK(random_passes(150, 8, land) > 20);
 }
 
 TEST_SUITE("long") {
-  TEST_CASE("10,000 random passes") { CHECK(random_passes(2600, 6) > 10000); }
+  TEST_CASE("many random passes") { CHECK(random_passes(2600, 6, shapes) > 10000); }
 }
 
 TEST_CASE("nothing of 1 cm tunnels through a plate of 1 mm at 100 m/s") {

@@ -57,8 +57,8 @@ struct Slider {
   const char* name;
   ShapeKind kind;
   Vec3 size;
-  double height;   // of its centre
-  bool lies;       // axis along y
+  double height;  // of its centre
+  bool lies;      // axis along y
 };
 
 const std::array<Slider, 6> sliders{{{"box", ShapeKind::Box, {0.1, 0.1, 0.05}, 0.05, false},
@@ -132,8 +132,9 @@ TEST_CASE("what slides or rolls over tiles moves as on one plane") {
 
 TEST_CASE("tiles apart or overlapping by little, turned floors and small tiles") {
   for (const Slider& slider : sliders)
-    for (const Floor& floor : {Floor{.joint = Joint::Apart}, Floor{.joint = Joint::Overlapping}, Floor{.yaw = 0.3},
-                               Floor{.kind = ShapeKind::Convex, .joint = Joint::Apart, .yaw = 0.3}, Floor{.size = 0.06}})
+    for (const Floor& floor :
+         {Floor{.joint = Joint::Apart}, Floor{.joint = Joint::Overlapping}, Floor{.yaw = 0.3},
+          Floor{.kind = ShapeKind::Convex, .joint = Joint::Apart, .yaw = 0.3}, Floor{.size = 0.06}})
       for (double speed : {0.5, 5.0}) {
         CAPTURE(slider.name);
         CAPTURE(static_cast<int>(floor.kind));
