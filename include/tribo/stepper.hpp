@@ -76,6 +76,7 @@ struct StepReport {
   int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
   int substeps = 1;          ///< that the step was divided into
+  int unresolved = 0;        ///< trees that turned too fast for dt: energy that the scheme had added was taken off
   EnergyLines energy;        ///< AuditLevel::Full only
 };
 
@@ -146,10 +147,17 @@ struct MomentumOptions {
   SingularSolve singular = SingularSolve::Pivoting;
 };
 
-/// The rigid stepper's rule for trees that nothing touches.
+/// The rigid stepper's rule for what nothing acts on. Trees of several bodies fly with order two in either.
 enum class SmoothScheme {
-  Euler,    ///< semi-implicit, of first order
-  Midpoint  ///< of second order, for trees fixed to the world; a second pass of the dynamics
+  Euler,    ///< single free bodies fall by semi-implicit Euler, as the bodies that something acts on
+  Midpoint  ///< of second order for single free bodies too
+};
+
+/// The rigid stepper's law of restitution, where several contacts share an impact.
+enum class ImpactLaw {
+  Newton,     ///< every contact leaves with e times the speed that it came with
+  Poisson,    ///< the impulse that stops the contacts, then e times it
+  Sequential  ///< one pair after the other, in the order in which they meet, each by Newton's law
 };
 
 struct StepperOptions {
@@ -167,6 +175,7 @@ struct StepperOptions {
   LineSearch line_search = LineSearch::Exact;  ///< of the primal Newton methods
   double compliance_ratio = 1e-3;              ///< R over the diagonal of G in primal-newton-mujoco [-]
   SmoothScheme smooth = SmoothScheme::Euler;
+  ImpactLaw impact = ImpactLaw::Newton;
   AuditLevel audit = AuditLevel::Full;
   CompliantOptions compliant;
   MomentumOptions momentum;
