@@ -1,7 +1,9 @@
 # The commands of the README. Each sets up all that it needs; see scripts/setup.
 #   make run        build, and run the default scene
 #   make test       build, and run the tests in their short forms (SANITIZE=address,undefined for a sanitizer build)
-#   make test-all   every test, the long ones too
+#   make test-all   every test, the long ones too; then clang-tidy, and the short ones of a build by clang++
+#   make test-clang the tests in their short forms, of a build by clang++ (build/clang)
+#   make tidy       clang-tidy over the sources (TIDY="src/a.cpp src/b.cpp" for some of them)
 #   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind,
 #                   BENCH=--terrain for what a foot costs on a height field)
 #   make format     clang-format over the tree
@@ -12,7 +14,7 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run configure build test test-all bench format setup setup-tests clean
+.PHONY: run configure build test test-all test-clang configure-clang tidy bench format setup setup-tests clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -37,6 +39,18 @@ test: setup-tests build
 
 test-all: setup-tests build
 	@cd "$(BUILD)" && ctest -j $(JOBS)
+	@$(MAKE) --no-print-directory tidy test-clang
+
+configure-clang:
+	@scripts/setup tests clang
+	@CC=clang CXX=clang++ scripts/configure build/clang $(CMAKE_FLAGS)
+
+test-clang: configure-clang
+	@cmake --build build/clang -j $(JOBS)
+	@cd build/clang && ctest -j $(JOBS) -LE long
+
+tidy: configure-clang
+	@JOBS=$(JOBS) scripts/tidy $(TIDY)
 
 bench: setup
 	@JOBS=$(JOBS) scripts/bench $(BENCH)

@@ -14,6 +14,7 @@ find_package(nanobind CONFIG REQUIRED)
 set(TRIBO_PYTHON_STAGE ${PROJECT_BINARY_DIR}/python)
 file(GLOB TRIBO_BINDINGS CONFIGURE_DEPENDS python/bindings/*.cpp)
 nanobind_add_module(tribo_python NB_STATIC NOMINSIZE ${TRIBO_BINDINGS})
+set_source_files_properties(python/bindings/module.cpp PROPERTIES COMPILE_DEFINITIONS TRIBO_VERSION="${PROJECT_VERSION}")
 target_link_libraries(tribo_python PRIVATE tribo_core tribo_options)
 target_include_directories(tribo_python PRIVATE src)
 # $ORIGIN: the libraries of the wheels lie in cmeel.prefix of the same site-packages.

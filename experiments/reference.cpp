@@ -1,9 +1,9 @@
 // Equations by mode, c = (G + R) f + g:
-//   open   f = 0                                                            (reference.1)
-//   stick  c = 0                                                            (reference.2)
-//   slip   c_N = 0,  f_T + mu f_N c_T / |c_T| = 0                           (reference.3)
-//   closed without friction: c_N = 0, f_T = 0                               (reference.4)
-//   row    f = its bound, or c = 0                                          (reference.5)
+//   open   f = 0                                                            (truth.1)
+//   stick  c = 0                                                            (truth.2)
+//   slip   c_N = 0,  f_T + mu f_N c_T / |c_T| = 0                           (truth.3)
+//   closed without friction: c_N = 0, f_T = 0                               (truth.4)
+//   row    f = its bound, or c = 0                                          (truth.5)
 // Rows in c are scaled by the mean diagonal of G. Steps are of minimum norm, since G may be rank-deficient.
 #include "reference.hpp"
 
@@ -45,7 +45,7 @@ struct Equations {
   Mat J;
 };
 
-/// (reference.3), and its derivative in f through f_T, f_N and c_T.
+/// (truth.3), and its derivative in f through f_T, f_N and c_T.
 void slip(const Mat& A, const Vec& f, const Vec& c, Real mu, Real scale, int o, Equations& e) {
   const Real ct = std::hypot(c[o], c[o + 1]), x = c[o] / ct, y = c[o + 1] / ct;
   e.r[o] = scale * (f[o] + mu * f[o + 2] * x);

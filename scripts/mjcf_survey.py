@@ -2,6 +2,7 @@
 
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -80,7 +81,7 @@ def main():
     for folder in folders:
         paths = list(mjcf_files(folder))
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-            answers = list(pool.map(lambda path: survey(program, path, folder), paths))
+            answers = list(pool.map(functools.partial(survey, program, folder=folder), paths))
         count = collections.Counter(files=len(paths))
         for path, said in zip(paths, answers):
             kind, text = verdict(said)

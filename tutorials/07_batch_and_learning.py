@@ -20,7 +20,7 @@ try:
     from tribo.gym import SoloVelocityVectorEnv
 except ImportError:
     print("pip install gymnasium for the second half")
-    raise SystemExit(0)
+    raise SystemExit(0) from None
 
 N = 128
 env = SoloVelocityVectorEnv(N, threads=2)

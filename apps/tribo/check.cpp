@@ -5,6 +5,7 @@
 #include "base/problems.hpp"
 #include "common.hpp"
 #include "diagnosis/advice.hpp"
+#include "scene/model_checks.hpp"
 
 namespace tribo::app {
 namespace {

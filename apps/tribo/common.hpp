@@ -31,6 +31,7 @@ void add_compare(CLI::App& command, Action& action);
 void add_experiment(CLI::App& command, Action& action);
 void add_bench(CLI::App& command, Action& action);
 void add_view(CLI::App& command, Action& action);
+void add_video(CLI::App& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {

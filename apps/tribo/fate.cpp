@@ -112,12 +112,12 @@ void print_fate(const Json& summary) {
     const std::string why = fall["why"] == "low" ? "at " + text(fall["height"]) + " m, below half of the " +
                                                        text(fall["start_height"]) + " m of the start"
                                                  : "tilted by " + shown(degrees) + " degrees";
-    std::printf("%-11s '%s' at t = %s s: base %s\n", "FELL", fall["robot"].get<std::string>().c_str(),
+    std::printf("%-14s '%s' at t = %s s: base %s\n", "FELL", fall["robot"].get<std::string>().c_str(),
                 text(fall["time"]).c_str(), why.c_str());
   }
   const Json& overlap = summary["overlap"];
   if (overlap["too_deep"].get<bool>())
-    std::printf("%-11s '%s' and '%s' by %s m at t = %s s; contact allows for %s m\n", "OVERLAP",
+    std::printf("%-14s '%s' and '%s' by %s m at t = %s s; contact allows for %s m\n", "OVERLAP",
                 overlap["between"][0].get<std::string>().c_str(), overlap["between"][1].get<std::string>().c_str(),
                 text(overlap["depth"]).c_str(), text(overlap["time"]).c_str(), text(overlap["allowed"]).c_str());
 }

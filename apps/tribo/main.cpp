@@ -19,6 +19,7 @@ constexpr Command commands[] = {
     {"experiment", "run an experiment of the literature and judge its claims", tribo::app::add_experiment},
     {"bench", "what a step costs", tribo::app::add_bench},
     {"view", "show a recording in the browser", tribo::app::add_view},
+    {"video", "write a recording as a film or a picture", tribo::app::add_video},
     {"list", "say what there is to choose from", tribo::app::add_list},
 };
 

@@ -69,7 +69,7 @@ std::string report(const std::string& result, const std::string& page) {
 }
 
 int hand_to_python(std::vector<std::string> words) {
-  if (call({python(), "-c", "import tribo._core, viser"}, true) != 0) {
+  if (call({python(), "-c", "import tribo._core"}, true) != 0) {
     std::fprintf(
         stderr,
         "tribo %s: needs the Python package tribo: 'pip install .' in the source tree, or set TRIBO_PYTHON to a "

@@ -169,7 +169,7 @@ std::string fields(const Json& from, std::initializer_list<const char*> names) {
 }
 
 void print_summary(const Json& j) {
-  const auto line = [](const char* label, const std::string& text) { std::printf("%-11s %s\n", label, text.c_str()); };
+  const auto line = [](const char* label, const std::string& text) { std::printf("%-14s %s\n", label, text.c_str()); };
   const Json &audit = j["audit"], &energy = audit["energy"];
   std::string robots;
   for (const Json& r : j["robots"]) robots += (robots.empty() ? "" : ", ") + r.get<std::string>();
@@ -181,25 +181,25 @@ void print_summary(const Json& j) {
   line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");
   line("contacts", j["contacts"]["closed"].dump() + " closed at the end, normal forces sum to " +
                        number(j["contacts"]["normal_force"]) + " N");
-  line("laws", audit["signorini"].is_number()
-                   ? fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)"
-                   : "not judged");
+  line("contact laws",
+       audit["signorini"].is_number()
+           ? "residuals: " + fields(audit, {"signorini", "coulomb", "dissipation"}) + " (worst step, relative)"
+           : "not judged");
   line("overlap", number(audit["penetration"]) + " m at most");
   print_fate(j);
-  line("solver", number(audit["mean_iterations"]) + " iterations a step, worst residual " +
-                     number(audit["worst_residual"]) + " (relative)");
+  line("solver", number(audit["mean_iterations"]) + " iterations a step, residual " + number(audit["worst_residual"]) +
+                     " at most (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
   if (audit.contains("unresolved"))
     line("turning", "too fast for dt at " + audit["unresolved"].dump() +
                         " steps: what the scheme added to the energy was taken off");
   if (audit.contains("control_unsolved"))
-    line("control",
-         "found no answer at " + audit["control_unsolved"].dump() + " steps, and went on with its last torque");
+    line("control", "found no torque at " + audit["control_unsolved"].dump() + " steps, and kept the last one");
   if (audit.contains("forgotten_memories"))
-    line("memory", "of " + audit["forgotten_memories"].dump() +
-                       " contacts and joint rows forgotten at the start: steppers of another family wrote it");
+    line("contact memory", "of " + audit["forgotten_memories"].dump() +
+                               " contacts and joints was dropped at the start: a stepper of another family wrote it");
   if (audit.contains("targets"))
-    line("targets", "gave way on " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
+    line("targets", "joint velocities missed at " + audit["targets"]["gave_way"].dump() + " steps, most at '" +
                         audit["targets"]["joint"].get<std::string>() + "', by " +
                         number(audit["targets"]["largest_miss"]) + " rad/s or m/s");
   if (audit["level"] == "full") {
@@ -207,7 +207,7 @@ void print_summary(const Json& j) {
     line("work",
          fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) +
              " J");
-    line("closure", number(energy["closure"]) + " of the largest line");
+    line("energy balance", "error " + number(energy["closure"]) + " (relative to the largest energy or work)");
     if (audit.contains("gained"))
       line("gain", "the scheme added " + number(100 * audit["gained"].get<double>()) +
                        " % of the energy within a second: take a smaller dt");
@@ -318,7 +318,8 @@ void add_run(CLI::App& command, Action& action) {
                    "stop, with exit code 1, at the first contact solve that misses its tolerance");
   command.add_option("--save-state", o->save_state, "file for the state at the end");
   command.add_option("--load-state", o->load_state, "begin from a saved state, and run for the duration from there");
-  command.add_flag("--explain", o->explain, "say what went wrong or would have; a failed run says it anyway");
+  command.add_flag("--explain", o->explain,
+                   "explain what went wrong, or is about to; a failed run is explained anyway");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"
@@ -326,6 +327,7 @@ void add_run(CLI::App& command, Action& action) {
       "  tribo run scenes/solo.toml --stepper rigid --solver pgs --dt 5e-4 --json\n"
       "  tribo run talos --controller none --set ground.material=ice\n"
       "  tribo run solo --save-state half.state && tribo run solo --load-state half.state\n\n"
+      "docs/quickstart.md explains each line of the summary, under 'Summary'.\n"
       "The recording: numpy.load('out/solo/recording.npz')['q']. While the run goes on, and after a kill,\n"
       "out/solo/recording.partial/ holds the same arrays as .npy files.");
   command.callback([o, &action] { action = [o] { return run(*o); }; });

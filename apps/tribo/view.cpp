@@ -1,4 +1,4 @@
-// tribo view RECORDING: the viewer of the Python package.
+// tribo view RECORDING and tribo video RECORDING: the viewer and the renderer of the Python package.
 #include <csignal>
 
 #include "common.hpp"
@@ -26,6 +26,51 @@ void add_view(CLI::App& command, Action& action) {
       if (!o->rerun.empty()) return hand_to_python({"rerun", o->recording, o->rerun});
       std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the viewer
       return hand_to_python({"view", o->recording, "--port", std::to_string(o->port)});
+    };
+  });
+}
+
+void add_video(CLI::App& command, Action& action) {
+  struct Options {
+    std::string recording, out, camera, start, end;
+    double fps = 30, speed = 1;
+    int width = 640, height = 480;
+    bool no_shadows = false, no_forces = false, cones = false, collision = false;
+  };
+  auto o = std::make_shared<Options>();
+  command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
+  command.add_option("--out", o->out, "film .mp4 or .gif, or .png for a picture of the last moment")->required();
+  command.add_option("--camera", o->camera,
+                     "corner, front, back, left, right, top; or the robot, object, body or frame to follow");
+  command.add_option("--fps", o->fps, "pictures a second")->capture_default_str();
+  command.add_option("--speed", o->speed, "2 shows the run twice as fast")->capture_default_str();
+  command.add_option("--start", o->start, "from this time of the run on [s]")->check(CLI::Number);
+  command.add_option("--end", o->end, "up to this time of the run [s]")->check(CLI::Number);
+  command.add_option("--width", o->width, "[pixels]")->check(CLI::Range(16, 8192))->capture_default_str();
+  command.add_option("--height", o->height, "[pixels]")->check(CLI::Range(16, 8192))->capture_default_str();
+  command.add_flag("--no-shadows", o->no_shadows, "faster");
+  command.add_flag("--no-forces", o->no_forces, "without arrows of the contact forces");
+  command.add_flag("--cones", o->cones, "with cones of friction");
+  command.add_flag("--collision", o->collision, "shapes that collide instead of what the robot looks like");
+  command.footer(
+      "Examples:\n"
+      "  tribo run solo --out out/solo && tribo video out/solo --out solo.mp4\n"
+      "  tribo video out/solo --out solo.png --camera front --end 1.5");
+  command.callback([o, &action] {
+    action = [o] {
+      std::vector<std::string> words{"video", o->recording, "--out", o->out};
+      const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+      for (const auto& [name, text] :
+           {std::pair{"--camera", o->camera}, std::pair{"--start", o->start}, std::pair{"--end", o->end}})
+        if (!text.empty()) add(name, text);
+      add("--fps", CLI::detail::to_string(o->fps));
+      add("--speed", CLI::detail::to_string(o->speed));
+      add("--width", std::to_string(o->width));
+      add("--height", std::to_string(o->height));
+      for (const auto& [name, on] : {std::pair{"--no-shadows", o->no_shadows}, std::pair{"--no-forces", o->no_forces},
+                                     std::pair{"--cones", o->cones}, std::pair{"--collision", o->collision}})
+        if (on) words.emplace_back(name);
+      return hand_to_python(words);
     };
   });
 }

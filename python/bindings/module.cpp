@@ -45,6 +45,8 @@ NB_MODULE(_core, m) {
       },
       nb::arg("scenes"), nb::arg("robots"), "Where the package keeps its scenes, and example-robot-data its robots.");
   m.def(
+      "version", [] { return TRIBO_VERSION; }, "Version of the library.");
+  m.def(
       "scenes", [] { return listed(known_scenes()); }, nb::sig("def scenes() -> dict[str, str]"),
       "Known scenes: name -> summary.");
   m.def(

@@ -314,7 +314,7 @@ void bind_simulation(nb::module_& m) {
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
       .def("explain", &Runner::explain,
-           "Why the run went wrong, or would have: the likely first cause with its evidence.")
+           "Why the run went wrong, or is about to: the likely first cause with its evidence.")
       .def(
           "_add_sensors",
           [](Runner& r, const std::string& robot, const std::string& imu_frame, double period, double delay,

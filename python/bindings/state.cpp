@@ -9,7 +9,7 @@ using namespace nb::literals;
 
 std::string line(const char* label, const std::string& text) {
   std::string out = label;
-  out.resize(12, ' ');
+  out.resize(15, ' ');
   return out + text + "\n";
 }
 
@@ -24,13 +24,13 @@ std::string shown(const Audit& a) {
   const EnergyLines& e = a.energy;
   std::string text = line("simulated", number(a.time) + " s in " + std::to_string(a.steps) + " steps, " +
                                            (a.status == StepStatus::Ok ? "done" : to_string(a.status)));
-  text +=
-      line("laws", !a.laws.judged() ? "not judged"
-                                    : "signorini " + number(a.laws.signorini) + ", coulomb " + number(a.laws.coulomb) +
-                                          ", dissipation " + number(a.laws.dissipation) + " (worst step, relative)");
+  text += line("contact laws", !a.laws.judged() ? "not judged"
+                                                : "residuals: signorini " + number(a.laws.signorini) + ", coulomb " +
+                                                      number(a.laws.coulomb) + ", dissipation " +
+                                                      number(a.laws.dissipation) + " (worst step, relative)");
   text += line("overlap", number(a.penetration) + " m at most");
-  text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, worst residual " +
-                             number(a.worst_residual) + " (relative)");
+  text += line("solver", number(static_cast<double>(a.iterations) / n) + " iterations a step, residual " +
+                             number(a.worst_residual) + " at most (relative)");
   text +=
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
@@ -40,16 +40,18 @@ std::string shown(const Audit& a) {
   if (a.gained > 0.01)
     text += line("gain",
                  "the scheme added " + number(100 * a.gained) + " % of the energy within a second: take a smaller dt");
-  if (a.unsolved > 0) text += line("control", "found no answer at " + std::to_string(a.unsolved) + " steps");
+  if (a.unsolved > 0)
+    text += line("control", "found no torque at " + std::to_string(a.unsolved) + " steps, and kept the last one");
   if (a.forgotten > 0)
-    text += line("memory", "of " + std::to_string(a.forgotten) + " contacts and joint rows forgotten at the start");
+    text +=
+        line("contact memory", "of " + std::to_string(a.forgotten) + " contacts and joints was dropped at the start");
   text += line("energy", "kinetic " + number(e.kinetic) + ", potential " + number(e.potential) + ", elastic " +
                              number(e.elastic) + ", start " + number(a.energy_start) + " J");
   text += line("work", "actuators " + number(e.actuators) + ", damping " + number(e.damping) + ", contacts " +
                            number(e.contacts) + ", constraints " + number(e.constraints) + ", external " +
                            number(e.external) + ", recovery " + number(e.recovery) + ", integrator " +
                            number(e.integrator) + " J");
-  return text + line("closure", number(a.ledger_error) + " of the largest line");
+  return text + line("energy balance", "error " + number(a.ledger_error) + " (relative to the largest energy or work)");
 }
 
 void bind_enums(nb::module_& m) {

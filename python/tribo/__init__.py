@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import pathlib as _pathlib
 
-__version__ = "0.1.0"
-
 try:
     from . import _core
 except ModuleNotFoundError as _error:  # pictures and reports are drawn without it
@@ -31,13 +29,15 @@ else:
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
     from .pinocchio_models import from_pinocchio, to_pinocchio
+    from .render import Camera
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
 
+    __version__: str = _core.version()
     _here = _pathlib.Path(__file__).parent
     _core.set_data_folders(str(_here / "scenes"),
                            str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))
 
-    __all__ = ["Audit", "Batch", "Body", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
+    __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
                "Frame", "Geometry", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
                "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
                "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio",

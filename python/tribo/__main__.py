@@ -1,10 +1,11 @@
-"""What the command hands to Python: python -m tribo {view,rerun,report,plot} ..."""
+"""What the command hands to Python: python -m tribo {view,video,rerun,report,plot} ..."""
 
 from __future__ import annotations
 
 import argparse
 import signal
 import sys
+from typing import Any
 
 
 def _view(options: argparse.Namespace) -> int:
@@ -14,6 +15,34 @@ def _view(options: argparse.Namespace) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     view_recording(options.recording, port=options.port)
     return 0
+
+
+def _video(options: argparse.Namespace) -> int:
+    from .film import write
+    from .render import camera_of
+    from .track import of_recording
+
+    track, _ = of_recording(options.recording)
+    n = write(track, options.out, fps=options.fps, speed=options.speed, start=options.start, end=options.end,
+              camera=camera_of(options.camera, track.model), width=options.width, height=options.height,
+              shadows=not options.no_shadows, forces=not options.no_forces, cones=options.cones,
+              collision=options.collision, progress=True)
+    print(f"{options.out}: {n} picture{'s' if n > 1 else ''}")
+    return 0
+
+
+def _add_video(commands: Any) -> None:
+    video = commands.add_parser("video", help="write a recording as a film or a picture")
+    video.add_argument("recording", help="recording.npz, or the folder that holds it")
+    video.add_argument("--out", required=True, help=".mp4, .gif, or .png for the last moment")
+    video.add_argument("--camera", help="corner, front, back, left, right, top, or what is to be followed")
+    for name, default in (("fps", 30.0), ("speed", 1.0), ("start", None), ("end", None)):
+        video.add_argument("--" + name, type=float, default=default)
+    for name, pixels in (("width", 640), ("height", 480)):
+        video.add_argument("--" + name, type=int, default=pixels)
+    for name in ("no-shadows", "no-forces", "cones", "collision"):
+        video.add_argument("--" + name, action="store_true")
+    video.set_defaults(run=_video)
 
 
 def _rerun(options: argparse.Namespace) -> int:
@@ -45,6 +74,7 @@ def main(arguments: list[str]) -> int:
     view.add_argument("recording", help="recording.npz, or the folder that holds it")
     view.add_argument("--port", type=int, default=8080)
     view.set_defaults(run=_view)
+    _add_video(commands)
     rerun = commands.add_parser("rerun", help="write a recording as .rrd")
     rerun.add_argument("recording")
     rerun.add_argument("out")
@@ -58,7 +88,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
-    except ImportError as error:
+    except (ImportError, RuntimeError) as error:
         print(f"tribo {options.command}: {error}", file=sys.stderr)
         return 1
     except (OSError, ValueError, KeyError) as error:

@@ -30,7 +30,7 @@ img { max-width: 100%; border: 1px solid #ccc; } code { background: #f2f2f2; pad
 def _cell(x: object) -> str:
     if x is None or (isinstance(x, float) and not math.isfinite(x)):
         return "<td>not finite</td>"
-    if isinstance(x, bool) or isinstance(x, str):
+    if isinstance(x, (bool, str)):
         return f'<td class="text">{html.escape(str(x))}</td>'
     if isinstance(x, int):
         return f"<td>{x}</td>"

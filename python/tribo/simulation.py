@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from .render import Camera, Renderer
     from .viewer import Viewer
 
     Array = NDArray[np.float64]
+    Image = NDArray[np.uint8]
     ControlFunction = Callable[..., Array]
 
 
@@ -89,6 +91,7 @@ class Simulation(_core.Simulation):
         super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
         self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
         self._request: tuple[str, list[tuple[str, str]]] = ("", [])
+        self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None  # kept from picture to picture
         self._added: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []  # method, arguments
         if controller is not None:
             self.control(controller, memory=memory, period=period)
@@ -167,6 +170,36 @@ class Simulation(_core.Simulation):
             state.v[:] = v
         state.forget_contacts()
         self.state = state
+
+    def render(self, camera: Camera | str | None = None, *, width: int = 640, height: int = 480, shadows: bool = True,
+               forces: bool = True, cones: bool = False, collision: bool = False) -> Image:
+        """A picture of the present moment (height, width, 3), uint8; no display is needed.
+
+        camera: a tribo.Camera, a view ("corner", "front", "back", "left", "right", "top"), or the name of a robot, object,
+        body or frame to look at; all that moves is framed where none is given. forces: arrows of the contact forces.
+        cones: of friction. collision: shapes that collide instead of what the robot looks like.
+        """
+        from .render import Renderer, camera_of
+        from .track import now
+
+        shape = (width, height, shadows)
+        if self._renderer is None or self._renderer[0] != shape:
+            self._renderer = (shape, Renderer(self.model, width=width, height=height, shadows=shadows))
+        poses, contacts = now(self)
+        return self._renderer[1].draw(poses, contacts, camera_of(camera, self.model), forces=forces, cones=cones,
+                                      collision=collision)
+
+    def film(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes what the simulation remembers of its run as .mp4, .gif, or .png (the last moment).
+
+        fps, speed, start and end [s], camera, width, height, shadows, forces, cones, collision: see tribo video --help.
+        """
+        from .film import write
+        from .render import camera_of
+        from .track import of_simulation
+
+        options["camera"] = camera_of(options.get("camera"), self.model)
+        write(of_simulation(self), path, **options)
 
     def view(self, *, port: int = 8080, block: bool | None = None) -> Viewer:
         """Shows the run in the browser: time slider, contacts, forces, cones, pushes."""

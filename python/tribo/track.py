@@ -43,9 +43,7 @@ class Track:
 
     def poses(self, i: int) -> dict[int, Array]:
         """Pose (4, 4) of every body of moment i by its index; -2 - k: moved body k."""
-        poses = dict(enumerate(self.model.poses(self.q[i])))
-        poses.update({-2 - k: pose for k, pose in enumerate(self.model.moved_poses(float(self.t[i])))})
-        return poses
+        return poses_at(self.model, self.q[i], float(self.t[i]))
 
     def nearest(self, t: float) -> int:
         """Index of the moment nearest to a time [s]."""
@@ -65,22 +63,40 @@ def _empty() -> Contacts:
     return Contacts(zero, zero, zero, np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
+def _friction_of(model: _core.Model) -> dict[tuple[int, int], float]:
+    used = {g.material for g in model.geometries}
+    return {(a, b): float(model.surface(a, b).mu_static) for a in used for b in used}
+
+
+def _contacts(model: _core.Model, list_: list[_core.Contact], mu: dict[tuple[int, int], float]) -> Contacts:
+    if not list_:
+        return _empty()
+    material = [g.material for g in model.geometries]
+    return Contacts(np.array([c.point for c in list_]), np.array([c.normal for c in list_]),
+                    np.array([c.force for c in list_]), np.array([c.mode.value for c in list_]),
+                    np.array([mu[material[c.geometry_a], material[c.geometry_b]] for c in list_]))
+
+
+def poses_at(model: _core.Model, q: Array, t: float) -> dict[int, Array]:
+    """Pose (4, 4) of every body by its index; -2 - k: moved body k."""
+    poses = dict(enumerate(model.poses(q)))
+    poses.update({-2 - k: pose for k, pose in enumerate(model.moved_poses(t))})
+    return poses
+
+
+def now(simulation: Simulation) -> tuple[dict[int, Array], Contacts]:
+    """Poses and contacts of the present moment."""
+    model = simulation.model
+    touching = [c for c in simulation.contacts if c.mode != _core.ContactMode.Open]
+    return poses_at(model, simulation.q, simulation.t), _contacts(model, touching, _friction_of(model))
+
+
 def of_simulation(simulation: Simulation) -> Track:
     """What a simulation remembers of its run."""
-    model = simulation.model
-    materials = [g.material for g in model.geometries]
-    mu = {(a, b): float(model.surface(a, b).mu_static) for a in set(materials) for b in set(materials)}
-    frames = simulation._history()
-    contacts = []
-    for frame in frames:
-        if not frame.contacts:
-            contacts.append(_empty())
-            continue
-        list_ = frame.contacts
-        contacts.append(Contacts(np.array([c.point for c in list_]), np.array([c.normal for c in list_]),
-                                 np.array([c.force for c in list_]), np.array([c.mode.value for c in list_]),
-                                 np.array([mu[materials[c.geometry_a], materials[c.geometry_b]] for c in list_])))
-    return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]), contacts)
+    model, frames = simulation.model, simulation._history()
+    mu = _friction_of(model)
+    return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]),
+                 [_contacts(model, f.contacts, mu) for f in frames])
 
 
 def _arrays(path: str) -> dict[str, Any]:

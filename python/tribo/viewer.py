@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
+from .drawing import MODES, cones, quaternion
 from .simulation import Simulation
 from .track import Contacts, Track, of_recording, of_simulation
 from .visuals import visuals_of
@@ -21,39 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
-
-MODES = {"Stick": (36, 113, 163), "Slip": (230, 126, 34), "Impact": (192, 57, 43), "Open": (160, 160, 160)}
-SIDES = 20  # of a drawn cone
-
-
-def quaternion(R: Array) -> Array:
-    """(w, x, y, z) of a rotation matrix, by the largest of its four components."""
-    k = np.array([[R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-                  [0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-                  [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]], [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]]])
-    _, vectors = np.linalg.eigh((k + np.triu(k, 1).T) / 3)
-    q: Array = vectors[:, -1]
-    return q if q[0] >= 0 else -q
-
-
-def cones(contacts: Contacts, height: float) -> tuple[Array, NDArray[np.uint32]]:
-    """One mesh of all friction cones, tip at the contact, opening along the normal."""
-    angles = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
-    vertices: list[Array] = []
-    faces: list[list[int]] = []
-    for i in range(len(contacts.mu)):
-        n = contacts.normal[i]
-        t1 = np.cross(n, [1.0, 0, 0] if abs(n[0]) < 0.9 else [0, 1.0, 0])
-        t1 /= np.linalg.norm(t1)
-        t2 = np.cross(n, t1)
-        ring = np.outer(np.cos(angles), t1) + np.outer(np.sin(angles), t2)
-        first = len(vertices) * (SIDES + 1)
-        vertices.append(np.vstack([contacts.point[i], contacts.point[i] + height * (n + min(contacts.mu[i], 3.0) * ring)]))
-        faces += [[first, first + 1 + k, first + 1 + (k + 1) % SIDES] for k in range(SIDES)]
-    if not vertices:
-        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.uint32)
-    return np.vstack(vertices), np.array(faces, dtype=np.uint32)
-
 
 class Viewer:
     """A web page with a run. Keep the object as long as the page shall live; close() ends it."""

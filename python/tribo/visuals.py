@@ -1,4 +1,5 @@
-"""What there is to draw of a model: visual meshes of URDF files where they can be read, collision shapes otherwise."""
+"""What there is to draw of a model, for the renderer, the viewer and the exports: the visuals of robot files where they
+can be read, with their own colours and textures, collision shapes otherwise."""
 
 from __future__ import annotations
 
@@ -9,29 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
+from . import _core, mesh_visuals
+from .mesh_visuals import Colour, Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
-Colour = tuple[int, int, int]
 ROBOT: Colour = (196, 202, 208)
+SHAPE: Colour = (46, 134, 193)  # of collision shapes, where they are shown beside visuals
+FIXED: Colour = (150, 150, 150)
 OBJECTS: list[Colour] = [(214, 137, 16), (36, 113, 163), (30, 132, 73), (125, 60, 152), (146, 43, 33)]
-MOST_FACES = 200_000  # of one mesh
+POINT = 0.004  # radius that a contact point is drawn with [m]
 
 
 @dataclass
 class Visual:
-    """A mesh on a body (-1: the world)."""
+    """A mesh on a body (-1: the world; -2 - k: kinematic body k)."""
 
-    name: str
+    name: str  # "robot/link", or that of the shape
     body: int
     placement: Array  # (4, 4) in the body
     vertices: Array  # (n, 3) [m]
     faces: NDArray[np.uint32]  # (m, 3)
     colour: Colour
+    opacity: float = 1.0
+    uv: Array | None = None  # (n, 2)
+    texture: NDArray[np.uint8] | None = None  # (h, w, 3)
 
 
 def rotation(rpy: list[float]) -> Array:
@@ -58,109 +64,146 @@ def _find(filename: str, urdf: str) -> str | None:
     return None
 
 
-def _mesh(geometry: Any, urdf: str) -> tuple[Array, NDArray[np.uint32]] | None:
-    """Vertices and faces of a <geometry>; None where it cannot be read."""
-    import trimesh
+UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # y up to z up
 
+
+def _y_up(root: Any, urdf: str) -> bool:
+    """Are the visual meshes of a robot drawn with y up?
+
+    COLLADA files may say so, but most tools of the field ignore it, and robots are drawn for the one or the other. What
+    a link carries tells: its joints lie on or near its mesh.
+    """
+    miss = np.zeros(2)  # distance of the joints from the boxes about the meshes, as they are and turned [m]
+    for link in root.findall("link"):
+        carried = [_placement(j.find("origin"))[:3, 3] for j in root.findall("joint")
+                   if j.find("parent") is not None and j.find("parent").get("link") == link.get("name")]
+        for visual in link.findall("visual"):
+            mesh = visual.find("geometry/mesh")
+            path = None if mesh is None else _find(mesh.get("filename", ""), urdf)
+            if not carried or path is None or not path.lower().endswith(".dae"):
+                continue
+            with open(path, encoding="utf-8", errors="replace") as file:
+                if "<up_axis>Y_UP" not in file.read(20_000):
+                    continue
+            place = _placement(visual.find("origin"))
+            parts = mesh_visuals.read_mesh(path)
+            for k, R in enumerate((np.eye(3), UPRIGHT)):
+                points = [p.vertices @ (place[:3, :3] @ R).T + place[:3, 3] for p in parts]
+                if points:
+                    low, high = np.vstack(points).min(axis=0), np.vstack(points).max(axis=0)
+                    miss[k] += sum(float(np.linalg.norm(np.maximum(0, np.maximum(low - c, c - high)))) for c in carried)
+    return bool(miss[1] < 0.7 * miss[0])
+
+
+def _parts(geometry: Any, urdf: str) -> tuple[Part, ...]:
+    """Of a <geometry>; none where it cannot be read."""
     for shape in geometry:
         if shape.tag == "box":
-            made = trimesh.creation.box(_numbers(shape.get("size"), "1 1 1"))
-        elif shape.tag == "sphere":
-            made = trimesh.creation.icosphere(subdivisions=2, radius=float(shape.get("radius", "1")))
-        elif shape.tag == "cylinder":
-            made = trimesh.creation.cylinder(float(shape.get("radius", "1")), float(shape.get("length", "1")), sections=24)
-        elif shape.tag == "mesh":
+            return (mesh_visuals.box(np.array(_numbers(shape.get("size"), "1 1 1")) / 2),)
+        if shape.tag == "sphere":
+            return (mesh_visuals.sphere(float(shape.get("radius", "1"))),)
+        if shape.tag == "cylinder":
+            return (mesh_visuals.cylinder(float(shape.get("radius", "1")), float(shape.get("length", "1"))),)
+        if shape.tag == "capsule":
+            return (mesh_visuals.capsule(float(shape.get("radius", "1")), float(shape.get("length", "1"))),)
+        if shape.tag == "mesh":
             path = _find(shape.get("filename", ""), urdf)
-            if path is None:
-                return None
-            try:
-                _core.check_mesh(path)
-                made = trimesh.load(path, force="mesh", process=False)
-            except Exception:  # a format that trimesh cannot read, or a file that it must not
-                return None
-            if not hasattr(made, "faces") or len(made.faces) == 0 or len(made.faces) > MOST_FACES:
-                return None
-            made.apply_scale(_numbers(shape.get("scale"), "1 1 1"))
-        else:
-            return None
-        return np.asarray(made.vertices, dtype=float), np.asarray(made.faces, dtype=np.uint32)
-    return None
+            return () if path is None else mesh_visuals.read_mesh(path)
+        return ()
+    return ()
 
 
-def _colour(visual: Any, named: dict[str, Colour]) -> Colour:
+def _colour(visual: Any, named: dict[str, tuple[Colour, float]]) -> tuple[Colour, float] | None:
+    """Colour and opacity that the file gives a visual."""
     material = visual.find("material")
     if material is None:
-        return ROBOT
+        return None
     colour = material.find("color")
     if colour is None:
-        return named.get(material.get("name", ""), ROBOT)
-    r, g, b = (int(255 * min(max(x, 0.0), 1.0)) for x in _numbers(colour.get("rgba"), "0.7 0.7 0.7 1")[:3])
-    return r, g, b
+        return named.get(material.get("name", ""))
+    rgba = [min(max(x, 0.0), 1.0) for x in _numbers(colour.get("rgba"), "0.7 0.7 0.7 1")]
+    r, g, b = (int(255 * x) for x in rgba[:3])
+    return (r, g, b), rgba[3] if len(rgba) > 3 and rgba[3] > 0.05 else 1.0
+
+
+def _placement(element: Any) -> Array:
+    place = np.eye(4)
+    if element is not None:
+        place[:3, :3] = rotation(_numbers(element.get("rpy"), "0 0 0"))
+        place[:3, 3] = _numbers(element.get("xyz"), "0 0 0")
+    return place
+
+
+def _read_xml(path: str) -> Any:
+    """The root element; None where there is no such file or it must not be read."""
+    if not os.path.exists(path) or os.path.getsize(path) > 20_000_000:
+        return None
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    return None if "<!ENTITY" in text else ElementTree.fromstring(text)  # no file of a robot needs an entity
+
+
+def _scaled(part: Part, scale: Array) -> tuple[Array, NDArray[np.uint32]]:
+    """Vertices and faces; a mirrored mesh is turned inside out."""
+    faces = part.faces if np.prod(scale) > 0 else part.faces[:, ::-1]
+    return part.vertices * scale, faces
 
 
 def _of_urdf(model: _core.Model, member: _core.Member) -> tuple[list[Visual], set[int]]:
     """Visuals of a robot's file, and the bodies that have one."""
-    if not member.source.endswith(".urdf") or not os.path.exists(member.source):
+    root = _read_xml(member.source) if member.source.endswith(".urdf") else None
+    if root is None:
         return [], set()
-    if os.path.getsize(member.source) > 20_000_000:
-        return [], set()
-    with open(member.source, encoding="utf-8", errors="replace") as file:
-        text = file.read()
-    if "<!ENTITY" in text:  # no file of a robot needs one
-        return [], set()
-    root = ElementTree.fromstring(text)
     frames = {f.name.split("/")[-1]: f for f in model.frames
               if f.body < 0 or member.first_body <= f.body < member.first_body + member.bodies}
-    named = {m.get("name", ""): _colour(ElementTree.fromstring(f"<v>{ElementTree.tostring(m, 'unicode')}</v>"), {})
-             for m in root.findall("material")}
-    visuals, seen = [], set()
+    named = {}
+    for m in root.findall("material"):
+        colour = _colour(ElementTree.fromstring(f"<v>{ElementTree.tostring(m, 'unicode')}</v>"), {})
+        if colour is not None:
+            named[m.get("name", "")] = colour
+    visuals, seen, y_up = [], set(), _y_up(root, member.source)
     for link in root.findall("link"):
         frame = frames.get(link.get("name", ""))
         if frame is None:
             continue
-        for k, visual in enumerate(link.findall("visual")):
+        for visual in link.findall("visual"):
             geometry = visual.find("geometry")
-            mesh = None if geometry is None else _mesh(geometry, member.source)
-            if mesh is None:
-                continue
-            origin = visual.find("origin")
-            place = np.eye(4)
-            if origin is not None:
-                place[:3, :3] = rotation(_numbers(origin.get("rpy"), "0 0 0"))
-                place[:3, 3] = _numbers(origin.get("xyz"), "0 0 0")
-            visuals.append(Visual(f"{member.name}/{link.get('name')}/{k}", frame.body, np.array(frame.placement) @ place,
-                                  mesh[0], mesh[1], _colour(visual, named)))
-            seen.add(frame.body)
+            given = _colour(visual, named)
+            mesh = None if geometry is None else geometry.find("mesh")
+            scale = np.array(_numbers(None if mesh is None else mesh.get("scale"), "1 1 1"))
+            place = np.array(frame.placement) @ _placement(visual.find("origin"))
+            for part in () if geometry is None else _parts(geometry, member.source):
+                vertices, faces = _scaled(part, scale)
+                vertices = vertices @ UPRIGHT.T if y_up else vertices
+                paint = (part.colour, part.opacity) if part.colour is not None else given or (ROBOT, 1.0)
+                visuals.append(Visual(f"{member.name}/{link.get('name')}", frame.body, place, vertices, faces, *paint,
+                                      part.uv, part.texture))
+                seen.add(frame.body)
     return visuals, seen
 
 
 def _of_shape(shape: _core.Geometry, colour: Colour) -> Visual | None:
-    import trimesh
-
     kind, size = shape.kind, np.array(shape.size)
     if kind == _core.ShapeKind.Sphere:
-        made = trimesh.creation.icosphere(subdivisions=2, radius=size[0])
+        part = mesh_visuals.sphere(size[0])
     elif kind == _core.ShapeKind.Point:
-        made = trimesh.creation.icosphere(subdivisions=1, radius=0.004)
+        part = mesh_visuals.sphere(POINT, 1)
     elif kind == _core.ShapeKind.Box:
-        made = trimesh.creation.box(2 * size)
+        part = mesh_visuals.box(size)
     elif kind == _core.ShapeKind.Capsule:
-        made = trimesh.creation.capsule(2 * size[2], size[0], count=[16, 16])
+        part = mesh_visuals.capsule(size[0], 2 * size[2])
     elif kind == _core.ShapeKind.Cylinder:
-        made = trimesh.creation.cylinder(size[0], 2 * size[2], sections=32)
+        part = mesh_visuals.cylinder(size[0], 2 * size[2])
     elif kind == _core.ShapeKind.Ellipsoid:
-        made = trimesh.creation.icosphere(subdivisions=3)
-        made.apply_scale(size)
+        part = mesh_visuals.ellipsoid(size)
     elif kind == _core.ShapeKind.HeightField:
         return _of_terrain(shape, colour)
     elif kind == _core.ShapeKind.Convex:
         faces = [[f[0], f[k], f[k + 1]] for f in shape.faces for k in range(1, len(f) - 1)]
-        return Visual(shape.name, shape.body, np.array(shape.placement), np.array(shape.vertices),
-                      np.array(faces, dtype=np.uint32), colour)
+        part = Part(np.array(shape.vertices), np.array(faces, dtype=np.uint32))
     else:
         return None
-    return Visual(shape.name, shape.body, np.array(shape.placement), np.asarray(made.vertices, dtype=float),
-                  np.asarray(made.faces, dtype=np.uint32), colour)
+    return Visual(shape.name, shape.body, np.array(shape.placement), part.vertices, part.faces, colour)
 
 
 def _of_terrain(shape: _core.Geometry, colour: Colour) -> Visual:
@@ -172,6 +215,38 @@ def _of_terrain(shape: _core.Geometry, colour: Colour) -> Visual:
     i = (np.arange(ny - 1)[:, None] * nx + np.arange(nx - 1)[None, :]).ravel()
     faces = np.concatenate([np.stack([i, i + 1, i + nx], axis=1), np.stack([i + 1, i + nx + 1, i + nx], axis=1)])
     return Visual(shape.name, shape.body, np.array(shape.placement), vertices, faces.astype(np.uint32), colour)
+
+
+def shapes_of(model: _core.Model) -> list[Visual]:
+    """Every shape that collides, but half-spaces."""
+    made = (_of_shape(shape, SHAPE) for shape in model.geometries)
+    return [visual for visual in made if visual is not None]
+
+
+def _skeleton(model: _core.Model, body: int) -> list[Visual]:
+    """A body that nothing describes: a ball at its joint, and bars to the joints that it carries."""
+    at = model.bodies[body]
+    ends = [np.array(b.placement)[:3, 3] for b in model.bodies if b.parent == body]
+    ends = [p for p in ends if np.linalg.norm(p) > 1e-6] or [2 * np.array(at.com)]
+    length = max(float(np.linalg.norm(p)) for p in ends)
+    if length < 1e-6:
+        return []
+    radius = 0.08 * length
+    ball = mesh_visuals.sphere(1.3 * radius)
+    made = [Visual(at.name, body, np.eye(4), ball.vertices, ball.faces, FIXED)]
+    for p in ends:
+        reach = float(np.linalg.norm(p))
+        if reach < 1e-6:
+            continue
+        z = p / reach
+        x = np.cross(z, [1.0, 0, 0] if abs(z[0]) < 0.9 else [0, 1.0, 0])
+        x /= np.linalg.norm(x)
+        place = np.eye(4)
+        place[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+        place[:3, 3] = p / 2
+        bar = mesh_visuals.capsule(radius, reach)
+        made.append(Visual(at.name, body, place, bar.vertices, bar.faces, ROBOT))
+    return made
 
 
 def visuals_of(model: _core.Model) -> list[Visual]:
@@ -193,7 +268,12 @@ def visuals_of(model: _core.Model) -> list[Visual]:
     for shape in model.geometries:
         if shape.body in drawn or (shape.body == -1 and shape.name.startswith(tuple(mounted))):
             continue
-        visual = _of_shape(shape, colours.get(shape.body, (150, 150, 150)))
+        visual = _of_shape(shape, colours.get(shape.body, FIXED))
         if visual is not None:
             out.append(visual)
+    shown = {v.body for v in out if len(v.vertices) > 42}  # a point alone shows little of a body
+    for member in model.members:
+        bodies = range(member.first_body, member.first_body + member.bodies)
+        if member.robot and not drawn & set(bodies):
+            out += [v for body in bodies if body not in shown for v in _skeleton(model, body)]
     return out

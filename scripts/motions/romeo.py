@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pinocchio
-
 from common import Knot, Robot, half_sine, optimise, track, write
 
 # Corners of a sole in the frame of the ankle: x in {-0.05, 0.10}, y in {-0.05, 0.05}, z = -0.07.
@@ -46,7 +45,10 @@ def romeo(robots):
 def walk(robots):
     step, length, height = 0.04, 0.15, 0.06
     robot = romeo(robots)
-    flat = lambda p: pinocchio.SE3(np.eye(3), np.array([p[0], p[1], 0.0]))
+
+    def flat(p):
+        return pinocchio.SE3(np.eye(3), np.array([p[0], p[1], 0.0]))
+
     places = {f: flat(robot.place(robot.q, f).translation) for f in FEET}
     com = robot.com(robot.q)
     knots = []

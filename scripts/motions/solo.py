@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pinocchio
-
 from common import Knot, Robot, half_sine, optimise, track, write
 
 FEET = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
@@ -21,14 +20,14 @@ def solo(robots, **options):
     pinocchio.loadReferenceConfigurations(model, str(robots / "solo_description/srdf/solo.srdf"))
     q = model.referenceConfigurations["standing"].copy()
     nv = model.nv
-    base = dict(
-        model=model,
-        q=q,
-        feet=FEET,
+    base = {
+        "model": model,
+        "q": q,
+        "feet": FEET,
         # base position, base rotation, joints; their velocities
-        state_weights=np.array([0.0] * 3 + [20.0] * 3 + [0.5] * 12 + [1.0] * 6 + [0.05] * 12),
-        track_state=np.array([100.0] * 3 + [30.0] * 3 + [10.0] * 12 + [1.0] * 6 + [0.05] * 12),
-    )
+        "state_weights": np.array([0.0] * 3 + [20.0] * 3 + [0.5] * 12 + [1.0] * 6 + [0.05] * 12),
+        "track_state": np.array([100.0] * 3 + [30.0] * 3 + [10.0] * 12 + [1.0] * 6 + [0.05] * 12),
+    }
     robot = Robot(**(base | options))
     assert nv == 18
     q[2] -= robot.place(q, FEET[0]).translation[2]  # feet on the floor

@@ -10,11 +10,11 @@ import pathlib
 import re
 import sys
 import tempfile
-import tomllib
 import warnings
 from typing import Any
 
 import numpy as np
+import tomllib
 
 import tribo
 

@@ -6,7 +6,7 @@
 // With s = G_TN / G_NN of the block, the conditions of optimality (eq. 24 there) are those of the NCP with another
 // shift,
 //   K ∋ f ⟂ c + z mu (s, 1) ∈ K*,   z >= 0 the least with |c_T + z mu s| <= z                      (residuals.2)
-// which is de Saxcé's where s = 0. So one residual zero says: Signorini, Coulomb, and this law instead of maximal
+// which is that of [DeSaxce1998] where s = 0. So one residual zero says: Signorini, Coulomb, and this law instead of maximal
 // dissipation. Judge with Ncp to see what the model loses.
 #include <algorithm>
 #include <cmath>
@@ -89,6 +89,20 @@ void judge_row(double f, double c, double lower, double upper, Residual& r) {
     r.complementarity = std::max(r.complementarity, down * std::abs(upper - f));
 }
 
+constexpr double pressing = 1e-8;  // of the largest force: what has less is merely listed
+
+// Of what has a force: open gaps of contacts that are merely listed, over dt^2, are no motion.
+double motion_scale(const ContactProblem& problem, const double* f, double least) {
+  const auto g = problem.g();
+  double largest = 0;
+  for (int i = 0; i < problem.nc(); ++i)
+    if (f[3 * i + 2] > least)
+      largest = std::max({largest, std::abs(g[3 * i]), std::abs(g[3 * i + 1]), std::abs(g[3 * i + 2])});
+  for (int j = 3 * problem.nc(); j < problem.size(); ++j)
+    if (std::abs(f[j]) > least) largest = std::max(largest, std::abs(g[j]));
+  return largest + 9.81;
+}
+
 }  // namespace
 
 double Residual::absolute() const { return std::max({primal, dual, complementarity}); }
@@ -100,14 +114,13 @@ double Residual::relative() const {
 Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c, int facets) {
   Residual r;
   const int n = problem.size();
-  double largest_f = 0, largest_g = 0, bad = 0;
+  double largest_f = 0, bad = 0;
   for (int i = 0; i < n; ++i) {
     largest_f = std::max(largest_f, std::abs(f[i]));
-    largest_g = std::max(largest_g, std::abs(problem.g()[i]));
     bad += 0 * (f[i] + c[i]);  // NaN where either is not finite
   }
   r.force_scale = std::max({largest_f, problem.weight, 1e-300});
-  r.motion_scale = largest_g + 9.81;
+  r.motion_scale = motion_scale(problem, f, pressing * r.force_scale);
   for (int i = 0; i < problem.nc(); ++i) {
     const Vec3 fi(f + 3 * i), ci(c + 3 * i);
     const double mu = problem.mu()[i];

@@ -1,12 +1,9 @@
-// A small dense convex quadratic program, by the dual active-set method
-// [Goldfarb1983].
+// A small dense convex quadratic program, by the dual active-set method [Goldfarb1983].
 //
-//   min 1/2 x^T H x + g^T x   with  A x = b,  C x >= d;  H positive definite
-//   (qp.1)
-// x begins at the minimum without constraints and moves along those that are
-// violated, the dual feasible throughout. With H = L L^T, y = L^-1 n the normal
-// of a constraint and Y those of the active ones:
-//   z = L^-T (y - Y r),  Y^T Y r = Y^T y;  x <- x + t z,  u <- u - t r (qp.2)
+//   min 1/2 x^T H x + g^T x   with  A x = b,  C x >= d;  H positive definite                            (qp.1)
+// x begins at the minimum without constraints and moves along those that are violated, the dual feasible throughout.
+// With H = L L^T, y = L^-1 n the normal of a constraint and Y those of the active ones:
+//   z = L^-T (y - Y r),  Y^T Y r = Y^T y;  x <- x + t z,  u <- u - t r                                  (qp.2)
 // Equalities that follow from others are left out; those that contradict them
 // make the program infeasible.
 #pragma once

@@ -3,34 +3,13 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/names.hpp"
+#include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
 namespace {
-
-std::string joint_of(const Model& model, int iv) {
-  for (const Body& body : model.bodies)
-    if (iv >= body.iv && iv < body.iv + nv_of(body.joint)) return "'" + body.name + "'";
-  return "";
-}
-
-// 1 / (M^-1)_kk: the inertia that a torque at coordinate k alone would feel. M must be factored.
-VecX effective_inertia(const Model& model, const Dynamics& dynamics) {
-  VecX inertia(model.nv), e = VecX::Zero(model.nv);
-  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
-    const Tree& tree = model.trees[at(t)];
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-      e[k] = 1;
-      dynamics.solve_in_place(t, e.data());
-      inertia[k] = 1 / e[k];
-      e.segment(tree.iv, tree.nv).setZero();
-    }
-  }
-  return inertia;
-}
 
 // The shortest time scale found, and whose it is.
 struct Scale {
@@ -150,78 +129,6 @@ Scale speed_scale(const Model& model, const Dynamics& dynamics) {
 }
 
 }  // namespace
-
-std::vector<std::string> find_errors(const Model& model, const State& start) {
-  std::vector<std::string> errors;
-  if (!start.q.allFinite() || !start.v.allFinite()) errors.push_back("the state at the start is not finite");
-  const JointProperties& p = model.joints;
-  for (int k = 0; k < model.nv; ++k) {
-    const std::string owner = "joint " + joint_of(model, k) + ": ";
-    if (p.lower[k] > p.upper[k])
-      errors.push_back(owner + "limits are reversed: lower " + shown(p.lower[k]) + " is above upper " +
-                       shown(p.upper[k]));
-    for (const auto& [x, name] :
-         {std::pair{&p.damping, "damping"}, std::pair{&p.armature, "armature"}, std::pair{&p.friction, "friction"}})
-      if (!((*x)[k] >= 0) || std::isinf((*x)[k]))
-        errors.push_back(owner + name + " = " + shown((*x)[k]) + ", must be finite and >= 0");
-  }
-  if (!errors.empty()) return errors;
-  // A joint that moves nothing has no inertia to solve for: its pivot in the factor of M vanishes.
-  Dynamics dynamics(model);
-  dynamics.compute(start.q, VecX::Zero(model.nv));
-  dynamics.factor(VecX::Zero(model.nv));
-  const VecX inertia = effective_inertia(model, dynamics);
-  for (int k = 0; k < model.nv; ++k) {
-    if (inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > 1e-15) continue;
-    // Alone it moves something, and together with its neighbours nothing: they turn masses that have no size.
-    const bool alone = !(dynamics.inertia(k) > 1e-15);
-    errors.push_back("joint " + joint_of(model, k) +
-                     (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
-                            : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
-                              "together they can move without inertia: give the bodies an inertia") +
-                     ", or the joint an armature");
-  }
-  return errors;
-}
-
-std::vector<std::string> find_doubts(const Model& model) {
-  std::vector<std::string> doubts;
-  for (const Body& body : model.bodies) {
-    const Mat3& I = body.inertia.about_com;
-    const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(0.5 * (I + I.transpose())).eigenvalues();
-    const double size = p.cwiseAbs().maxCoeff();
-    if (size < 1e-15) continue;  // a point, to rounding
-    if (p[0] < -1e-6 * size)
-      doubts.push_back("body '" + body.name + "': its inertia is not positive: principal moments " + shown(p[0]) +
-                       ", " + shown(p[1]) + ", " + shown(p[2]) + " kg m^2");
-    else if (p[2] > (p[0] + p[1]) * (1 + 1e-3) + 1e-12)
-      doubts.push_back("body '" + body.name + "': its inertia breaks the triangle inequality: " + shown(p[2]) +
-                       " is above " + shown(p[0]) + " + " + shown(p[1]) + " kg m^2");
-  }
-  return doubts;
-}
-
-std::vector<std::string> find_overlaps(const Model& model, const State& start) {
-  Workspace work(model);
-  work.dynamics.compute(start.q, VecX::Zero(model.nv));
-  fill_motions(model, work.dynamics, start.t, 0, work.motions);
-  work.collision.detect(work.motions, {}, {});
-  std::map<std::pair<int, int>, double> deepest;
-  for (const Contact& c : work.collision.contacts())
-    if (c.gap < -1e-4) {
-      double& depth = deepest[{c.geometry_a, c.geometry_b}];
-      depth = std::max(depth, -c.gap);
-    }
-  std::vector<std::pair<double, std::string>> list;
-  for (const auto& [pair, depth] : deepest)
-    list.emplace_back(depth, "'" + model.geometries[at(pair.first)].name + "' and '" +
-                                 model.geometries[at(pair.second)].name + "' overlap at the start by " +
-                                 shown(1000 * depth) + " mm");
-  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> lines;
-  for (const auto& [depth, line] : list) lines.push_back(line);
-  return lines;
-}
 
 std::vector<std::string> dt_advice(const Scene& scene) {
   const Model& model = *scene.model;

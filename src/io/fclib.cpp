@@ -1,6 +1,5 @@
-// Local problems of the frictional-contact library FCLIB: W r + q = u, each contact with its normal first (n, t1, t2).
-// Acary, Bremond, Koziara, Perignon: FCLIB: a collection of discrete 3D frictional contact problems, INRIA RT-444,
-// 2014.
+// Local problems of the frictional-contact library FCLIB [Acary2014]: W r + q = u, each contact with its normal first
+// (n, t1, t2).
 #include "io/problem_file.hpp"
 
 #ifdef TRIBO_HDF5

@@ -1,8 +1,7 @@
 // Small dense systems B x = y that may be singular, solved in three ways, in buffers that only grow.
 //
-//   relaxed:       min 1/2 |B x - y|^2 + 1/2 eps^2 |x|^2, by Householder's QR of (B; eps 1): the condition number is
-//   that
-//                  of the stack, never its square                                                        (ls.1)
+//   relaxed:       min 1/2 |B x - y|^2 + 1/2 eps^2 |x|^2, by Householder's QR of (B; eps 1): the condition
+//                  number is that of the stack, never its square                                          (ls.1)
 //   pivoting:      Gaussian elimination with complete pivoting; where no pivot is left, unknowns are 0   (ls.2)
 //   minimum norm:  the shortest of all least-squares solutions, by QR with column pivoting and QR of what
 //                  that left, transposed                                                                 (ls.3)

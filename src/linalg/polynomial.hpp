@@ -5,8 +5,8 @@
 //   int (y + beta y') = sum_k T_k(x) (s_k y0 + u1_k y0' + u2_k g), and so on                          (polynomial.1)
 // summed by Clenshaw's recurrence b_k = w_k + 2 x b_k+1 - b_k+2, both integrals at once               (polynomial.2)
 // or, even and odd terms apart, in y = 2 x^2 - 1: T_2m(x) = T_m(y), T_2m+1(x) = x V_m(y), V_0 = 1, V_1 = 2 y - 1, with
-// the same recurrence (polynomial.3) L is a bound of the norm of S, rounded up to a quarter power of 2: a function of
-// the state alone.
+// the same recurrence                                                                                 (polynomial.3)
+// L is a bound of the norm of S, rounded up to a quarter power of 2: a function of the state alone.
 #pragma once
 
 #include <array>

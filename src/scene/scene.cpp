@@ -7,7 +7,7 @@
 #include "base/file.hpp"
 #include "base/names.hpp"
 #include "base/problems.hpp"
-#include "diagnosis/advice.hpp"
+#include "scene/model_checks.hpp"
 #include "scene/scene_parts.hpp"
 
 namespace tribo {

@@ -95,7 +95,7 @@ class Run(Case):
 
     def test_text_summary(self):
         result = self.ok("run", self.write("box.toml", BOX), "--out", self.folder / "o")
-        for word in ["box", "rigid", "100 steps", "real time", "19.62 N", "closure", "recording.npz"]:
+        for word in ["box", "rigid", "100 steps", "real time", "19.62 N", "energy balance", "recording.npz"]:
             self.assertIn(word, result.stdout)
         self.assertEqual(result.stderr, "")
 

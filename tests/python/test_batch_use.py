@@ -223,7 +223,7 @@ def test_functions_that_hold_their_batch_are_collected():
     held = []
 
     def controller(world):
-        return lambda t, q, v: held[0].torque[world, 6:]
+        return lambda t, q, v: held[0].torque[world, 6:]  # noqa: F821 (deleted below, held on to by this)
 
     batch = tribo.Batch(tribo.load("solo-standing", controller="none"), 2, 1, controller=controller)
     held.append(batch)

@@ -1,8 +1,6 @@
-// ADMM on the contact problem: (admm.1) to (admm.4) of admm_core.hpp with x the forces, the cones and boxes for the
-// set.
+// ADMM on the contact problem: (admm.1) to (admm.4) of admm_core.hpp with x the forces, the cones and boxes for the set.
 //   CCP   b = g                                                                                    (admm.5)
-//   NCP   b = g + Gamma(c),  c + Gamma(c) = -y, so Gamma = mu |y_T| on the normal, renewed before each iteration
-//   (admm.6)
+//   NCP   b = g + Gamma(c),  c + Gamma(c) = -y, so Gamma = mu |y_T| on the normal, renewed each time   (admm.6)
 // [LeLidec2024, alg. 3; Carpentier2024 for the shift]. Departs from them: the unknowns of a contact are divided by the
 // root of its block's mean diagonal, which leaves the cones as they are and takes most of a mass ratio out of the
 // spectrum. Warm start: z from the guess, y from c at the guess.

@@ -67,7 +67,7 @@ void BoxQp::sides_from(const double* x) {
   }
 }
 
-// x of the free from w = 0, the others on their sides; true where (box.1) holds.
+// x of the free from w = 0, the others on their sides; true where (box_qp.1) holds.
 bool BoxQp::settle(double* x) {
   if (!factor()) return false;
   double largest = 0;
@@ -106,7 +106,7 @@ bool BoxQp::content(int d) const {
   return true;
 }
 
-void BoxQp::direction(int d, double sign) {  // (box.2)
+void BoxQp::direction(int d, double sign) {  // (box_qp.2)
   for (std::size_t a = 0; a < free_.size(); ++a)
     v_[static_cast<int>(a)] = -sign * A_[static_cast<std::ptrdiff_t>(d) * n_ + free_[a]];
   solve_free(v_.data());

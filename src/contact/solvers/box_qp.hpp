@@ -1,9 +1,9 @@
 // Principal pivoting on a box: min 1/2 x^T A x + b^T x,  lower <= x <= upper, A symmetric positive semidefinite.
-//   w = A x + b;   w_i = 0 inside, >= 0 at lower, <= 0 at upper                                     (box.1)
-// [Dantzig and Cottle 1963; Baraff 1994]: indices are taken up one after the other. x_d moves against w_d while those
-// already taken up keep (box.1): the free set C answers with  dx_C = -A_CC^-1 A_Cd,  and whoever meets a bound, or w_i
-// = 0, changes sides                                                                                    (box.2) A_CC
-// never turns singular: an index whose w moves while w_C = 0 is held is independent of C.
+//   w = A x + b;   w_i = 0 inside, >= 0 at lower, <= 0 at upper                                     (box_qp.1)
+// [DantzigCottle1963; Baraff1994]: indices are taken up one after the other. x_d moves against w_d while those already
+// taken up keep (box_qp.1): the free set C answers with
+//   dx_C = -A_CC^-1 A_Cd,   and whoever meets a bound, or w_i = 0, changes sides                      (box_qp.2)
+// A_CC never turns singular: an index whose w moves while w_C = 0 is held is independent of C.
 #pragma once
 
 #include <vector>

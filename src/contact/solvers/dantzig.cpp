@@ -1,5 +1,5 @@
 // Dantzig's principal pivoting for the LCP with a four-sided pyramid [Baraff1994; LeLidec2024, sec. III-A].
-// The bounds of friction are held while the box (box.1) is solved exactly, then renewed from the new normal forces:
+// The bounds of friction are held while the box (box_qp.1) is solved exactly, then renewed from the new normal forces:
 //   |f_x| <= b_x,   b_x <- mu f_N, half of the way where that does not help                        (dantzig.1)
 // Once the sides of all unknowns repeat, they are kept and the friction at its bound is tied to the normal force,
 //   c_i = 0 for i free,  f_t = +-mu f_N for t at its bound                                         (dantzig.2)

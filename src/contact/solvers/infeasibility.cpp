@@ -2,8 +2,8 @@
 //
 // A motion w is admissible if it opens no contact into the other body and keeps every row that no force bound releases:
 //   c = Y w + g:   c_N >= 0,   c_j >= 0, <= 0 or = 0 for rows whose force may grow without bound        (infeasible.1)
-// An admissible motion with c_N > 0 is enough for a solution [Acary, Cadoux, Lemarechal, Malick 2011]; without any
-// there is none, whatever the friction. By Farkas there is none exactly where forces d exist that push without moving
+// An admissible motion with c_N > 0 is enough for a solution [Acary2011]; without any there is none,
+// whatever the friction. By Farkas there is none exactly where forces d exist that push without moving
 // anything, and gain:
 //   d_T = 0,  d_N >= 0,  signs of rows as above,   (G + R) d = 0,   g . d < 0                            (infeasible.2)
 // Such d is what the frictionless problem grows towards when made softer by R = eps diag G and eps goes to 0:

@@ -1,6 +1,6 @@
 // Primal-dual interior-point method for the nonlinear complementarity problem.
 //
-// Coulomb's law as two pairs of cones a contact (as in Howell et al., "Dojo", 2022), c a variable of its own:
+// Coulomb's law as two pairs of cones a contact [Howell2022], c a variable of its own:
 //   (G + R) f + g - c = 0                                                               (ip.1)
 //   f_N c_N = kappa                                                                     (ip.2)
 //   (mu f_N, f_T) o (psi, c_T) = (kappa, 0, 0),   o the product of the second-order cone (ip.3)

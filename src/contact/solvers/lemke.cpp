@@ -1,8 +1,8 @@
 // Lemke's complementary pivoting for the LCP with a friction pyramid of 4, 8 or 16 facets [Lemke1965;
 // AnitescuPotra1997]. The pyramid is the regular polygon around the friction disc, corners v_k; four facets give
 // |f_T|_inf <= mu f_N:
-//   f_T = sum_k b_k v_k,   0 <= b_k ⟂ v_k . c_T + l >= 0,   0 <= l ⟂ mu f_N - sum_k b_k >= 0,   0 <= f_N ⟂ c_N >= 0
-//   (lemke.1)
+//   f_T = sum_k b_k v_k,   0 <= b_k ⟂ v_k . c_T + l >= 0,   0 <= l ⟂ mu f_N - sum_k b_k >= 0,
+//   0 <= f_N ⟂ c_N >= 0                                                                              (lemke.1)
 // Rows: a finite bound is the origin of a variable >= 0, a second one has a multiplier, a free row is the difference of
 // two, and a row whose bounds coincide has no variable:
 //   f = lower + p,  0 <= p ⟂ c + y >= 0,  0 <= y ⟂ upper - lower - p >= 0                           (lemke.2)

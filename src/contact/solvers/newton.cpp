@@ -6,8 +6,8 @@
 //   slip   otherwise:                c+_N = 0,                                                  (newton.3)
 //          (I - N) f+_T + r N c+_T - mu y^ f+_N = f'_T - mu y_N y^,   N = e I - f'_T y^T / |y_T|^2
 //          with y^ = y_T/|y_T|, e = mu y_N/|y_T|, f'_T = f_T shortened to mu y_N
-// (Alart and Curnier's map with the derivative of Hueeber, Stadler and Wohlmuth 2008, eq. 4.12 ff., which keeps the
-// slip block from turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
+// (the map of [AlartCurnier1991] with the derivative of [Hueeber2008, eq. 4.12 ff.], which keeps the slip block from
+// turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
 // has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,

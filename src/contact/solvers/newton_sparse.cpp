@@ -1,10 +1,10 @@
 // Semismooth Newton on bodies instead of contacts: newton.cpp's (newton.1) to (newton.4), each contact's three
-// equations written as  E f+ = rho - P (G f+ + g)  and so as  f+ + D G f+ = e  with  D = E^-1 P,  e = E^-1 (rho - P g)
-// (sparse.1)
+// equations written as  E f+ = rho - P (G f+ + g)  and so as
+//   f+ + D G f+ = e,   D = E^-1 P,   e = E^-1 (rho - P g)                                               (sparse.1)
 //   open   D = 0, e = 0
 //   stick  P = 1, E = sigma + R, rho = sigma f_k
-//   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R), rho = (f'_T - mu y_N y^ + r N sigma f_k,
-//   sigma f_k)
+//   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R),
+//          rho = (f'_T - mu y_N y^ + r N sigma f_k, sigma f_k)
 // One factorisation serves several proximal steps f_k <- f+, which remove what sigma leaves. sigma is 1e-6 of the
 // block's scale: smaller loses digits in 1/sigma, larger takes more steps.
 #include "contact/solvers/newton_sparse.hpp"

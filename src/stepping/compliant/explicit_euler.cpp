@@ -1,6 +1,6 @@
 // Explicit Euler on visco-elastic contact.
-//   v' = v + h vdot,  q+ = q moved along h v + h^2/2 vdot,  vdot = M^-1 (tau - bias + J^T f)  [Hammoud2022, (34)]
-//   (euler.1)
+//   v' = v + h vdot,  q+ = q moved along h v + h^2/2 vdot,  vdot = M^-1 (tau - bias + J^T f)             (euler.1)
+// [Hammoud2022, (34)]
 // Gains and joint damping are taken at the start of the step.
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/steppers.hpp"

@@ -12,17 +12,14 @@
 //
 // Passes. Each solves, then does the first of these that changes something, until none does:
 //   1. a contact or limit with a negative impulse goes out                                         (program.3)
-//   2. a contact that slid before, and whose point would be stopped by less than mu p_N with all else held, rests;
-//   asked
-//      once a step                                                                                 (program.4)
-//   3. a contact at rest with |p_F| > mu_s p_N is held at its limit, p_F = mu_s p_N heading along p_F, so that the
-//   others
-//      carry what it cannot; one that slid before and has come to rest just now slides on where |p_F| > mu_d p_N; dry
-//      friction beyond its bound stays at it                                                       (program.5)
+//   2. a contact that slid before, and whose point would be stopped by less than mu p_N with all else held,
+//      rests; asked once a step                                                                    (program.4)
+//   3. a contact at rest with |p_F| > mu_s p_N is held at its limit, p_F = mu_s p_N heading along p_F, so that
+//      the others carry what it cannot; one that slid before and has come to rest just now slides on where
+//      |p_F| > mu_d p_N; dry friction beyond its bound stays at it                                 (program.5)
 //   4. a contact at its limit whose point moves along the surface after all begins to slide        (program.6)
-//   5. a contact or limit that is out and would penetrate, A p + w < 0, comes in again, once a step; a contact as one
-//   that
-//      slides where its point moves                                                                 (program.7)
+//   5. a contact or limit that is out and would penetrate, A p + w < 0, comes in again, once a step; a contact
+//      as one that slides where its point moves                                                    (program.7)
 // It ends: an item goes out at most twice, comes back once, rests once, meets its limit once and slides once, so there
 // are at most six passes an item, and one.
 #pragma once

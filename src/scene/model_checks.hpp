@@ -1,0 +1,23 @@
+// What a model that was read may still have wrong with it: numbers that no stepper can advance, inertias that no body has,
+// overlaps at the start.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dynamics/dynamics.hpp"
+#include "tribo/state.hpp"
+
+namespace tribo {
+
+/// Limits that are reversed, numbers that are not finite, joints without inertia: what no stepper can advance.
+std::vector<std::string> find_errors(const Model& model, const State& start);
+/// Inertias that no rigid body has.
+std::vector<std::string> find_doubts(const Model& model);
+/// Pairs of geometries that overlap at the start, the deepest first.
+std::vector<std::string> find_overlaps(const Model& model, const State& start);
+
+/// 1 / (M^-1)_kk: the inertia that a torque at coordinate k alone would feel (nv). M must be factored.
+VecX effective_inertia(const Model& model, const Dynamics& dynamics);
+
+}  // namespace tribo
