@@ -102,6 +102,20 @@ void judge_disc(const FrictionDisc& disc, const double* f, const double* c, doub
   r.complementarity = std::max(r.complementarity, std::abs(power + bound * std::sqrt(cc)));
 }
 
+constexpr double pressing = 1e-8;  // of the largest force: what has less is merely listed
+
+// Of what has a force: open gaps of contacts that are merely listed, over dt^2, are no motion.
+double motion_scale(const ContactProblem& problem, const double* f, double least) {
+  const auto g = problem.g();
+  double largest = 0;
+  for (int i = 0; i < problem.nc(); ++i)
+    if (f[3 * i + 2] > least)
+      largest = std::max({largest, std::abs(g[3 * i]), std::abs(g[3 * i + 1]), std::abs(g[3 * i + 2])});
+  for (int j = 3 * problem.nc(); j < problem.size(); ++j)
+    if (std::abs(f[j]) > least) largest = std::max(largest, std::abs(g[j]));
+  return largest + 9.81;
+}
+
 }  // namespace
 
 double Residual::absolute() const { return std::max({primal, dual, complementarity}); }
@@ -113,14 +127,13 @@ double Residual::relative() const {
 Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c, int facets) {
   Residual r;
   const int n = problem.size();
-  double largest_f = 0, largest_g = 0, bad = 0;
+  double largest_f = 0, bad = 0;
   for (int i = 0; i < n; ++i) {
     largest_f = std::max(largest_f, std::abs(f[i]));
-    largest_g = std::max(largest_g, std::abs(problem.g()[i]));
     bad += 0 * (f[i] + c[i]);  // NaN where either is not finite
   }
   r.force_scale = std::max({largest_f, problem.weight, 1e-300});
-  r.motion_scale = largest_g + 9.81;
+  r.motion_scale = motion_scale(problem, f, pressing * r.force_scale);
   for (int i = 0; i < problem.nc(); ++i) {
     const Vec3 fi(f + 3 * i), ci(c + 3 * i);
     const double mu = problem.mu()[i];

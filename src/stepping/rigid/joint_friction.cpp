@@ -13,9 +13,9 @@ constexpr double rounding = 1e-9;  // of a bound, less than what the judge lets 
 
 }  // namespace
 
-JointFriction::JointFriction(const Model& model, bool only_rows)
+JointFriction::JointFriction(const Model& model)
     : friction_(model.joints.friction),
-      always_row_(at(model.nv), only_rows),
+      always_row_(at(model.nv), 0),
       guess_(at(model.nv), Guess::None),
       direction_(at(model.nv), 0),
       patience_(at(model.nv), 0) {

@@ -14,8 +14,7 @@ namespace tribo {
 
 class JointFriction {
  public:
-  /// Only rows where no guess is wanted.
-  JointFriction(const Model& model, bool only_rows);
+  explicit JointFriction(const Model& model);
 
   /// The guesses of a step, from its velocities and from what the last steps had for rows.
   void begin(const State& state);
@@ -26,6 +25,8 @@ class JointFriction {
   /// What a guess adds to the torque of joint k, and to the damping times dt.
   double torque(int k) const { return guess_[at(k)] == Guess::Rubbed ? -direction_[at(k)] * friction_[k] : 0; }
   double damping(int k) const { return held(k) ? infinite : 0; }
+  /// Does it act on joint k without a row?
+  bool guessed(int k) const { return held(k) || guess_[at(k)] == Guess::Rubbed; }
   bool held(int k) const { return guess_[at(k)] == Guess::Held; }
   bool any_held() const { return held_ > 0; }
 

@@ -13,8 +13,8 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-StepRows::StepRows(const Model& model, bool guess)
-    : friction_(model, !guess), saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
+StepRows::StepRows(const Model& model)
+    : friction_(model), saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
 }

@@ -16,8 +16,7 @@ namespace tribo {
 
 class StepRows {
  public:
-  /// guess: dry friction may do without rows.
-  StepRows(const Model& model, bool guess);
+  explicit StepRows(const Model& model);
 
   /// Forgets which drives were at their limits, and guesses what dry friction will do.
   void begin(const State& state);
