@@ -3,7 +3,7 @@
 //   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
 //       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
 // with k the stiffness of joint springs and s their deflection. The bias b is that of the mean velocity,
-//   b = h(q, (v + v_f)/2)                                                                                  (rigid.12)
+//   b = h(q, (v + v_f)/2)              velocity targets in the place of v_f where there are any            (rigid.12)
 // by fixed point: one pass, a second where the first changed more than 1e-6 of the kinetic energy (flight.5). For a
 // single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
@@ -220,7 +220,8 @@ class Rigid final : public Scheme {
     if (start.dt * fastest < slow_turn) return;
     for (int pass = 0; pass < 2; ++pass) {
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-        middle_[k] = 0.5 * (v[k] + v_free_[k]);
+        const bool told = start.actuation.has_target(k);
+        middle_[k] = 0.5 * (v[k] + (told ? start.actuation.target[k] : v_free_[k]));
         change_[k] = v_free_[k];
         rate_[k] = bias_[k];
       }
