@@ -18,8 +18,8 @@ class Pieces {
     for (const ControllerSpec& spec : scene.controllers) controllers_.push_back(spec.make(model_));
     for (VecX* x : {&extra_, &v_free_, &v_new_, &zero_}) x->setZero(model_.nv);
     SolverOptions solver;
-    solver.model = contact_model_from(options.contact_model);
-    solver_ = make_contact_solver(options.solver, solver);
+    solver.model = contact_model_from(options.contact.model);
+    solver_ = make_contact_solver(options.contact.solver, solver);
   }
 
   std::vector<Part> run() {
@@ -52,7 +52,7 @@ class Pieces {
 
   void collide() {
     fill_motions(model_, work_.dynamics, state_.t, dt_, work_.motions);
-    work_.collision.detect(work_.motions, {options_.margin, dt_}, state_.contacts);
+    work_.collision.detect(work_.motions, {options_.contact.margin, dt_}, state_.contacts);
   }
 
   void free_motion() {
@@ -74,7 +74,7 @@ class Pieces {
       if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
       for (double sign : {1.0, -1.0}) {
         const double gap = sign > 0 ? state_.q[b.iq] - p.lower[b.iv] : p.upper[b.iv] - state_.q[b.iq];
-        if (gap < options_.margin) rows_.push_back({b.iv, sign, std::max(gap, 0.0) / (dt_ * dt_), 0, 0, inf});
+        if (gap < options_.contact.margin) rows_.push_back({b.iv, sign, std::max(gap, 0.0) / (dt_ * dt_), 0, 0, inf});
       }
     }
     for (int k = 0; k < model_.nv; ++k)
@@ -126,7 +126,7 @@ class Pieces {
   void solve() {
     for (Solve& s : solves_) {
       s.f = s.guess;
-      solver_->solve(s.problem, options_.tolerance, s.f);
+      solver_->solve(s.problem, options_.contact.tolerance, s.f);
     }
   }
 

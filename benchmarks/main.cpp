@@ -11,9 +11,9 @@
 #include <stdexcept>
 
 #include "breakdown.hpp"
-#include "dynamics/dynamics.hpp"
 #include "runners.hpp"
 #include "timing.hpp"
+#include "tribo/dynamics.hpp"
 
 using namespace tribo;
 using namespace tribo::bench;

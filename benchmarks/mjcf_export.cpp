@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::bench {
 namespace {

@@ -13,9 +13,9 @@ Scene with_options(Scene scene, const StepperOptions& options) {
 
 StepperOptions tribo_options(AuditLevel audit, bool recovery) {
   StepperOptions options;
-  options.tolerance = {.abs = 0, .rel = 1e-6};
+  options.contact.tolerance = {.abs = 0, .rel = 1e-6};
   options.audit = audit;
-  if (!recovery) options.recovery_time = 0;
+  if (!recovery) options.contact.recovery_time = 0;
   return options;
 }
 

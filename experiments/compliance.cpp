@@ -6,6 +6,7 @@
 
 #include "list.hpp"
 #include "problems.hpp"
+#include "tribo/rigid.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -71,7 +72,9 @@ void tangential(const ExperimentOptions& options, const std::vector<double>& sha
     Scene scene = solo_pushed(options, 0.9);
     scene.duration = 0.35;
     if (share > 0)
-      scene.stepper_options.on_problem = [share](ContactProblem& p, const double*) { set_compliance(p, 0, share); };
+      scene.stepper_options.own.as<RigidOptions>().on_problem = [share](ContactProblem& p, const double*) {
+        set_compliance(p, 0, share);
+      };
     Simulation simulation = make_simulation(scene);
     double speed = 0;
     while (simulation.state().t < scene.duration - 1e-9) {

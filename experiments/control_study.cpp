@@ -5,7 +5,7 @@
 
 #include "base/cpu_time.hpp"
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::experiments {
 namespace {

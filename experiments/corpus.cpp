@@ -26,7 +26,7 @@ struct Entry {
 /// Problems of a scene at some of its times.
 void add_scene(std::vector<Entry>& entries, const std::string& name, Scene scene, const std::vector<double>& times) {
   scene.duration = times.back() + scene.dt;
-  scene.stepper_options.tolerance = {0, 1e-10};
+  scene.stepper_options.contact.tolerance = {0, 1e-10};
   const std::vector<Recorded> all = record(scene, 1);
   for (double t : times) {
     const Recorded* nearest = nullptr;

@@ -5,6 +5,7 @@
 
 #include "list.hpp"
 #include "scenes.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -60,7 +61,7 @@ Friction friction(int facets, double angle) {
   problem.weight = gravity;
   SolverOptions options;
   options.model = ContactModel::Lcp;
-  options.facets = facets;
+  options.own = LemkeOptions{facets};
   VecX f = VecX::Zero(3);
   make_contact_solver("lemke", options)->solve(problem, Tolerance{}, f);
   const double along = -(f[0] * std::cos(angle) + f[1] * std::sin(angle));

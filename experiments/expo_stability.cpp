@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/dynamics.hpp"
 #include "list.hpp"
 #include "motions.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::experiments {
 namespace {

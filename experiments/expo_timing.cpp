@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/cpu_time.hpp"
-#include "contact/assembly.hpp"
 #include "dynamics/derivatives.hpp"
-#include "dynamics/dynamics.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
@@ -14,6 +12,8 @@
 #include "list.hpp"
 #include "motions.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/assembly.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -91,7 +91,9 @@ void parts(const ExperimentOptions& options, double time, int repeats, Table& ta
   const double compute = least_us(repeats, [&] { work.dynamics.compute(state.q, state.v); });
   const double factor = least_us(repeats, [&] { work.dynamics.factor(zero); });
   fill_motions(model, work.dynamics, state.t, 2e-3, work.motions);
-  const double detect = least_us(repeats, [&] { work.collision.detect(work.motions, {1e-3, 2e-3}, state.contacts); });
+  const double detect = least_us(repeats, [&] {
+    work.collision.detect(work.motions, {1e-3, 2e-3}, state.memory.contacts);
+  });
   std::vector<Contact> contacts;
   for (const Contact& c : work.collision.contacts())
     if (c.gap < 0) contacts.push_back(c);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/names.hpp"
-
 namespace tribo::experiments {
 namespace {
 
@@ -26,20 +24,13 @@ std::string Method::label() const {
 }
 
 void Method::apply(Scene& scene) const {
-  scene.stepper = stepper;
-  StepperOptions& options = scene.stepper_options;
+  scene.set_stepper(stepper);
   if (model.empty()) return;
   SolverOptions wanted;
   wanted.model = contact_model_from(model);
-  options.contact_model = model;
-  options.solver = solver;
-  if (solver.empty())
-    for (const SolverEntry& entry : contact_solvers())
-      if (std::find(entry.models.begin(), entry.models.end(), wanted.model) != entry.models.end()) {
-        options.solver = entry.name;
-        break;
-      }
-  make_contact_solver(options.solver, wanted);
+  scene.stepper_options.contact.model = model;
+  scene.set_solver(solver.empty() ? default_contact_solver(wanted.model).name : solver);
+  make_contact_solver(scene.stepper_options.contact.solver, wanted);
 }
 
 Method parse_method(const std::string& text) {
@@ -47,10 +38,6 @@ Method parse_method(const std::string& text) {
   if (parts.empty() || parts.size() > 3 || std::find(parts.begin(), parts.end(), "") != parts.end())
     throw InvalidInput("method '" + text + "': must be STEPPER, STEPPER:CONTACT_MODEL or STEPPER:CONTACT_MODEL:SOLVER");
   Method method{parts[0], parts.size() > 1 ? parts[1] : "", parts.size() > 2 ? parts[2] : ""};
-  std::vector<std::string> known;
-  for (const StepperEntry& entry : steppers()) known.push_back(entry.name);
-  if (std::find(known.begin(), known.end(), method.stepper) == known.end())
-    throw InvalidInput("method '" + text + "': " + unknown_name("stepper", method.stepper, known));
   Scene probe;
   try {
     method.apply(probe);

@@ -19,9 +19,8 @@ constexpr double rest_from = 4, end = 5;  // [s]
 
 PendulumRun swing(const ExperimentOptions& options, const PendulumMethod& method, double dt, double duration) {
   Scene scene = scene_of(options, "six-link-pendulum");
-  scene.stepper = method.stepper;
-  scene.stepper_options.momentum.singular = method.singular;
-  scene.stepper_options.momentum.friction_in_program = method.friction_in_program;
+  scene.set_stepper(method.stepper);
+  scene.stepper_options.own = method.options;
   scene.dt = dt;
   Simulation simulation = make_simulation(scene);
   PendulumRun run;

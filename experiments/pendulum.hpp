@@ -11,9 +11,8 @@ namespace tribo::experiments {
 
 struct PendulumMethod {
   std::string key, label, stepper;
-  double dt = 1e-3;  ///< [s]
-  SingularSolve singular = SingularSolve::Pivoting;
-  bool friction_in_program = true;
+  double dt = 1e-3;      ///< [s]
+  Options options = {};  ///< of the stepper
 };
 
 /// A vertex of the last link.

@@ -6,16 +6,29 @@
 #include "list.hpp"
 #include "pendulum.hpp"
 #include "scenes.hpp"
+#include "tribo/momentum.hpp"
 
 namespace tribo::experiments {
 namespace {
 
+MomentumOptions friction_afterwards() {
+  MomentumOptions options;
+  options.friction_in_program = false;
+  return options;
+}
+
+MacroscopicOptions minimum_norm() {
+  MacroscopicOptions options;
+  options.singular = SingularSolve::MinimumNorm;
+  return options;
+}
+
 const std::vector<PendulumMethod> methods = {
     {"momentum", "momentum", "momentum"},
     {"pivoting", "macroscopic, pivoting", "macroscopic"},
-    {"minimum_norm", "macroscopic, minimum norm", "macroscopic", 1e-3, SingularSolve::MinimumNorm},
+    {"minimum_norm", "macroscopic, minimum norm", "macroscopic", 1e-3, minimum_norm()},
     {"relaxed", "relaxed, soft springs", "relaxed"},
-    {"afterwards", "momentum, friction cut afterwards", "momentum", 1e-3, SingularSolve::Pivoting, false},
+    {"afterwards", "momentum, friction cut afterwards", "momentum", 1e-3, friction_afterwards()},
     {"microscopic", "microscopic", "microscopic", 1e-5}};
 
 constexpr double duration = 5;  // [s]
@@ -98,8 +111,8 @@ void trip(const ExperimentOptions& options, Result& result) {
               {"sliding friction", "distance [m]", "rise of the centre [m]", "turned [rad]"}};
   for (const bool inside : {true, false}) {
     Scene scene = scene_of(options, "cube-slide");
-    scene.stepper = "momentum";
-    scene.stepper_options.momentum.friction_in_program = inside;
+    scene.set_stepper("momentum");
+    scene.stepper_options.own.as<MomentumOptions>().friction_in_program = inside;
     const Path path = follow(scene);
     double rise = 0, turned = 0;
     for (Eigen::Index k = 0; k < path.q.cols(); ++k) {

@@ -1,4 +1,5 @@
 #include "problems.hpp"
+#include "tribo/rigid.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace tribo::experiments {
 std::vector<Recorded> record(Scene scene, int every) {
   std::vector<Recorded> kept;
   Recorded best;
-  scene.stepper_options.on_problem = [&](ContactProblem& problem, const double* f) {
+  scene.stepper_options.own.as<RigidOptions>().on_problem = [&](ContactProblem& problem, const double* f) {
     if (problem.nc() == 0 || problem.nc() <= best.problem.nc()) return;
     best.problem = problem;
     best.guess = Eigen::Map<const VecX>(f, problem.size());

@@ -3,6 +3,8 @@
 
 #include "quadruped.hpp"
 #include "scenes.hpp"
+#include "tribo/rigid.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -30,14 +32,14 @@ std::vector<Answers> answers_along(Scene scene, const std::vector<Judged>& solve
   for (const Judged& s : solvers) {
     SolverOptions options;
     options.model = s.model;
-    options.facets = s.facets;
+    if (s.solver == "lemke") options.own = LemkeOptions{s.facets};
     made.push_back(make_contact_solver(s.solver, options));
   }
   std::vector<Answers> answers(solvers.size());
   int seen = 0, count = 0;
   ContactProblem problem;
   VecX f, c;
-  scene.stepper_options.on_problem = [&](ContactProblem& given, const double*) {
+  scene.stepper_options.own.as<RigidOptions>().on_problem = [&](ContactProblem& given, const double*) {
     if (count++ % every != 0 || !given.dense()) return;
     ++seen;
     problem = given;
@@ -118,11 +120,12 @@ void constrain(Scene& scene, const std::shared_ptr<const Reference>& reference, 
   options.target.law = law;
   scene.controllers = {constraint_spec(options)};
   StepperOptions& s = scene.stepper_options;
-  s.contact_model = solving.model;
-  s.solver = solving.solver;
-  s.target_compliance = solving.compliance;
-  s.facets = solving.facets;
-  s.make_solver = solving.make;
+  s.contact.model = solving.model;
+  scene.set_solver(solving.solver);
+  if (solving.solver == "lemke") s.contact.solver_options = LemkeOptions{solving.facets};
+  auto& own = s.own.as<RigidOptions>();
+  own.target_compliance = solving.compliance;
+  own.make_solver = solving.make;
 }
 
 void trot_from_feet(Scene& scene) {

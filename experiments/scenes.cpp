@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/names.hpp"
+#include "tribo/run.hpp"
 
 namespace tribo::experiments {
 namespace {
@@ -75,21 +76,20 @@ Scene pushed_tower(const std::vector<double>& masses) {
 
 void Setup::apply(Scene& scene) const {
   parse_method(method).apply(scene);
-  scene.stepper_options.margin = margin;
-  scene.stepper_options.tolerance = tolerance;
+  scene.stepper_options.contact.margin = margin;
+  scene.stepper_options.contact.tolerance = tolerance;
 }
 
 Path follow(const Scene& scene) {
   Simulation simulation = make_simulation(scene);
   Path path;
   path.dt = scene.dt;
-  const auto steps = std::lround(scene.duration / scene.dt);
-  path.q.resize(7, steps);
-  for (long k = 0; k < steps; ++k) {
-    const StepReport report = simulation.step();
-    if (report.status == StepStatus::NotFinite) break;
+  Run run(simulation, scene.duration);
+  path.q.resize(7, static_cast<Eigen::Index>(run.steps()));
+  while (run.step() && !run.failed()) {
+    const StepReport& report = run.last();
     const VecX& q = simulation.state().q;
-    path.q.col(k) = q.head<7>();
+    path.q.col(static_cast<Eigen::Index>(run.done()) - 1) = q.head<7>();
     path.t.push_back(report.t);
     path.x.push_back(q[0]);
     path.y.push_back(q[1]);

@@ -16,7 +16,7 @@ const std::vector<Setup> setups = {{"ncp:newton", "rigid:ncp:newton"},
 Path drag(const ExperimentOptions& options, const Setup& setup, const Tolerance& tolerance, double dt) {
   Scene scene = scene_of(options, "cube-push");
   setup.apply(scene);
-  scene.stepper_options.tolerance = tolerance;
+  scene.stepper_options.contact.tolerance = tolerance;
   scene.dt = dt;
   return follow(scene);
 }

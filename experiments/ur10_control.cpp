@@ -44,7 +44,7 @@ void without_control(const Scene& scene, Result& result) {
       Scene falling = scene;
       falling.controllers.clear();
       falling.dt = dt;
-      falling.stepper = stepper;
+      falling.set_stepper(stepper);
       falling.stepper_options.audit = AuditLevel::Full;
       Simulation simulation = make_simulation(falling);
       double fastest = 0;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
 #include "stepping/rigid/springs.hpp"
 #include "tribo/controller.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 namespace mujoco_pair {
@@ -91,8 +91,8 @@ struct Pair {
 
   Placement pose(int body, const Placement& X) const {
     if (body >= 0) return dynamics->X_WB(body) * X;
-    const int moved = moved_index(body);
-    return moved >= 0 ? model->moved[at(moved)].pose(0) * X : X;
+    const int k = kinematic_index(body);
+    return k >= 0 ? model->kinematic[at(k)].pose(0) * X : X;
   }
 
   std::string geom_name(int g) const {

@@ -28,7 +28,7 @@ struct Options {
 };
 
 /// What one method made of the scene.
-struct Run {
+struct Result {
   std::string label, status = "done";
   Audit audit;
   VecX q;
@@ -36,9 +36,28 @@ struct Run {
   Series x, y, z;   ///< of the first member's first body [m] over time [s]
 };
 
-Run run(Scene scene, const Method& method, const std::string& out) {
+/// Where a body is, some 400 times over the run.
+class Track final : public Observer {
+ public:
+  Track(Result& result, int body, std::uint64_t every) : result_(result), body_(body), every_(every) {}
+  void observe(Simulation& simulation, const StepReport& report) override {
+    if (ended(report) || seen_++ % every_ != 0) return;
+    const Vec3 p = simulation.body_pose(body_).p;
+    for (auto [series, value] : {std::pair{&result_.x, p.x()}, {&result_.y, p.y()}, {&result_.z, p.z()}}) {
+      series->x.push_back(report.t);
+      series->y.push_back(value);
+    }
+  }
+
+ private:
+  Result& result_;
+  int body_;
+  std::uint64_t every_, seen_ = 0;
+};
+
+Result run(Scene scene, const Method& method, const std::string& out) {
   method.apply(scene);
-  Run r;
+  Result r;
   r.label = method.label();
   r.x.label = r.y.label = r.z.label = r.label;
   Simulation simulation = make_simulation(scene);
@@ -48,34 +67,22 @@ Run run(Scene scene, const Method& method, const std::string& out) {
     for (char& c : folder) c = c == ':' ? '-' : c;
     recorder.emplace((fs::path(out) / folder).string(), scene);
   }
-  const int body = scene.model->members.empty() ? 0 : scene.model->members[0].first_body;
-  const auto steps = std::lround(scene.duration / scene.dt);
-  const long every = std::max(1L, steps / 400);
+  Run steps(simulation, scene.duration);
+  Track track(r, scene.model->members.empty() ? 0 : scene.model->members[0].first_body,
+              std::max<std::uint64_t>(1, steps.steps() / 400));
+  if (recorder) steps.watch(*recorder);
+  steps.watch(track);
   Progress progress(scene.duration);
-  for (long k = 0; k < steps && !signal_received(); ++k) {
-    const auto began = std::chrono::steady_clock::now();
-    const StepReport report = simulation.step();
-    r.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    if (recorder) recorder->push(simulation, report);
-    if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
-      r.status = to_string(report.status);
-      break;
-    }
-    progress.show(report.t);
-    if (k % every != 0) continue;
-    const Vec3 p = simulation.body_pose(body).p;
-    for (auto [series, value] : {std::pair{&r.x, p.x()}, {&r.y, p.y()}, {&r.z, p.z()}}) {
-      series->x.push_back(report.t);
-      series->y.push_back(value);
-    }
-  }
+  while (!signal_received() && steps.step()) progress.show(steps.last().t);
+  if (steps.failed()) r.status = to_string(steps.last().status);
+  r.wall = steps.wall();
   r.audit = simulation.audit();
   r.q = simulation.state().q;
   if (recorder) recorder->finish();
   return r;
 }
 
-Json run_json(const Run& r, const Run& first) {
+Json run_json(const Result& r, const Result& first) {
   const auto steps = static_cast<double>(std::max<std::uint64_t>(1, r.audit.steps));
   const EnergyLines& e = r.audit.energy;
   return {{"method", r.label},
@@ -105,11 +112,11 @@ experiments::Table table_of(const Json& runs, const std::string& scene) {
   return table;
 }
 
-Json panels_json(const std::vector<Run>& runs, const std::string& body) {
+Json panels_json(const std::vector<Result>& runs, const std::string& body) {
   Json panels = Json::array();
-  for (const auto& [axis, series] : {std::pair{"x", &Run::x}, {"y", &Run::y}, {"z", &Run::z}}) {
+  for (const auto& [axis, series] : {std::pair{"x", &Result::x}, {"y", &Result::y}, {"z", &Result::z}}) {
     Json all = Json::array();
-    for (const Run& r : runs) all.push_back({{"label", r.label}, {"x", (r.*series).x}, {"y", (r.*series).y}});
+    for (const Result& r : runs) all.push_back({{"label", r.label}, {"x", (r.*series).x}, {"y", (r.*series).y}});
     panels.push_back({{"title", body + ", " + axis},
                       {"x_label", "time [s]"},
                       {"y_label", std::string(axis) + " [m]"},
@@ -129,7 +136,7 @@ int compare(const Options& options) {
     lock.emplace(options.out);
   }
   catch_signals();
-  std::vector<Run> runs;
+  std::vector<Result> runs;
   for (const Method& method : methods) runs.push_back(run(scene, method, options.out));
   Json json;
   json["scene"] = scene.name;
@@ -141,7 +148,7 @@ int compare(const Options& options) {
   json["machine"] = experiments::machine();
   json["version"] = experiments::version();
   json["runs"] = Json::array();
-  for (const Run& r : runs) json["runs"].push_back(run_json(r, runs[0]));
+  for (const Result& r : runs) json["runs"].push_back(run_json(r, runs[0]));
   const std::string table = experiments::as_text(table_of(json["runs"], scene.name));
   if (!options.out.empty()) {
     json["panels"] = panels_json(runs, scene.model->members.empty() ? "body" : scene.model->members[0].name);
@@ -155,7 +162,7 @@ int compare(const Options& options) {
   else
     std::printf("%s", table.c_str());
   if (const int signal = signal_received()) return 128 + signal;
-  const bool broke = std::any_of(runs.begin(), runs.end(), [](const Run& r) { return r.status != "done"; });
+  const bool broke = std::any_of(runs.begin(), runs.end(), [](const Result& r) { return r.status != "done"; });
   return broke ? failed : done;
 }
 

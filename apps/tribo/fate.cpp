@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
 #include "scene/clearance.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo::app {
 namespace {
@@ -77,7 +77,7 @@ void Fate::watch(Walker& walker, const Simulation& simulation) const {
   if (low || tilt > steepest) walker.fall = Walker::Fall{simulation.state().t, z - level, tilt, low};
 }
 
-void Fate::observe(const Simulation& simulation) {
+void Fate::observe(Simulation& simulation, const StepReport&) {
   for (Walker& walker : walkers_) watch(walker, simulation);
   for (const ContactReport& c : simulation.contacts()) {
     Overlap found{-c.gap, std::min(allowed_[at(c.geometry_a)], allowed_[at(c.geometry_b)]),

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "common.hpp"
+#include "tribo/run.hpp"
 
 namespace tribo::app {
 
-class Fate {
+class Fate : public Observer {
  public:
   explicit Fate(const Scene& scene);
   /// After each step.
-  void observe(const Simulation& simulation);
+  void observe(Simulation& simulation, const StepReport& report) override;
   /// Fields `falls` and `overlap`.
   void add_to(Json& summary) const;
 

@@ -19,7 +19,7 @@ namespace tribo::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using WallClock = std::chrono::steady_clock;
 
 struct Options {
   SceneOptions scene;
@@ -31,8 +31,7 @@ struct Options {
 struct RunEnd {
   std::string status = "done";
   int code = done;
-  double wall = 0;  ///< of the stepping [s]
-  StepReport last;
+  double wall = 0;                        ///< of the stepping [s]
   std::string recording, summary, state;  ///< files written
 };
 
@@ -41,21 +40,15 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness, Fate& fate, double duration,
-                    bool strict) {
+RunEnd step_through(Simulation& simulation, Run& run, double duration, bool strict) {
   RunEnd outcome;
   const double start = simulation.state().t;
-  const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation.dt() - 1e-9));
   Progress progress(duration);
-  const auto began = Clock::now();
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    outcome.last = simulation.step();
-    if (recorder) recorder->push(simulation, outcome.last);
-    witness.observe(simulation, outcome.last);
-    fate.observe(simulation);
-    const StepStatus status = outcome.last.status;
-    if (status == StepStatus::NotFinite || status == StepStatus::Stopped || (strict && broke_policy(outcome.last))) {
-      outcome.status = to_string(outcome.last.status);
+  const auto began = WallClock::now();
+  while (run.step()) {
+    const StepReport& report = run.last();
+    if (ended(report) || (strict && broke_policy(report))) {
+      outcome.status = to_string(report.status);
       outcome.code = failed;
       break;
     }
@@ -66,7 +59,7 @@ RunEnd step_through(Simulation& simulation, Recorder* recorder, Witness& witness
     }
     progress.show(simulation.state().t - start);
   }
-  outcome.wall = std::chrono::duration<double>(Clock::now() - began).count();
+  outcome.wall = std::chrono::duration<double>(WallClock::now() - began).count();
   return outcome;
 }
 
@@ -116,8 +109,8 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
   }
   json["model"] = hex(scene.model->hash());
   json["stepper"] = scene.stepper;
-  json["contact_model"] = scene.stepper_options.contact_model;
-  json["solver"] = scene.stepper_options.solver;
+  json["contact_model"] = scene.stepper_options.contact.model;
+  json["solver"] = scene.stepper_options.contact.solver;
   json["dt"] = simulation.dt();
   json["simulated_time"] = simulated;
   json["end_time"] = simulation.state().t;
@@ -143,6 +136,8 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"infeasible", a.infeasible},
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
+  if (a.gained > 0.01) json["audit"]["gained"] = a.gained;
+  if (a.unresolved > 0) json["audit"]["unresolved"] = a.unresolved;
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
   if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
   if (a.worst_target >= 0)
@@ -188,6 +183,9 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, residual " + number(audit["worst_residual"]) +
                      " at most (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  if (audit.contains("unresolved"))
+    line("turning", "too fast for dt at " + audit["unresolved"].dump() +
+                        " steps: what the scheme added to the energy was taken off");
   if (audit.contains("control_unsolved"))
     line("control", "found no torque at " + audit["control_unsolved"].dump() + " steps, and kept the last one");
   if (audit.contains("forgotten_memories"))
@@ -203,6 +201,9 @@ void print_summary(const Json& j) {
          fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) +
              " J");
     line("energy balance", "error " + number(energy["closure"]) + " (relative to the largest energy or work)");
+    if (audit.contains("gained"))
+      line("gain", "the scheme added " + number(100 * audit["gained"].get<double>()) +
+                       " % of the energy within a second: take a smaller dt");
   } else {
     line("energy", "not audited: stepper.audit is not \"full\"");
   }
@@ -251,9 +252,6 @@ int run(const Options& options) {
   Scene scene = find_scene(options.scene);
   for (const std::string& text : scene.warnings) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", text.c_str());
-  if (!(scene.duration >= 0) || scene.duration / scene.dt > 1e15) {
-    throw InvalidInput("duration is " + shown(scene.duration) + " s; must be >= 0 and at most 1e15 steps of dt");
-  }
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
   if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
@@ -279,7 +277,10 @@ int run(const Options& options) {
   Fate fate(scene);
   Json json;
   try {
-    outcome = step_through(simulation, recorder ? &*recorder : nullptr, witness, fate, scene.duration, options.strict);
+    Run steps(simulation, scene.duration);
+    if (recorder) steps.watch(*recorder);
+    steps.watch(witness).watch(fate);
+    outcome = step_through(simulation, steps, scene.duration, options.strict);
     write_files(options, scene, simulation, fate, recorder, outcome, json);
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());

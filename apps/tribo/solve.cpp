@@ -47,6 +47,17 @@ bool takes_rows(const std::string& solver) {
   return false;
 }
 
+/// What the solver has of the options of the command line and of the file.
+tribo::Options own_options(const std::string& solver, const ProblemFile& file, const Options& options) {
+  const OptionTable& table = contact_solver_entry(solver).options;
+  const std::string owner = "solver '" + solver + "'";
+  tribo::Options own;
+  const int facets = options.facets > 0 ? options.facets : file.facets;
+  if (facets > 0 && table.find("facets")) table.set(own, "facets", facets, owner);
+  if (table.find("line_search")) table.set(own, "line_search", options.line_search, owner);
+  return own;
+}
+
 Answer solve_one(const ProblemFile& file, const std::string& solver, const Options& options) {
   const ContactProblem& problem = file.problem;
   Answer answer;
@@ -57,9 +68,7 @@ Answer solve_one(const ProblemFile& file, const std::string& solver, const Optio
   SolverOptions solver_options;
   solver_options.model = contact_model_from(options.contact_model);
   solver_options.max_iterations = options.max_iterations;
-  if (solver == "lemke")  // the others know four facets only
-    solver_options.facets = options.facets > 0 ? options.facets : file.facets > 0 ? file.facets : 4;
-  solver_options.line_search = options.line_search == "exact" ? LineSearch::Exact : LineSearch::Armijo;
+  solver_options.own = own_options(solver, file, options);
   const auto method = make_contact_solver(solver, solver_options);
   if (problem.nr() > 0 && !takes_rows(solver)) {
     answer.refused = true;
@@ -81,11 +90,10 @@ Answer solve_one(const ProblemFile& file, const std::string& solver, const Optio
   answer.c.resize(problem.size());
   problem.velocity(answer.lambda.data(), answer.c.data());
   // Judged here, whatever the solver says of itself.
-  answer.residual = judge(problem, solver_options.model, answer.lambda.data(), answer.c.data(), solver_options.facets);
+  answer.residual = judge(problem, solver_options.model, answer.lambda.data(), answer.c.data(), method->facets());
   answer.ncp = judge(problem, ContactModel::Ncp, answer.lambda.data(), answer.c.data()).absolute();
   answer.ccp = judge(problem, ContactModel::Ccp, answer.lambda.data(), answer.c.data()).absolute();
-  answer.lcp =
-      judge(problem, ContactModel::Lcp, answer.lambda.data(), answer.c.data(), solver_options.facets).absolute();
+  answer.lcp = judge(problem, ContactModel::Lcp, answer.lambda.data(), answer.c.data(), method->facets()).absolute();
   answer.internal = problem.size() <= largest_spectrum ? experiments::internal_force(problem, answer.lambda)
                                                        : std::numeric_limits<double>::quiet_NaN();
   answer.converged = report.status == SolveStatus::Converged && tolerance.met(answer.residual);
@@ -227,11 +235,7 @@ std::vector<std::string> solver_names(const Options& options) {
   for (std::string name; std::getline(list, name, ',');)
     if (!name.empty()) names.push_back(name);
   if (!names.empty()) return names;
-  // The first solver of the table that knows the law.
-  for (const SolverEntry& entry : contact_solvers()) {
-    if (std::find(entry.models.begin(), entry.models.end(), model) != entry.models.end()) return {entry.name};
-  }
-  throw InvalidInput("no solver knows the contact model '" + options.contact_model + "'");
+  return {default_contact_solver(model).name};
 }
 
 int solve(const Options& options) {

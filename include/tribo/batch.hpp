@@ -57,12 +57,13 @@ class Batch {
   std::span<const WorldStatus> status() const;  ///< (worlds)
   std::string reason(int world) const;          ///< of a failure; "" where there is none
 
-  /// Back to the start of the scene, or to any state of its model: it fits every world, whatever its parameters.
-  /// Targets are those of the scene again, torques zero, controllers remember what the state says. InvalidInput for a
-  /// world that is not there, here and below.
+  /// Back to the start of the scene, or to a state of the world's model; worlds with other masses or friction have another
+  /// one, and refuse it unless they are to adopt it: coordinates, velocities and memory as they are. Targets are those of
+  /// the scene again, torques zero, controllers remember what the state says. InvalidInput for a world that is not there,
+  /// here and below.
   /// forgotten_memory(state, scene().stepper) says what it loses there.
   void reset(int world);
-  void set_state(int world, const State& state);
+  void set_state(int world, const State& state, bool adopt = false);
   State state(int world) const;
   std::uint64_t hash(int world) const;
   /// The world begins anew with these parameters.

@@ -1,4 +1,4 @@
-// A contact between two geometries, what is remembered of it from step to step, and what is reported of it.
+// A contact between two geometries, and what is reported of it.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,15 @@ enum class ContactMode : std::uint8_t { Open, Stick, Slip, Impact };
 struct Contact {
   std::uint64_t id = 0;  ///< survives steps: pair of geometries and feature
   int geometry_a = -1, geometry_b = -1;
-  int body_a = -1, body_b = -1;  ///< -1: fixed to the world; below: moved bodies, see moved_body()
+  int body_a = -1, body_b = -1;  ///< -1: fixed to the world; below: kinematic bodies, see kinematic_body()
   int surface = 0;               ///< for Model::surface: how the two meet
   Vec3 p_WC = Vec3::Zero();      ///< point, midway between the surfaces [m]
   Mat3 R_WC = Mat3::Identity();  ///< axes t1, t2, n as columns
   double gap = 0;                ///< phi, negative where they overlap [m]
-  Vec3 v_given = Vec3::Zero();   ///< the part of b's velocity relative to a that moved bodies give, at p, in W [m/s]
-  Vec3 w_given = Vec3::Zero();   ///< the same of its turning [rad/s]
-};
-
-/// Part of the State: lets anchors, tangents and warm starts find their contact again.
-struct ContactMemory {
-  std::uint64_t id = 0;
-  Vec3 f = Vec3::Zero();       ///< last force, in C [N]
-  Vec3 t1 = Vec3::UnitX();     ///< last first tangent, in W
-  Vec3 anchor = Vec3::Zero();  ///< of compliant and momentum contact, on a: in its frame, in W where a is fixed [m]
-  Vec3 point = Vec3::Zero();   ///< what the anchor holds: a point of b, in its frame [m]
-  double rest = 0;             ///< gap at which a compliant contact carries no load [m]
-  ContactMode mode = ContactMode::Open;
-  bool touched = false;  ///< carried force, or was closed, in the last step
+  /// From p to the points of a and b that touch, where the two meet only within the step; else zero [m].
+  Vec3 arm_a = Vec3::Zero(), arm_b = Vec3::Zero();
+  Vec3 v_given = Vec3::Zero();  ///< the part of b's velocity relative to a that kinematic bodies give, at p, in W [m/s]
+  Vec3 w_given = Vec3::Zero();  ///< the same of its turning [rad/s]
 };
 
 /// The same for every stepper.

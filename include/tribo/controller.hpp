@@ -1,6 +1,8 @@
 // Control: reads the state, writes the Actuation that the steppers read.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "tribo/actuation.hpp"
 #include "tribo/model.hpp"
+#include "tribo/options.hpp"
 #include "tribo/reference.hpp"
 #include "tribo/state.hpp"
 
@@ -29,6 +32,22 @@ class Controller {
   virtual void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                        Actuation& actuation) = 0;
 };
+
+/// What `[controller] name` may be.
+struct ControllerEntry {
+  std::string name;
+  std::string summary;       ///< one line for `tribo list controllers`
+  OptionTable options = {};  ///< its keys in [controller]
+  /// A controller of one member of the model, by its index. Null where the library makes it from more than plain
+  /// options: see the makers below.
+  std::function<std::unique_ptr<Controller>(const Model&, int member, const Options&)> make = {};
+};
+/// In the order in which they were registered, those of the library first.
+const std::deque<ControllerEntry>& controllers();
+const ControllerEntry& controller_entry(const std::string& name);
+/// Adds a controller to the table, for scenes, lists and pages. Before it is used, and not from two threads at once.
+/// InvalidInput where the name is taken.
+void register_controller(ControllerEntry entry);
 
 /// Of the torque or force of each joint; empty: those of the model. Shape (nv of the member).
 struct EffortLimits {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/run.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {
@@ -36,15 +37,15 @@ struct Finding {
 };
 
 /// What is to be kept of a run so that it can be explained: shown every step, it keeps the first of each kind.
-class Witness {
+class Witness : public Observer {
  public:
   explicit Witness(const Scene& scene);
-  ~Witness();
+  ~Witness() override;
   Witness(Witness&&) noexcept;
   Witness& operator=(Witness&&) noexcept;
 
   /// After each step. Allocates only when it sees something for the first time.
-  void observe(const Simulation& simulation, const StepReport& report);
+  void observe(Simulation& simulation, const StepReport& report) override;
   /// The likely first cause first; empty where nothing was seen that explains trouble.
   std::vector<Finding> explain() const;
   /// The same as text.

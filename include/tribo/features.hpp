@@ -17,7 +17,7 @@ enum class Feature {
   Connect,
   Weld,
   JointEquality,
-  MovedBodies,
+  KinematicBodies,
   Restitution,
   NormalCompliance,
   TorsionalFriction,

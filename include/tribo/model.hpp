@@ -13,8 +13,8 @@
 
 #include "tribo/actuator.hpp"
 #include "tribo/equality.hpp"
+#include "tribo/kinematic_body.hpp"
 #include "tribo/material.hpp"
-#include "tribo/moved_body.hpp"
 #include "tribo/shape.hpp"
 #include "tribo/types.hpp"
 
@@ -76,7 +76,7 @@ struct CollisionPair {
 
 /// A named place on a body: feet, sensors, tools.
 struct Frame {
-  std::string name;
+  std::string name;  ///< "robot/frame"
   int body = -1;
   Placement X_BF;
 };
@@ -94,6 +94,19 @@ struct Member {
   std::map<std::string, VecX> controls;  ///< of the actuators, by the name of the pose they belong to
 };
 
+/// What a name stands for: a point to push, a pose to ask for.
+struct Place {
+  int body = -1;       ///< index in Model::bodies; -1: the world; kinematic_body(k): a kinematic body
+  Placement X_BP;      ///< of a frame on its body; the identity for a body
+  bool frame = false;  ///< the name is that of a frame
+};
+
+/// Factors on a model, for worlds that differ a little.
+struct ModelFactors {
+  double mass = 1;      ///< on the mass and inertia of every body [-], > 0
+  double friction = 1;  ///< on every coefficient of friction [-], >= 0
+};
+
 class Model {
  public:
   std::vector<Body> bodies;
@@ -104,7 +117,7 @@ class Model {
   std::vector<Member> members;
   JointProperties joints;
   std::vector<Equality> equalities;
-  std::vector<MovedBody> moved;
+  std::vector<KinematicBody> kinematic;
   std::vector<CollisionPair> pairs;         ///< explicitly added
   MixingRule mixing = MixingRule::Minimum;  ///< of materials whose pair is not given
   Vec3 gravity{0, 0, -9.81};                ///< [m/s^2]
@@ -124,13 +137,22 @@ class Model {
   double mass() const;  ///< of all that moves [kg]
   int actuated(int iv) const { return joints.effort_limit[iv] > 0; }
 
-  /// Index by name; InvalidInput lists the known names and the nearest one.
+  /// Index by name: "robot/link" always, "link" where one name alone ends so. InvalidInput lists the names that it could
+  /// mean, or the known ones and the nearest.
   int member(const std::string& name) const;
   int frame(const std::string& name) const;
-  int body(const std::string& name) const;
+  int body(const std::string& name) const;  ///< kinematic_body(k) for a kinematic one
+  int geometry(const std::string& name) const;
+  /// A robot or an object (its first body), a body or a frame, the first of these that is called so.
+  Place place(const std::string& name) const;
+
+  /// The same with other masses and friction, and another hash where a factor is not 1. InvalidInput for a factor out of
+  /// range.
+  Model scaled(const ModelFactors& factors) const;
 
  private:
   friend class ModelBuilder;
+  std::uint64_t computed_hash() const;               // of all that changes the motion
   std::vector<SurfacePair> surfaces_;                ///< (materials x materials), then those of pairs
   std::vector<std::pair<int, int>> excluded_;        ///< sorted pairs of bodies
   std::vector<std::pair<int, int>> apart_;           ///< sorted pairs of geometries that do not meet
@@ -166,7 +188,7 @@ class ModelBuilder {
   /// Bodies and joints that it names must have been added.
   void add_equality(Equality equality);
   /// Returns what Geometry::body takes for it.
-  int add_moved_body(MovedBody body);
+  int add_kinematic_body(KinematicBody body);
   /// A free object of one shape, of uniform density, with its frame at the centre of mass.
   int add_object(const std::string& name, ShapeKind kind, const Vec3& size, double mass, int material);
   /// The floor: a half-space fixed to the world.
@@ -177,7 +199,7 @@ class ModelBuilder {
 
  private:
   using ContactClass = std::pair<std::uint32_t, std::uint32_t>;  // type, affinity
-  void check_body(int body, const std::string& owner) const;     // of a tree, moved, or -1 for the world
+  void check_body(int body, const std::string& owner) const;     // of a tree, kinematic, or -1 for the world
   void check_geometry(int geometry, const std::string& owner) const;
   void check_material(int material, const std::string& owner) const;
   void check_springs() const;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/run.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {
@@ -24,16 +25,16 @@ struct RecordingRequest {
   std::vector<Override> settings;
 };
 
-class Recorder {
+class Recorder : public Observer {
  public:
   /// InvalidInput where the folder cannot be made, or another writes to it: the message names who does, and since when.
   /// A recording.partial that a killed run left is moved aside.
   Recorder(const std::string& folder, const Scene& scene, const RecordingRequest& request = {});
-  ~Recorder();
+  ~Recorder() override;
   Recorder(Recorder&&) noexcept;
 
   /// Records the step where its time has come.
-  void push(const Simulation& simulation, const StepReport& report) {
+  void observe(Simulation& simulation, const StepReport& report) override {
     push(simulation.state(), simulation.torque(), simulation.contacts(), report);
   }
   void push(const State& state, const VecX& torque, const std::vector<ContactReport>& contacts,

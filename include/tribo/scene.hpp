@@ -25,12 +25,6 @@ struct ControllerSpec {
   std::optional<PdOptions> pd;  ///< of 'pd'
 };
 
-/// What `[controller] name` may be.
-struct ControllerEntry {
-  std::string name, summary;
-};
-std::vector<ControllerEntry> controllers();
-
 /// Everything that a scene says. Model and start are ready to run.
 struct Scene {
   std::string name;
@@ -46,6 +40,11 @@ struct Scene {
   RecordOptions record;
   std::vector<std::string> warnings;  ///< what the user should know before a run
   std::vector<std::string> log;       ///< what was made of the files, a line each
+
+  /// Another stepper, with its default options; nothing where it is this one. InvalidInput for an unknown name.
+  void set_stepper(const std::string& name);
+  /// Another contact solver, likewise.
+  void set_solver(const std::string& name);
 };
 
 /// `path.key=value` of the command line, applied before the scene is read.

@@ -58,7 +58,7 @@ class Sensors final : public Controller {
   SensorReading read(std::span<const double> memory) const;
 
  private:
-  static constexpr int head_ = 7;  // generator (2), samples taken, time and velocity of the last one
+  static constexpr int head_ = 8;  // generator (2), samples taken, time and velocity of the last one, its period
   void sample(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory, double* out);
   const SensorError& error(int channel) const;
 

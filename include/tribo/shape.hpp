@@ -20,7 +20,7 @@ enum class ShapeKind {
   Convex,      ///< the hull of vertices
   Cylinder,    ///< size.x = radius, size.z = half length of the axis (along z)
   Ellipsoid,   ///< size = half axes
-  HeightField  ///< terrain; solid below its surface; fixed to the world or to a moved body
+  HeightField  ///< terrain; solid below its surface; fixed to the world or to a kinematic body
 };
 
 /// A convex polyhedron. Faces are counter-clockwise seen from outside.
@@ -48,7 +48,7 @@ struct Inertia {
 
 struct Geometry {
   std::string name;
-  int body = -1;    ///< index in Model::bodies; -1: fixed to the world; moved_body(k): to a moved body
+  int body = -1;    ///< index in Model::bodies; -1: fixed to the world; kinematic_body(k): to a kinematic body
   int member = -1;  ///< robot or object that it belongs to; -1: the surroundings
   ShapeKind kind = ShapeKind::Sphere;
   Placement X_BG;                              ///< frame of the shape in the frame of the body

@@ -7,22 +7,11 @@
 #include <vector>
 
 #include "tribo/controller.hpp"
+#include "tribo/push.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
 namespace tribo {
-
-/// A force on a point of a body and a torque, over a time; both linear in time from start to end.
-struct Push {
-  int body = 0;
-  Vec3 point = Vec3::Zero();       ///< in the frame of the body [m]
-  Vec3 force = Vec3::Zero();       ///< in W, at start [N]
-  Vec3 force_end = Vec3::Zero();   ///< in W, at start + duration [N]
-  Vec3 torque = Vec3::Zero();      ///< in W, at start [N m]
-  Vec3 torque_end = Vec3::Zero();  ///< in W, at start + duration [N m]
-  double start = 0;                ///< [s]
-  double duration = 0;             ///< [s]
-};
 
 /// What a run amounted to: worst of each law, energy ledger, solver effort.
 struct Audit {
@@ -37,6 +26,10 @@ struct Audit {
   std::uint64_t iterations = 0;  ///< of the contact solver
   double worst_residual = 0;     ///< relative
   std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
+  std::uint64_t unresolved = 0;  ///< steps at which a tree turned too fast for dt, see StepReport
+  double gained =
+      0;  ///< most that the scheme itself added within a second, over the largest kinetic and elastic energy
+          ///< in it [-]; by full seconds, and where a run ends by itself
   std::uint64_t unsolved = 0;          ///< steps at which a controller found no answer
   std::uint64_t gave_way = 0;          ///< steps on which a velocity target was missed by more than 1e-4
   double target_miss = 0;              ///< largest, in absolute value [rad/s] or [m/s]

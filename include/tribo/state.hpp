@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/contact.hpp"
+#include "tribo/contact_memory.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo {
@@ -17,25 +17,28 @@ struct Random {
   double uniform();  ///< in [0, 1)
 };
 
-/// The steppers that give the fields of ContactMemory one meaning; those of another family would misread them.
-enum class MemoryFamily : std::uint8_t {
-  Unknown,    ///< of a file that does not say
-  Rigid,      ///< forces and modes
-  Compliant,  ///< springs: anchors, and the gap at which they are at rest
-  Momentum    ///< referential points, and the gap of the step before
+/// Time counted in steps, so that the ticks of the millionth second are as exact as those of the first.
+struct Clock {
+  double start = 0;         ///< [s]
+  double dt = 0;            ///< of the steps that it counts; 0: none yet [s]
+  std::uint64_t steps = 0;  ///< since start
+
+  double time() const { return start + static_cast<double>(steps) * dt; }  ///< [s]
+  /// Begins anew at t, unless it is there already and counts steps of dt.
+  void set(double t, double dt);
+  /// Number of the period that t lies in, from t = 0 on. Counted in steps where the period is a multiple of dt, so that no
+  /// tick slips by a rounding of t.
+  std::int64_t period_number(double period) const;
 };
-std::string to_string(MemoryFamily family);
 
 struct State {
-  std::uint64_t model = 0;              ///< hash of the model it belongs to
-  std::uint64_t step = 0;               ///< steps taken
-  double t = 0;                         ///< [s]
-  VecX q;                               ///< (nq)
-  VecX v;                               ///< (nv)
-  VecX tau;                             ///< torque held between ticks of the controllers (nv) [N m] or [N]
-  std::vector<ContactMemory> contacts;  ///< of contacts and joint rows, sorted by id
-  /// Of the stepper that wrote contacts; says nothing where there are none.
-  MemoryFamily family = MemoryFamily::Unknown;
+  std::uint64_t model = 0;      ///< hash of the model it belongs to
+  std::uint64_t step = 0;       ///< steps taken
+  double t = 0;                 ///< [s]
+  Clock clock;                  ///< that t is read from; set anew where t or the time step is another
+  VecX q;                       ///< (nq)
+  VecX v;                       ///< (nv)
+  Memory memory;                ///< of contacts and joint rows
   std::vector<double> control;  ///< memory of the controllers, in their order
   Random random;
 
@@ -47,8 +50,7 @@ std::uint64_t hash(const State& state);
 
 /// Whole or not at all, see docs/quickstart.md. InvalidInput where it cannot be written.
 void save_state(const State& state, const std::string& path);
-/// InvalidInput where the file is broken or belongs to another model. Files of before families were told are read, with
-/// an unknown one.
+/// InvalidInput where the file is broken, of another version, or belongs to another model.
 State load_state(const Model& model, const std::string& path);
 
 }  // namespace tribo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -13,13 +14,14 @@
 #include "tribo/contact_solver.hpp"
 #include "tribo/features.hpp"
 #include "tribo/model.hpp"
+#include "tribo/options.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
 
 struct Workspace;  // src/stepping/workspace.hpp: dynamics, contacts, buffers
-struct Outcome;    // src/stepping/step.hpp: what a step found
-class Scheme;      // src/stepping/step.hpp: one way to cross a step
+struct Outcome;    // tribo/step.hpp: what a step found
+class Scheme;      // tribo/step.hpp: one way to cross a step
 
 enum class StepStatus {
   Ok,
@@ -76,105 +78,41 @@ struct StepReport {
   int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
   int substeps = 1;          ///< that the step was divided into
+  int unresolved = 0;        ///< trees that turned too fast for dt: energy that the scheme had added was taken off
   EnergyLines energy;        ///< AuditLevel::Full only
 };
 
 enum class AuditLevel { Off, Laws, Full };
 
-/// Where the anchor of a compliant contact is set at first touch.
-enum class AnchorRule {
-  Surface,        ///< on the surface; the step is split at the crossing time of each new contact
-  Detected,       ///< where the overlap is first seen, depth included [Hammoud2022]
-  SurfaceUnsplit  ///< on the surface, however deep the point already is: creates energy
-};
-
-/// How the anchor of a slipping contact moves.
-enum class SlipAnchor {
-  Drawn,       ///< as spring and damper together draw it: friction has one limit for small steps
-  Set,         ///< each step to where the spring alone gives the friction; the damper acts beside it
-  SetUndamped  ///< the same, without the damper
-};
-
-enum class ExponentialMethod {
-  Auto,    ///< Modal where damping is proportional to stiffness, else Full
-  Modal,   ///< closed form in the modes of K^1/2 G K^1/2
-  Full,    ///< scaling and squaring of the augmented matrix
-  Reduced  ///< one Pade approximant of fixed order, no scaling
-};
-
-/// What implicit Euler does where Newton's method does not converge.
+/// What a stepper does where its own iteration does not converge.
 enum class FailurePolicy {
   Report,   ///< takes the step and says Unconverged
   Substep,  ///< halves the step, down to 1/64; Unconverged where that does not help
   Stop      ///< leaves the state and says Stopped
 };
 
-/// Of the compliant steppers: explicit-euler, runge-kutta, implicit-euler, exponential.
-struct CompliantOptions {
-  AnchorRule anchor = AnchorRule::Surface;
-  SlipAnchor slip = SlipAnchor::Drawn;
-  bool bilateral = false;        ///< contacts pull as they push, without a friction cone
-  double accuracy = 0;           ///< largest error of q or v by a step, from two half steps; 0: fixed steps
-  double limit_stiffness = 1e3;  ///< of joint limits [N m/rad] or [N/m], > 0
-  double limit_damping = 1;      ///< [N m s/rad] or [N s/m], >= 0
-  ExponentialMethod method = ExponentialMethod::Auto;
-  int order = 3;                   ///< of ExponentialMethod::Reduced: 1, 2, 3, 5 or 7
-  bool project_only = false;       ///< exponential: forces outside the cone are cut, and nothing is solved again
-  bool midpoint = false;           ///< exponential: M, J and the bias are those of the middle of the step: order 2
-  bool events = false;             ///< exponential: a substep ends where a contact slips, sticks again or lets go
-  int max_newton = 30;             ///< iterations of implicit Euler a step
-  int max_halvings = 20;           ///< of its line search
-  double regularisation = 1e-10;   ///< first tried where its matrix is singular; up to 1e-3, relative
-  double newton_tolerance = 1e-6;  ///< largest error of a velocity [m/s] or [rad/s]
-  FailurePolicy failure = FailurePolicy::Substep;
-};
-
-/// How the macroscopic stepper takes a singular system.
-enum class SingularSolve {
-  Pivoting,    ///< elimination without regularisation: unknowns without a pivot are 0
-  MinimumNorm  ///< the shortest of all solutions
-};
-
-/// Of the steppers momentum, relaxed, macroscopic and microscopic. Times dt and over the model's own inertias, so that
-/// the defaults hold for masses from grams to tons.
-struct MomentumOptions {
-  double relaxation = 1e-2;   ///< sqrt(lambda) over the mean diagonal of A [-], > 0
-  double compensation = 0.1;  ///< k dt: share of a displacement that a step undoes [-], 0 to 1
-  double soft_spring = 0.1;   ///< of `relaxed`: frequency of its spring-dampers times dt [-], >= 0
-  double ramp = std::numeric_limits<double>::quiet_NaN();  ///< k_w [s/m], > 0; inf: none; NaN: the stepper's own
-  bool friction_in_program = true;  ///< sliding friction acts while the normals are solved; false: it is set afterwards
-  SingularSolve singular = SingularSolve::Pivoting;
-};
-
-/// The rigid stepper's rule for trees that nothing touches.
-enum class SmoothScheme {
-  Euler,    ///< semi-implicit, of first order
-  Midpoint  ///< of second order, for trees fixed to the world; a second pass of the dynamics
-};
-
-struct StepperOptions {
-  std::string contact_model = "ncp";
+/// How contact problems are solved, by the steppers that solve them: [contact] of a scene.
+struct ContactOptions {
+  std::string model = "ncp";  ///< contact model
   std::string solver = "newton";
+  Options solver_options;  ///< its own; empty: its defaults
   Tolerance tolerance;
   int max_iterations = 10000;
   bool warm_start = true;
   double recovery_time = 0.05;  ///< time constant of the removal of overlap [s]; 0: none
   double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
-  /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
-  /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
-  double target_compliance = 1e-6;
-  int facets = 4;                              ///< of the friction pyramid of lemke: 4, 8 or 16
-  LineSearch line_search = LineSearch::Exact;  ///< of the primal Newton methods
-  double compliance_ratio = 1e-3;              ///< R over the diagonal of G in primal-newton-mujoco [-]
-  SmoothScheme smooth = SmoothScheme::Euler;
-  AuditLevel audit = AuditLevel::Full;
-  CompliantOptions compliant;
-  MomentumOptions momentum;
-  /// Rigid stepper: called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
-  std::function<void(ContactProblem& problem, const double* f)> on_problem;
-  /// Rigid stepper: a solver that is in no table, instead of the named one; it gets a dense G. For studies.
-  std::function<std::unique_ptr<ContactSolver>()> make_solver;
 };
+/// Its fields, but for solver_options.
+const OptionTable& contact_options();
+
+/// What every stepper is made from.
+struct StepperOptions {
+  AuditLevel audit = AuditLevel::Full;
+  ContactOptions contact;
+  Options own;  ///< of the stepper: RigidOptions, ExponentialOptions, …; empty: its defaults
+};
+/// Those that every stepper has: audit.
+const OptionTable& stepper_options();
 
 /// Advances a state by a scheme. What a step found stays until the next one.
 class Stepper {
@@ -199,16 +137,23 @@ class Stepper {
 
 struct StepperEntry {
   std::string name;
-  std::string summary;
-  std::unique_ptr<Scheme> (*make)(const Model&, const StepperOptions&);
-  MemoryFamily memory;        ///< which memory of contacts it reads and writes
-  std::vector<Feature> uses;  ///< models with other features are refused
-  bool targets = false;       ///< solves the velocity targets of the Actuation
+  std::string summary;  ///< one line for `tribo list steppers`
+  std::function<std::unique_ptr<Scheme>(const Model&, const StepperOptions&)> make;
+  MemoryFamily memory = MemoryFamily::Unknown;  ///< which memory of contacts it reads and writes
+  std::vector<Feature> uses;                    ///< models with other features are refused
+  OptionTable options = {};                     ///< its own
+  bool targets = false;                         ///< solves the velocity targets of the Actuation
+  bool implicit_gains = true;                   ///< takes the gains of the Actuation at the end of the step
+  bool explicit_contact = false;  ///< takes stiff contact forces as they are at the start: dt must follow them
 };
 
-const std::vector<StepperEntry>& steppers();
+/// In the order in which they were registered, those of the library first.
+const std::deque<StepperEntry>& steppers();
 const StepperEntry& stepper_entry(const std::string& name);
-/// InvalidInput where the stepper does not use a feature of the model.
+/// Adds a stepper to the table, for scenes, lists and pages. Before it is used, and not from two threads at once.
+/// InvalidInput where the name is taken.
+void register_stepper(StepperEntry entry);
+/// InvalidInput where the stepper does not use a feature of the model, or an option is out of its bounds.
 std::unique_ptr<Stepper> make_stepper(const std::string& name, const Model& model, const StepperOptions& options);
 std::string to_string(StepStatus status);
 

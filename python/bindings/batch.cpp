@@ -174,11 +174,11 @@ void bind_batch(nb::module_& m) {
           "_reset", [](FunctionBatch& b, int world) { b.reset(world); }, "world"_a)
       .def(
           "_set_state",
-          [](FunctionBatch& b, int world, const State& s) {
+          [](FunctionBatch& b, int world, const State& s, bool adopt) {
             warn_forgotten(s, b.scene().stepper);
-            b.set_state(world, s);
+            b.set_state(world, s, adopt);
           },
-          "world"_a, "state"_a)
+          "world"_a, "state"_a, "adopt"_a)
       .def(
           "state", [](const FunctionBatch& b, nb::handle world) { return b.state(checked(b, world)); }, "world"_a,
           nb::sig("def state(self, world: int) -> State"), "A copy of the state of a world.")

@@ -4,8 +4,8 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
-#include "dynamics/dynamics.hpp"
 #include "readers/mesh_file.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo::python {
@@ -29,8 +29,8 @@ Poses poses(const Model& model, const VectorIn& q) {
   return stacked(model.bodies.size(), [&](std::size_t b) { return dynamics.X_WB(static_cast<int>(b)); });
 }
 
-Poses moved_poses(const Model& model, double t) {
-  return stacked(model.moved.size(), [&](std::size_t k) { return model.moved[k].pose(t); });
+Poses kinematic_poses(const Model& model, double t) {
+  return stacked(model.kinematic.size(), [&](std::size_t k) { return model.kinematic[k].pose(t); });
 }
 
 /// The velocity that brings q0 to q1 in one second (nv).
@@ -243,9 +243,9 @@ void bind_model(nb::module_& m) {
           },
           "member"_a, "name"_a, "A named configuration of a member (nq of the member).")
       .def("poses", poses, "q"_a, "Poses of every body in the world at q (bodies x 4 x 4) [m].")
-      .def(
-          "moved_poses", moved_poses, "t"_a,
-          "Poses of every moved body in the world at a time [s] (moved bodies x 4 x 4) [m]; body -2 - k of geometries.")
+      .def("kinematic_poses", kinematic_poses, "t"_a,
+           "Poses of every kinematic body in the world at a time [s] (kinematic bodies x 4 x 4) [m]; body -2 - k of "
+           "geometries.")
       .def("difference", difference, "q0"_a, "q1"_a, "The velocity that brings q0 to q1 in one second (nv).")
       .def("body", &Model::body, "name"_a, "Index of a body by name.")
       .def("frame", &Model::frame, "name"_a, "Index of a frame by name.")

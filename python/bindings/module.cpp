@@ -3,6 +3,7 @@
 #include "extras.hpp"
 #include "readers/data_folders.hpp"
 #include "scene/find_scene.hpp"
+#include "tribo/contact_law.hpp"
 
 namespace tribo::python {
 namespace {
@@ -13,6 +14,15 @@ nb::dict listed(const Table& table) {
   nb::dict names;
   for (const auto& entry : table) names[entry.name.c_str()] = entry.summary;
   return names;
+}
+
+nb::dict described(const Field& field) {
+  nb::dict d;
+  d["default"] = field.default_text();
+  d["allowed"] = field.allowed();
+  d["unit"] = field.unit;
+  d["summary"] = field.text;
+  return d;
 }
 
 }  // namespace
@@ -55,6 +65,32 @@ NB_MODULE(_core, m) {
   m.def(
       "steppers", [] { return listed(steppers()); }, nb::sig("def steppers() -> dict[str, str]"),
       "Known steppers: name -> summary.");
+  m.def(
+      "options",
+      [](const std::string& name) {
+        nb::dict all;
+        bool found = false;
+        const auto take = [&](const auto& table) {
+          for (const auto& entry : table)
+            if (entry.name == name) {
+              found = true;
+              for (const Field& f : entry.options.fields()) all[f.name.c_str()] = described(f);
+            }
+        };
+        take(steppers());
+        take(contact_solvers());
+        take(contact_laws());
+        take(controllers());
+        if (!found) throw InvalidInput("no stepper, solver, law or controller is called '" + name + "'");
+        return all;
+      },
+      nb::arg("name"), nb::sig("def options(name: str) -> dict[str, dict[str, str]]"),
+      "Options of a stepper, contact solver, contact law or controller: name -> {default, allowed, unit, summary}.");
+  m.def(
+      "_option_page", [] { return option_page(); }, "docs/options.md.");
+  m.def(
+      "laws", [] { return listed(contact_laws()); }, nb::sig("def laws() -> dict[str, str]"),
+      "Known laws of compliant contact: name -> summary.");
   m.def(
       "controllers", [] { return listed(controllers()); }, nb::sig("def controllers() -> dict[str, str]"),
       "Known controllers: name -> summary.");

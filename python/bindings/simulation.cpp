@@ -1,4 +1,5 @@
 // Scene and Simulation: load, step, run, push, keep and restore.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -28,7 +29,7 @@ std::vector<Override> overrides_of(const Settings& settings) {
 }
 
 /// A simulation, the scene it came from, and what the viewer wants to know of the run.
-class Runner {
+class Runner final : public Observer {
  public:
   explicit Runner(const Scene& scene)
       : scene_(scene), simulation_(make_simulation(scene)), q_(scene.start.q), v_(scene.start.v), witness_(scene) {
@@ -57,8 +58,6 @@ class Runner {
   }
 
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
-    if (!(duration >= 0) || duration / simulation_.dt() > 1e15)
-      throw InvalidInput("duration is " + shown(duration) + " s; must be >= 0 and at most 1e15 steps of dt");
     const Turn turn(*this);
     std::unique_ptr<Recorder> recorder;
     if (!record.empty()) {
@@ -66,13 +65,12 @@ class Runner {
       now.start = simulation_.state();
       recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
-    const auto steps = static_cast<std::uint64_t>(std::ceil(duration / simulation_.dt() - 1e-9));
+    Run steps(simulation_, duration);
+    steps.watch(witness_).watch(*this);
+    if (recorder) steps.watch(*recorder);
     nb::gil_scoped_release release;
-    for (std::uint64_t i = 0; i < steps && !ended(last_); ++i) {
-      take();
-      if (recorder) recorder->push(simulation_, last_);
-      if (i % 256 == 255) check_signals();
-    }
+    while (!ended(last_) && steps.step())
+      if (steps.done() % 256 == 0) check_signals();
     if (recorder) recorder->finish();
     return last_;
   }
@@ -144,9 +142,6 @@ class Runner {
   void check_still() const {
     if (busy_ && stepper_ != std::this_thread::get_id()) throw std::runtime_error(in_use);
   }
-  static bool ended(const StepReport& r) {
-    return r.status == StepStatus::NotFinite || r.status == StepStatus::Stopped;
-  }
   static void check_signals() {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -154,6 +149,10 @@ class Runner {
   void take() {
     last_ = simulation_.step();
     witness_.observe(simulation_, last_);
+    show();
+  }
+  void observe(Simulation&, const StepReport& report) override {
+    last_ = report;
     show();
   }
   // Steppers swap buffers; what Python holds stays where it is.
@@ -175,50 +174,31 @@ class Runner {
   std::thread::id stepper_;  ///< who took the turn, under the GIL
 };
 
-Push push_of(const Runner& runner, const std::string& where, const VectorIn& force, double duration,
-             std::optional<double> start, const std::optional<VectorIn>& point, double now) {
-  const Model& model = *runner.scene().model;
-  Push push;
-  for (const Frame& frame : model.frames)
-    if (frame.name == where) push.body = frame.body, push.point = frame.X_BF.p;
-  const bool frame = std::any_of(model.frames.begin(), model.frames.end(), [&](auto& f) { return f.name == where; });
-  if (!frame) {
-    std::vector<std::string> known;
-    for (const Frame& f : model.frames) known.push_back(f.name);
-    int body = -1;
-    for (const Member& member : model.members) {
-      known.push_back(member.name);
-      if (member.name == where) body = member.first_body;
-    }
-    for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-      known.push_back(model.bodies[b].name);
-      if (model.bodies[b].name == where) body = static_cast<int>(b);
-    }
-    if (body < 0) throw InvalidInput(unknown_name("robot, object, body or frame", where, known));
-    push.body = body;
-    push.point = model.bodies[static_cast<std::size_t>(body)].inertia.com;
-  }
-  if (push.body < 0) throw InvalidInput("'" + where + "' is fixed to the world: a push does nothing");
-  if (point) push.point = vec3(*point, "point");
-  push.force = push.force_end = vec3(force, "force");
-  push.start = start.value_or(now);
+/// Asked for as in a scene, see make_push; from now on where no start is given.
+void push(Runner& runner, const std::string& where, double duration, const std::map<std::string, VectorIn>& vectors,
+          std::optional<double> start) {
+  PushRequest push;
+  push.where = where;
+  const auto given = [&](const char* key) {
+    const auto found = vectors.find(key);
+    return found == vectors.end() ? std::nullopt : std::optional<Vec3>(vec3(found->second, key));
+  };
+  push.point = given("point");
+  push.force = given("force");
+  push.force_end = given("force_end");
+  push.torque = given("torque");
+  push.torque_end = given("torque_end");
+  push.start = start.value_or(runner.t());
   push.duration = duration;
-  if (!push.force.allFinite() || !std::isfinite(push.start) || !(duration > 0) || !std::isfinite(duration))
-    throw InvalidInput("a push needs a finite force, a finite start and a duration > 0 s");
-  return push;
+  runner.add_push(make_push(*runner.scene().model, push));
 }
 
 MatrixView pose(Runner& runner, const std::string& name) {
   const Model& model = *runner.scene().model;
-  Placement X;
-  bool frame = false;
-  for (const Frame& f : model.frames)
-    if (f.name == name) {
-      X = f.body < 0 ? f.X_BF : runner.simulation().body_pose(f.body) * f.X_BF;
-      frame = true;
-    }
-  if (!frame) X = runner.simulation().body_pose(model.body(name));
-  return homogeneous(X);
+  const Place place = model.place(name);
+  if (place.body >= 0) return homogeneous(runner.simulation().body_pose(place.body) * place.X_BP);
+  const int k = kinematic_index(place.body);
+  return homogeneous(k < 0 ? place.X_BP : model.kinematic[at(k)].pose(runner.t()) * place.X_BP);
 }
 
 void bind_scene(nb::module_& m) {
@@ -236,13 +216,15 @@ void bind_scene(nb::module_& m) {
       .def_ro("source", &Scene::source, "path of the file")
       .def_prop_ro("model", [](const Scene& s) { return std::const_pointer_cast<Model>(s.model); })
       .def_rw("start", &Scene::start, "the state that a simulation begins from")
-      .def_rw("stepper", &Scene::stepper, "name; see steppers()")
       .def_prop_rw(
-          "contact_model", [](const Scene& s) { return s.stepper_options.contact_model; },
-          [](Scene& s, const std::string& x) { s.stepper_options.contact_model = x; }, "ncp, ccp, lcp or raisim")
+          "stepper", [](const Scene& s) { return s.stepper; }, [](Scene& s, const std::string& x) { s.set_stepper(x); },
+          "name; see steppers(). Another stepper has its own options: they are then its defaults")
       .def_prop_rw(
-          "solver", [](const Scene& s) { return s.stepper_options.solver; },
-          [](Scene& s, const std::string& x) { s.stepper_options.solver = x; }, "name; see solvers()")
+          "contact_model", [](const Scene& s) { return s.stepper_options.contact.model; },
+          [](Scene& s, const std::string& x) { s.stepper_options.contact.model = x; }, "ncp, ccp, lcp or raisim")
+      .def_prop_rw(
+          "solver", [](const Scene& s) { return s.stepper_options.contact.solver; },
+          [](Scene& s, const std::string& x) { s.set_solver(x); }, "name; see solvers()")
       .def_ro("warnings", &Scene::warnings, "what the user should know before a run")
       .def_rw("dt", &Scene::dt, "[s]")
       .def_rw("duration", &Scene::duration, "[s]");
@@ -338,14 +320,9 @@ void bind_simulation(nb::module_& m) {
       .def("_history", [](const Runner& r) { return r.history().frames(); })
       .def("_add_function", &Runner::add_function, "function"_a, "memory"_a = 0, "period"_a = 0.0,
            nb::sig("def _add_function(self, function: object, memory: int = 0, period: float = 0.0) -> None"))
-      .def("pose", pose, "name"_a, "Pose of a body or frame in the world (4 x 4) [m].")
-      .def(
-          "_push",
-          [](Runner& r, const std::string& where, const VectorIn& force, double duration, std::optional<double> start,
-             const std::optional<VectorIn>& point) {
-            r.add_push(push_of(r, where, force, duration, start, point, r.t()));
-          },
-          "where"_a, "force"_a, "duration"_a, "start"_a = nb::none(), "point"_a = nb::none());
+      .def("pose", pose, "name"_a,
+           "Pose of a body, a frame, or the first body of a robot or object, in the world (4 x 4) [m].")
+      .def("_push", push, "where"_a, "duration"_a, "vectors"_a, "start"_a = nb::none());
 }
 
 }  // namespace tribo::python

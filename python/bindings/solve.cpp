@@ -55,9 +55,7 @@ Solution solve(const MatrixIn& G, const VectorIn& g, const VectorIn& mu, const s
   Solution out;
   out.model = contact_model;
   out.solver = solver;
-  for (const SolverEntry& entry : contact_solvers())  // the first that knows the law
-    if (out.solver.empty() && std::find(entry.models.begin(), entry.models.end(), options.model) != entry.models.end())
-      out.solver = entry.name;
+  if (solver.empty()) out.solver = default_contact_solver(options.model).name;
   const auto method = make_contact_solver(out.solver, options);
   if (problem.nr() > 0 && !contact_solver_entry(out.solver).rows)
     throw InvalidInput("the solver '" + out.solver + "' takes no rows beside contacts");
@@ -69,7 +67,7 @@ Solution solve(const MatrixIn& G, const VectorIn& g, const VectorIn& mu, const s
     out.report = method->solve(problem, wanted, out.f);
     out.c.resize(problem.size());
     problem.velocity(out.f.data(), out.c.data());
-    out.report.residual = judge(problem, options.model, out.f.data(), out.c.data());
+    out.report.residual = judge(problem, options.model, out.f.data(), out.c.data(), method->facets());
   }
   out.converged = out.report.status == SolveStatus::Converged && wanted.met(out.report.residual);
   return out;

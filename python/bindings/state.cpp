@@ -34,6 +34,12 @@ std::string shown(const Audit& a) {
   text +=
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
+  if (a.unresolved > 0)
+    text += line("turning", "too fast for dt at " + std::to_string(a.unresolved) +
+                                " steps: what the scheme added to the energy was taken off");
+  if (a.gained > 0.01)
+    text += line("gain",
+                 "the scheme added " + number(100 * a.gained) + " % of the energy within a second: take a smaller dt");
   if (a.unsolved > 0)
     text += line("control", "found no torque at " + std::to_string(a.unsolved) + " steps, and kept the last one");
   if (a.forgotten > 0)
@@ -127,6 +133,10 @@ void bind_audit(nb::module_& m) {
       .def_ro("infeasible", &Audit::infeasible, "steps")
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
+      .def_ro("unresolved", &Audit::unresolved, "steps at which a tree turned too fast for dt")
+      .def_ro(
+          "gained", &Audit::gained,
+          "most that the scheme itself added within a second, over the largest kinetic and elastic energy in it [-]")
       .def_ro("unsolved", &Audit::unsolved, "steps at which a controller found no answer")
       .def_ro("forgotten", &Audit::forgotten, "memories of contacts that a stepper of another family had written")
       .def_ro("status", &Audit::status, "NotFinite, Stopped: the run ended there")
@@ -140,6 +150,8 @@ void bind_audit(nb::module_& m) {
       .def_ro("contacts", &StepReport::contacts, "in the list")
       .def_ro("closed", &StepReport::closed, "with force")
       .def_ro("penetration", &StepReport::penetration, "deepest at the start of the step [m]")
+      .def_ro("unresolved", &StepReport::unresolved,
+              "trees that turned too fast for dt: energy that the scheme had added was taken off")
       .def_ro("unsolved", &StepReport::unsolved, "controllers that found no answer and went on with their last torque")
       .def_ro("laws", &StepReport::laws)
       .def_ro("energy", &StepReport::energy)
@@ -169,19 +181,16 @@ void bind_state(nb::module_& m) {
       .def_prop_ro(
           "v", [](nb::handle self) { return view(nb::cast<State&>(self).v, self); },
           "velocities (nv); a view that can be written", nb::rv_policy::automatic)
-      .def_prop_ro(
-          "tau", [](nb::handle self) { return view(std::as_const(nb::cast<State&>(self).tau), self); },
-          "torque held between ticks of the controllers (nv) [N m] or [N]", nb::rv_policy::automatic)
       .def_prop_rw(
           "seed", [](const State& s) { return s.random.state; }, [](State& s, std::uint64_t x) { s.random.state = x; },
           "of the random generator")
       .def_prop_ro(
-          "family", [](const State& s) { return to_string(s.family); },
+          "family", [](const State& s) { return to_string(s.memory.family); },
           "of the stepper that wrote what its contacts remember: rigid, compliant, momentum or unknown")
       .def_prop_ro(
           "hash", [](const State& s) { return hex(hash(s)); }, "of every bit of the state")
       .def(
-          "forget_contacts", [](State& s) { s.contacts.clear(); }, "Anchors and warm starts are forgotten.")
+          "forget_contacts", [](State& s) { s.memory.clear(); }, "Anchors and warm starts are forgotten.")
       .def("copy", [](const State& s) { return s; })
       .def(
           "save", [](const State& s, const std::string& path) { save_state(s, path); }, "path"_a,

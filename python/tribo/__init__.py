@@ -26,6 +26,7 @@ else:
     from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
                         InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Residual, Scene, SensorError,
                         SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, controllers,
+                        laws, options,
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
     from .pinocchio_models import from_pinocchio, to_pinocchio
@@ -41,4 +42,6 @@ else:
                "Frame", "Geometry", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
                "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
                "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio",
+               "laws",
+               "options",
                "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

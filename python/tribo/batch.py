@@ -115,11 +115,12 @@ class Batch(_core.Batch):
             self._reset(w)
             self._renew(w)
 
-    def set_state(self, world: Worlds, state: _core.State) -> None:
-        """Puts a state of the scene's model into a world, into several, or into those that a mask marks. What contacts
+    def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
+        """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction
+        have a model of their own, and refuse the state of another one unless they are to adopt it as it is. What contacts
         remember is forgotten, with a warning, where a stepper of another family wrote it."""
         for w in self._which(world):
-            self._set_state(w, state)
+            self._set_state(w, state, adopt)
 
     def set_parameters(self, world: Worlds, *, mass: float = 1.0, friction: float = 1.0, gains: float = 1.0) -> None:
         """Factors [-] on the masses, friction coefficients and pd gains of a world, of several, or of those that a mask

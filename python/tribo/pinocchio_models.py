@@ -80,7 +80,7 @@ def from_pinocchio(model: Any, geometry: Any = None, *, feet: tuple[str, ...] = 
     taken: set[str] = set()
     for frame in model.frames:
         if frame.name != "universe" and frame.name not in taken:
-            builder.add_frame(frame.name, int(frame.parentJoint) - 1, frame.placement.homogeneous)
+            builder.add_frame(f"{model.name}/{frame.name}", int(frame.parentJoint) - 1, frame.placement.homogeneous)
             taken.add(frame.name)
     for name in feet:
         if name not in taken:
@@ -109,9 +109,11 @@ def to_pinocchio(model: _core.Model) -> Any:
         axis = np.array(body.axis)
         index = out.addJoint(body.parent + 1, kinds[body.joint.name](axis), pin.SE3(np.array(body.placement)), body.name)
         out.appendBodyToJoint(index, pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia)), pin.SE3.Identity())
-    for frame in model.frames:
+    short = [frame.name.rsplit("/", 1)[-1] for frame in model.frames]
+    for frame, bare in zip(model.frames, short):
         joint = frame.body + 1
-        out.addFrame(pin.Frame(frame.name, joint, pin.SE3(np.array(frame.placement)), pin.FrameType.OP_FRAME))
+        name = bare if short.count(bare) == 1 else frame.name
+        out.addFrame(pin.Frame(name, joint, pin.SE3(np.array(frame.placement)), pin.FrameType.OP_FRAME))
     out.gravity.linear = np.array(model.gravity)
     out.armature = np.array(model.armature)
     out.damping = np.array(model.damping)

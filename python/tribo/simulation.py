@@ -118,14 +118,18 @@ class Simulation(_core.Simulation):
         self._add_sensors(**options)
         self._added.append(("add_sensors", (), options))
 
-    def push(self, where: str, force: ArrayLike, duration: float, *, start: float | None = None,
-             point: ArrayLike | None = None) -> None:
-        """A constant force [N], in the world, on a robot, object, body or frame, for a duration [s] from start [s] on (now
-        where none is given). point is in the frame of the body [m]; its centre of mass where none is given."""
+    def push(self, where: str, force: ArrayLike | None = None, duration: float = 0.0, *, start: float | None = None,
+             point: ArrayLike | None = None, force_end: ArrayLike | None = None, torque: ArrayLike | None = None,
+             torque_end: ArrayLike | None = None) -> None:
+        """A force [N] or a torque [N m], in the world, on a robot, object, body or frame, for a duration [s] from start [s]
+        on (now where none is given). It changes linearly to force_end and torque_end where these are given. point is in
+        the frame of what is named [m]; where none is given, its centre of mass, or the origin of a frame. The same as
+        [[push]] in a scene."""
         import numpy as np
 
-        self._push(where, np.asarray(force, dtype=float), duration, start,
-                   None if point is None else np.asarray(point, dtype=float))
+        given = {"force": force, "force_end": force_end, "torque": torque, "torque_end": torque_end, "point": point}
+        vectors = {key: np.asarray(x, dtype=float) for key, x in given.items() if x is not None}
+        self._push(where, duration, vectors, start)
 
     def run(self, duration: float | None = None, *, record: str | os.PathLike[str] | None = None,
             check: bool = True) -> _core.Audit:

@@ -42,7 +42,7 @@ class Track:
     contacts: list[Contacts]
 
     def poses(self, i: int) -> dict[int, Array]:
-        """Pose (4, 4) of every body of moment i by its index; -2 - k: moved body k."""
+        """Pose (4, 4) of every body of moment i by its index; -2 - k: kinematic body k."""
         return poses_at(self.model, self.q[i], float(self.t[i]))
 
     def nearest(self, t: float) -> int:
@@ -78,9 +78,9 @@ def _contacts(model: _core.Model, list_: list[_core.Contact], mu: dict[tuple[int
 
 
 def poses_at(model: _core.Model, q: Array, t: float) -> dict[int, Array]:
-    """Pose (4, 4) of every body by its index; -2 - k: moved body k."""
+    """Pose (4, 4) of every body by its index; -2 - k: kinematic body k."""
     poses = dict(enumerate(model.poses(q)))
-    poses.update({-2 - k: pose for k, pose in enumerate(model.moved_poses(t))})
+    poses.update({-2 - k: pose for k, pose in enumerate(model.kinematic_poses(t))})
     return poses
 
 

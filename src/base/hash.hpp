@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <string>
 
 #include "tribo/types.hpp"
@@ -29,5 +29,12 @@ class Hash {
  private:
   std::uint64_t value_ = 0xcbf29ce484222325ull;
 };
+
+/// Sixteen digits.
+inline std::string hex(std::uint64_t x) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
+  return text;
+}
 
 }  // namespace tribo

@@ -33,13 +33,25 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
   std::string best;
   std::size_t least = ~std::size_t{0};
   for (const std::string& name : known) {
-    const std::size_t d = edit_distance(wrong, name);
-    if (d < least) {
+    for (const std::string& form : {name, name.substr(name.rfind('/') + 1)}) {  // rfind + 1 is 0 where there is none
+      const std::size_t d = edit_distance(wrong, form);
+      if (d >= least) continue;
       least = d;
       best = name;
     }
   }
   return best;
+}
+
+bool ends_name(const std::string& full, const std::string& name) {
+  return full.size() > name.size() && full[full.size() - name.size() - 1] == '/' &&
+         full.compare(full.size() - name.size(), name.size(), name) == 0;
+}
+
+std::string ambiguous_name(const std::string& name, const std::vector<std::string>& meant) {
+  std::string text = "'" + name + "' could be ";
+  for (std::size_t i = 0; i < meant.size(); ++i) text += (i ? ", " : "") + meant[i];
+  return text + ": say which";
 }
 
 std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {

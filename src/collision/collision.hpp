@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tribo/contact.hpp"
+#include "tribo/contact_memory.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo {
@@ -33,7 +33,7 @@ class Collision {
 
   /// Fills contacts(). memory (sorted by id) gives the tangent axes of contacts seen before: they are carried over,
   /// turned only as far as the normal turned.
-  /// bodies: of the model, then the moved bodies.
+  /// bodies: of the model, then the kinematic bodies.
   void detect(std::span<const BodyMotion> bodies, const DetectionRange& range, std::span<const ContactMemory> memory);
   std::span<const Contact> contacts() const;
 

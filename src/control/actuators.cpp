@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
 #include "tribo/controller.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {

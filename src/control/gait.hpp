@@ -16,7 +16,7 @@
 #include <array>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/reference.hpp"
 
 namespace tribo {

@@ -12,9 +12,9 @@
 
 #include "base/names.hpp"
 #include "collision/collision.hpp"
-#include "contact/assembly.hpp"
 #include "control/joints.hpp"
 #include "dynamics/motions.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo {
@@ -26,7 +26,7 @@ constexpr double margin = 1e-3;  // contacts that are predicted from this gap on
 class Prediction {
  public:
   explicit Prediction(const Model& model)
-      : dynamics_(model), collision_(model), assembly_(model), motions_(model.bodies.size() + model.moved.size()) {
+      : dynamics_(model), collision_(model), assembly_(model), motions_(model.bodies.size() + model.kinematic.size()) {
     SolverOptions options;
     options.model = ContactModel::Ccp;
     options.max_iterations = 2000;
@@ -41,7 +41,7 @@ class Prediction {
     dynamics_.compute(state.q, state.v);
     free_motion(model, state, a.dt);
     fill_motions(model, dynamics_, state.t, a.dt, motions_);
-    collision_.detect(motions_, {margin, a.dt}, state.contacts);
+    collision_.detect(motions_, {margin, a.dt}, state.memory.contacts);
     rows_.clear();
     for (const DrivenJoint& joint : joints)
       rows_.push_back(

@@ -16,8 +16,8 @@
 
 #include "base/names.hpp"
 #include "control/quadratic_program.hpp"
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {

@@ -4,6 +4,7 @@
 // last knot its state is the reference, at rest, and the last u_ff and gain stay.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/names.hpp"
 #include "dynamics/group.hpp"
@@ -51,7 +52,8 @@ class Tracking final : public Controller {
     const PlannedMotion& m = *options_.motion;
     const Eigen::Index last = m.controls.cols();
     // The tolerance forgives the rounding of t: a tick at a knot belongs to the knot.
-    const double place = std::max(0.0, (state.t - options_.start) / m.dt + 1e-9);
+    const double slop = std::max(1e-9, 4 * std::numeric_limits<double>::epsilon() * std::abs(state.t) / m.dt);
+    const double place = std::max(0.0, (state.t - options_.start) / m.dt + slop);
     const Eigen::Index knot = std::min(static_cast<Eigen::Index>(std::min(place, 1e15)), last - 1);
     const double share = std::min(place - static_cast<double>(knot), 1.0);
     interpolate(model, knot, share);

@@ -134,12 +134,11 @@ std::vector<std::string> dt_advice(const Scene& scene) {
   const Model& model = *scene.model;
   Dynamics dynamics(model);
   dynamics.compute(scene.start.q, scene.start.v);
-  const bool explicit_force = scene.stepper == "explicit-euler" || scene.stepper == "runge-kutta";
-  const bool explicit_gains = explicit_force || scene.stepper == "exponential";
+  const StepperEntry& stepper = stepper_entry(scene.stepper);
   dynamics.factor(VecX::Zero(model.nv));
   const VecX inertia = effective_inertia(model, dynamics);
-  std::vector<Scale> scales{control_scale(scene, inertia, !explicit_gains), speed_scale(model, dynamics)};
-  if (explicit_force) scales.push_back(contact_scale(model, dynamics));
+  std::vector<Scale> scales{control_scale(scene, inertia, stepper.implicit_gains), speed_scale(model, dynamics)};
+  if (stepper.explicit_contact) scales.push_back(contact_scale(model, dynamics));
   std::vector<std::string> advice;
   for (const Scale& scale : scales)
     if (scene.dt > scale.dt)

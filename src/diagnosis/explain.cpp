@@ -9,9 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
@@ -49,7 +50,9 @@ struct Witness::Impl {
   int heavy = -1, light = -1;  ///< trees of the largest ratio
   int saturated_dof = -1;
   std::uint64_t saturated_steps = 0, slipping_steps = 0;
-  std::vector<ContactReport> before;  ///< contacts of the step before
+  int most_closed = 0;
+  std::set<std::pair<int, int>> touched;  ///< geometries that carried force
+  std::vector<ContactReport> before;      ///< contacts of the step before
 
   std::string name(int geometry) const {
     return geometry < 0 ? "the world" : "'" + model.geometries[at(geometry)].name + "'";
@@ -63,9 +66,9 @@ struct Witness::Impl {
       if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
     return "?";
   }
-  bool explicit_stepper() const { return scene.stepper == "explicit-euler" || scene.stepper == "runge-kutta"; }
+  bool explicit_stepper() const { return stepper_entry(scene.stepper).explicit_contact; }
   bool gains_explicit(const PdOptions& pd) const {
-    return !pd.implicit || (scene.stepper != "rigid" && scene.stepper != "implicit-euler");
+    return !pd.implicit || !stepper_entry(scene.stepper).implicit_gains;
   }
 
   // (explain.1) for every controller whose gains are taken explicitly.
@@ -110,9 +113,19 @@ struct Witness::Impl {
                       "move one of them away by that much, or drop the robot from above ('drop' of the scene file)"};
   }
 
+  // Do more contacts carry force than ever before, or shapes that did not touch yet? An eigenproblem costs more than a
+  // step, and (explain.2) grows with the contacts: only then it is worth another look.
+  bool new_contacts(const Simulation& simulation, const StepReport& report) {
+    bool fresh = report.closed > most_closed;
+    most_closed = std::max(most_closed, report.closed);
+    for (const ContactReport& c : simulation.contacts())
+      if (c.f.z() > 0) fresh |= touched.insert({c.geometry_a, c.geometry_b}).second;
+    return fresh;
+  }
+
   // (explain.2) at the first contacts that carry force.
   void see_stiffness(const Simulation& simulation, const StepReport& report) {
-    if (stiffness || !explicit_stepper() || report.closed == 0) return;
+    if (stiffness || !explicit_stepper() || report.closed == 0 || !new_contacts(simulation, report)) return;
     Dynamics dynamics(model);
     dynamics.compute(simulation.state().q, simulation.state().v);
     const MatX M = dynamics.mass_matrix();
@@ -152,17 +165,19 @@ struct Witness::Impl {
   void see_solver(const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
     if (!unconverged && missed) {
-      const bool rigid = scene.stepper == "rigid";
-      const std::string who = rigid ? scene.stepper_options.solver : scene.stepper;
+      const StepperEntry& stepper = stepper_entry(scene.stepper);
+      const bool rigid = stepper.targets;
+      const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
       unconverged = Finding{Cause::Unconverged,
                             report.t,
                             report.solve.residual.relative(),
-                            scene.stepper_options.tolerance.rel,
+                            scene.stepper_options.contact.tolerance.rel,
                             "-",
                             "the solve of '" + who + "' stopped after " + std::to_string(report.solve.iterations) +
                                 " iterations at a relative residual of " + shown(report.solve.residual.relative()) +
                                 ", with " + std::to_string(report.contacts) + " contacts",
-                            !rigid            ? "a smaller dt, or more iterations (stepper.max_newton)"
+                            stepper.options.find("max_newton") ? "a smaller dt, or more iterations (stepper.max_newton)"
+                            : !rigid                           ? "a smaller dt"
                             : who == "newton" ? "more iterations (contact.max_iterations), or a smaller dt"
                                               : "the solver 'newton', or more iterations (contact.max_iterations)"};
     }
@@ -170,7 +185,7 @@ struct Witness::Impl {
       infeasible = Finding{Cause::Infeasible,
                            report.t,
                            report.solve.residual.relative(),
-                           scene.stepper_options.tolerance.rel,
+                           scene.stepper_options.contact.tolerance.rel,
                            "-",
                            "no contact forces satisfy the laws, with " + std::to_string(report.contacts) + " contacts",
                            "look for bodies that are squeezed between opposed walls, or joints beyond their limits"};
@@ -287,8 +302,9 @@ struct Witness::Impl {
                    large_ratio,
                    "-",
                    "'" + h.name + "' (" + shown(h.mass) + " kg) touches '" + l.name + "' (" + shown(l.mass) +
-                       " kg), a ratio of " + shown(ratio) + ", and the solve of '" + scene.stepper_options.solver +
-                       "' stopped at a relative residual of " + shown(unconverged->value),
+                       " kg), a ratio of " + shown(ratio) + ", and the solve of '" +
+                       scene.stepper_options.contact.solver + "' stopped at a relative residual of " +
+                       shown(unconverged->value),
                    "the solver 'newton', which does not mind mass ratios"};
   }
 };
@@ -298,10 +314,10 @@ Witness::~Witness() = default;
 Witness::Witness(Witness&&) noexcept = default;
 Witness& Witness::operator=(Witness&&) noexcept = default;
 
-void Witness::observe(const Simulation& simulation, const StepReport& report) {
+void Witness::observe(Simulation& simulation, const StepReport& report) {
   Impl& w = *impl_;
   ++w.steps;
-  w.failed |= report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped;
+  w.failed |= ended(report);
   w.see_overlap(simulation, report);
   w.see_stiffness(simulation, report);
   w.see_solver(report);

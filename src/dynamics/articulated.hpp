@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 

@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 

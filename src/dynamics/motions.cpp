@@ -10,10 +10,12 @@ void fill_motions(const Model& model, const Dynamics& dynamics, double t, double
     m.X_WB = dynamics.X_WB(i);
     m.w = V.ang;
     m.v = V.lin + V.ang.cross(m.X_WB.p - dynamics.origin(model.bodies[b].tree));
+    const Tree& tree = model.trees[at(model.bodies[b].tree)];
+    if (model.bodies[at(tree.first_body)].joint == JointKind::Free) m.v += dt * model.gravity;
   }
-  for (std::size_t k = 0; k < model.moved.size(); ++k) {
-    const Twist twist = mean_twist(model.moved[k], t, dt);
-    motions[model.bodies.size() + k] = {model.moved[k].pose(t), twist.v, twist.w};
+  for (std::size_t k = 0; k < model.kinematic.size(); ++k) {
+    const Twist twist = mean_twist(model.kinematic[k], t, dt);
+    motions[model.bodies.size() + k] = {model.kinematic[k].pose(t), twist.v, twist.w};
   }
 }
 

@@ -1,3 +1,4 @@
+#define ZLIB_CONST  // zlib reads what it unpacks, and does not write it
 #include <zlib.h>
 
 #include <algorithm>
@@ -112,7 +113,7 @@ std::vector<char> inflated(const std::vector<char>& packed, std::uint64_t size, 
   int status = Z_OK;
   while (status == Z_OK) {
     constexpr std::size_t chunk = 1u << 30;
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + in));
+    stream.next_in = reinterpret_cast<const Bytef*>(packed.data() + in);
     stream.avail_in = static_cast<uInt>(std::min(chunk, packed.size() - in));
     stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + out);
     stream.avail_out = static_cast<uInt>(std::min(chunk, bytes.size() - out));

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/folder_lock.hpp"
+#include "base/hash.hpp"
 #include "io/npy.hpp"
 #include "stepping/ledger.hpp"
 
@@ -17,16 +18,10 @@ namespace tribo {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using WallClock = std::chrono::steady_clock;
 
 constexpr int format_version = 1;
 constexpr auto flush_interval = std::chrono::milliseconds(500);
-
-std::string hex(std::uint64_t x) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
-  return text;
-}
 
 /// One name a velocity coordinate: joints of several coordinates are numbered.
 std::vector<std::string> coordinate_names(const Model& model) {
@@ -55,8 +50,8 @@ std::string metadata(const Scene& scene, const RecordingRequest& request) {
   meta["dt"] = scene.dt;
   meta["period"] = scene.record.period;
   meta["stepper"] = scene.stepper;
-  meta["contact_model"] = scene.stepper_options.contact_model;
-  meta["solver"] = scene.stepper_options.solver;
+  meta["contact_model"] = scene.stepper_options.contact.model;
+  meta["solver"] = scene.stepper_options.contact.solver;
   meta["mixing"] = to_string(model.mixing);
   meta["members"] = Json::array();
   for (const Member& m : model.members) {
@@ -104,7 +99,7 @@ struct Recorder::Impl {
   std::uint64_t records = 0;
   std::int64_t contacts = 0;
   double first = 0;  ///< time of the first record [s]
-  Clock::time_point flushed = Clock::now();
+  WallClock::time_point flushed = WallClock::now();
 
   std::string recording() const { return (folder / "recording.npz").string(); }
 
@@ -149,7 +144,7 @@ struct Recorder::Impl {
 
   void flush() {
     for (Named& array : arrays) array.writer.flush();
-    flushed = Clock::now();
+    flushed = WallClock::now();
   }
 
   void accumulate(const StepReport& report) {
@@ -161,7 +156,7 @@ struct Recorder::Impl {
     add_step(pending.energy, report.energy);
   }
 
-  /// The k-th record is due at first + k period; half a step of slack, since t is a sum of rounded steps.
+  /// The k-th record is due at first + k period; half a step of slack, since neither has to be a multiple of dt.
   bool due(double t) const {
     return options.period <= 0 || records == 0 ||
            t >= first + static_cast<double>(records) * options.period - half_step;
@@ -249,7 +244,7 @@ void Recorder::push(const State& state, const VecX& torque, const std::vector<Co
   r.worst_residual = 0;
   const bool full =
       std::any_of(r.arrays.begin(), r.arrays.end(), [](const Named& x) { return x.writer.wants_flush(); });
-  if (full || Clock::now() - r.flushed >= flush_interval) r.flush();
+  if (full || WallClock::now() - r.flushed >= flush_interval) r.flush();
 }
 
 std::string Recorder::finish() {

@@ -1,11 +1,14 @@
 // A state on disk, little-endian: magic, version, sizes, numbers, and the crc32 of all that stands before it.
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "base/names.hpp"
 #include "tribo/state.hpp"
 
@@ -15,9 +18,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are written as the machine has its numbers");
 
 constexpr char magic[] = "TRIBOST1";
-constexpr std::uint32_t version = 3, without_family = 2;
+constexpr std::uint32_t version = 4;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t contact_bytes = 8 + 13 * 8 + 2;
+constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 3 * 8;  // the least that one takes
 
 struct Writer {
   std::string bytes;
@@ -47,12 +50,6 @@ struct Reader {
   }
 };
 
-std::string hex(std::uint64_t x) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
-  return text;
-}
-
 std::uint32_t crc_of(const std::string& bytes, std::size_t n) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), n));
 }
@@ -71,8 +68,8 @@ void require_size(const std::string& path, const std::string& what, std::uint64_
                      std::to_string(must));
 }
 
-/// Checks magic, version and checksum; returns the version.
-std::uint32_t check_envelope(const std::string& bytes, const std::string& path) {
+/// Checks magic, version and checksum.
+void check_envelope(const std::string& bytes, const std::string& path) {
   constexpr std::size_t head = sizeof magic - 1;
   if (bytes.size() < head || std::memcmp(bytes.data(), magic, head) != 0) {
     throw InvalidInput(path + ": is not a saved state (it does not begin with " + magic + ")");
@@ -80,14 +77,14 @@ std::uint32_t check_envelope(const std::string& bytes, const std::string& path) 
   if (bytes.size() < head + 2 * sizeof(std::uint32_t)) throw InvalidInput(path + ": the state is truncated");
   std::uint32_t is = 0, crc = 0;
   std::memcpy(&is, bytes.data() + head, sizeof is);
-  if (is != version && is != without_family) {
-    throw InvalidInput(path + ": has version " + std::to_string(is) + "; this program reads versions " +
-                       std::to_string(without_family) + " and " + std::to_string(version));
+  if (is != version) {
+    throw InvalidInput(path + ": has version " + std::to_string(is) + "; this program reads version " +
+                       std::to_string(version) +
+                       (is < version ? ": an earlier Tribo wrote it, which remembers less; make it anew" : ""));
   }
   const std::size_t body = bytes.size() - sizeof(std::uint32_t);
   std::memcpy(&crc, bytes.data() + body, sizeof crc);
   if (crc != crc_of(bytes, body)) throw InvalidInput(path + ": is damaged or truncated: its checksum differs");
-  return is;
 }
 
 MemoryFamily read_family(Reader& in) {
@@ -98,20 +95,77 @@ MemoryFamily read_family(Reader& in) {
   return static_cast<MemoryFamily>(family);
 }
 
+template <std::size_t N>
+void read_vectors(Reader& in, const std::array<Vec3*, N>& vectors) {
+  for (Vec3* x : vectors) {
+    in.raw(x->data(), 3 * sizeof(double));
+    require_finite(in.path, "contact", x->data(), 3);
+  }
+}
+
+double read_number(Reader& in, const char* what) {
+  const auto x = in.get<double>();
+  require_finite(in.path, what, &x, 1);
+  return x;
+}
+
 ContactMemory read_contact(Reader& in) {
   ContactMemory c;
   c.id = in.get<std::uint64_t>();
-  for (Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) in.raw(x->data(), 3 * sizeof(double));
-  in.raw(&c.rest, sizeof c.rest);
+  read_vectors<2>(in, {&c.f, &c.t1});
   const auto mode = in.get<std::uint8_t>(), touched = in.get<std::uint8_t>();
   if (mode > static_cast<std::uint8_t>(ContactMode::Impact) || touched > 1) {
     throw InvalidInput(in.path + ": a contact has mode " + std::to_string(mode) + "; known are 0 to 3");
   }
   c.mode = static_cast<ContactMode>(mode);
   c.touched = touched == 1;
-  for (const Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) require_finite(in.path, "contact", x->data(), 3);
-  require_finite(in.path, "contact", &c.rest, 1);
   return c;
+}
+
+struct MemorySizes {
+  std::uint64_t contacts, rows, anchors, references;
+};
+
+void write_memory(Writer& out, const Memory& memory) {
+  for (const ContactMemory& c : memory.contacts) {
+    out.add(c.id);
+    for (const Vec3* x : {&c.f, &c.t1}) out.add(x->data(), 3);
+    out.add(static_cast<std::uint8_t>(c.mode));
+    out.add(static_cast<std::uint8_t>(c.touched));
+  }
+  for (const RowMemory& r : memory.rows) {
+    out.add(r.id);
+    out.add(r.f);
+    out.add(r.patience);
+  }
+  for (const AnchorMemory& a : memory.anchors) {
+    for (const Vec3* x : {&a.anchor, &a.point}) out.add(x->data(), 3);
+    out.add(a.rest);
+  }
+  for (const ReferenceMemory& r : memory.references) {
+    for (const Vec3* x : {&r.reference, &r.point, &r.last}) out.add(x->data(), 3);
+    out.add(r.last_gap);
+  }
+}
+
+void read_memory(Reader& in, const MemorySizes& n, Memory& memory) {
+  for (std::uint64_t i = 0; i < n.contacts; ++i) memory.contacts.push_back(read_contact(in));
+  for (std::uint64_t i = 0; i < n.rows; ++i) {
+    RowMemory& r = memory.rows.emplace_back();
+    r.id = in.get<std::uint64_t>();
+    r.f = read_number(in, "row");
+    r.patience = read_number(in, "row");
+  }
+  for (std::uint64_t i = 0; i < n.anchors; ++i) {
+    AnchorMemory& a = memory.anchors.emplace_back();
+    read_vectors<2>(in, {&a.anchor, &a.point});
+    a.rest = read_number(in, "contact");
+  }
+  for (std::uint64_t i = 0; i < n.references; ++i) {
+    ReferenceMemory& r = memory.references.emplace_back();
+    read_vectors<3>(in, {&r.reference, &r.point, &r.last});
+    r.last_gap = read_number(in, "contact");
+  }
 }
 
 }  // namespace
@@ -123,22 +177,17 @@ void save_state(const State& state, const std::string& path) {
   out.add(state.model);
   out.add(state.step);
   out.add(state.t);
+  out.add(state.clock.start);
+  out.add(state.clock.dt);
+  out.add(state.clock.steps);
   out.add(state.random.state);
-  out.add(static_cast<std::uint8_t>(state.family));
-  for (std::uint64_t n :
-       {static_cast<std::uint64_t>(state.q.size()), static_cast<std::uint64_t>(state.v.size()),
-        static_cast<std::uint64_t>(state.tau.size()), static_cast<std::uint64_t>(state.contacts.size()),
-        static_cast<std::uint64_t>(state.control.size())}) {
-    out.add(n);
-  }
-  for (const VecX* x : {&state.q, &state.v, &state.tau}) out.add(x->data(), static_cast<std::size_t>(x->size()));
-  for (const ContactMemory& c : state.contacts) {
-    out.add(c.id);
-    for (const Vec3* x : {&c.f, &c.t1, &c.anchor, &c.point}) out.add(x->data(), 3);
-    out.add(c.rest);
-    out.add(static_cast<std::uint8_t>(c.mode));
-    out.add(static_cast<std::uint8_t>(c.touched));
-  }
+  const Memory& m = state.memory;
+  out.add(static_cast<std::uint8_t>(m.family));
+  for (std::size_t n : {static_cast<std::size_t>(state.q.size()), static_cast<std::size_t>(state.v.size()),
+                        m.contacts.size(), m.rows.size(), m.anchors.size(), m.references.size(), state.control.size()})
+    out.add(static_cast<std::uint64_t>(n));
+  for (const VecX* x : {&state.q, &state.v}) out.add(x->data(), static_cast<std::size_t>(x->size()));
+  write_memory(out, m);
   out.add(state.control.data(), state.control.size());
   out.add(crc_of(out.bytes, out.bytes.size()));
   write_file(path, out.bytes);
@@ -146,7 +195,7 @@ void save_state(const State& state, const std::string& path) {
 
 State load_state(const Model& model, const std::string& path) {
   const std::string bytes = read_text(path, most_bytes);
-  const std::uint32_t is = check_envelope(bytes, path);
+  check_envelope(bytes, path);
   Reader in{bytes, path, sizeof magic - 1 + sizeof version};
   State state;
   state.model = in.get<std::uint64_t>();
@@ -155,33 +204,39 @@ State load_state(const Model& model, const std::string& path) {
                        ")");
   }
   state.step = in.get<std::uint64_t>();
-  state.t = in.get<double>();
+  state.t = read_number(in, "t");
+  state.clock.start = read_number(in, "start of the clock");
+  state.clock.dt = read_number(in, "dt of the clock");
+  state.clock.steps = in.get<std::uint64_t>();
   state.random.state = in.get<std::uint64_t>();
-  if (is != without_family) state.family = read_family(in);
-  std::uint64_t n[5];
-  for (std::uint64_t& x : n) x = in.get<std::uint64_t>();
-  require_size(path, "q", n[0], static_cast<std::uint64_t>(model.nq));
-  require_size(path, "v", n[1], static_cast<std::uint64_t>(model.nv));
-  require_size(path, "tau", n[2], static_cast<std::uint64_t>(model.nv));
+  state.memory.family = read_family(in);
+  const auto nq = in.get<std::uint64_t>(), nv = in.get<std::uint64_t>();
+  require_size(path, "q", nq, static_cast<std::uint64_t>(model.nq));
+  require_size(path, "v", nv, static_cast<std::uint64_t>(model.nv));
+  const MemorySizes n{in.get<std::uint64_t>(), in.get<std::uint64_t>(), in.get<std::uint64_t>(),
+                      in.get<std::uint64_t>()};
+  const auto controls = in.get<std::uint64_t>();
   const std::uint64_t left = bytes.size() - in.at;
-  if (n[3] > left / contact_bytes || n[4] > left / sizeof(double)) {
-    throw InvalidInput(path + ": states " + std::to_string(n[3]) + " contacts and " + std::to_string(n[4]) +
+  if (std::max({n.contacts, n.anchors, n.references}) > left / contact_bytes || n.rows > left / row_bytes ||
+      controls > left / sizeof(double)) {
+    throw InvalidInput(path + ": states " + std::to_string(n.contacts) + " contacts, " + std::to_string(n.rows) +
+                       " joint rows and " + std::to_string(controls) +
                        " numbers of controllers, more than the file holds");
   }
   state.q.resize(model.nq);
   state.v.resize(model.nv);
-  state.tau.resize(model.nv);
-  for (VecX* x : {&state.q, &state.v, &state.tau}) {
-    in.raw(x->data(), static_cast<std::size_t>(x->size()) * sizeof(double));
-  }
-  require_finite(path, "t", &state.t, 1);
+  for (VecX* x : {&state.q, &state.v}) in.raw(x->data(), static_cast<std::size_t>(x->size()) * sizeof(double));
   require_finite(path, "q", state.q.data(), static_cast<std::size_t>(model.nq));
   require_finite(path, "v", state.v.data(), static_cast<std::size_t>(model.nv));
-  require_finite(path, "tau", state.tau.data(), static_cast<std::size_t>(model.nv));
-  for (std::uint64_t i = 0; i < n[3]; ++i) state.contacts.push_back(read_contact(in));
-  state.control.resize(static_cast<std::size_t>(n[4]));
+  read_memory(in, n, state.memory);
+  state.control.resize(static_cast<std::size_t>(controls));
   in.raw(state.control.data(), state.control.size() * sizeof(double));
   if (bytes.size() - in.at != sizeof(std::uint32_t)) throw InvalidInput(path + ": holds more than its sizes say");
+  try {
+    check_memory(state.memory);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(path + ": " + error.what());
+  }
   return state;
 }
 

@@ -19,11 +19,12 @@ bool within(int index, std::size_t n) { return index >= 0 && static_cast<std::si
 }  // namespace
 
 void ModelBuilder::check_body(int body, const std::string& owner) const {
-  const std::size_t moved = model_.moved.size();
-  if (body == -1 || within(body, model_.bodies.size()) || within(moved_index(body), moved)) return;
+  const std::size_t kinematic = model_.kinematic.size();
+  if (body == -1 || within(body, model_.bodies.size()) || within(kinematic_index(body), kinematic)) return;
   std::string known = range(-1, model_.bodies.size()) + ", where -1 is the world";
-  if (moved > 0)
-    known += ", or from " + std::to_string(moved_body(static_cast<int>(moved) - 1)) + " to -2, moved bodies";
+  if (kinematic > 0)
+    known +=
+        ", or from " + std::to_string(kinematic_body(static_cast<int>(kinematic) - 1)) + " to -2, kinematic bodies";
   refuse(owner, "body", body, known);
 }
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "base/names.hpp"
 
 namespace tribo {
@@ -80,7 +79,7 @@ void check(const Body& body) {
 
 void check_terrain(const Geometry& geometry, const std::string& owner) {
   if (!geometry.terrain) throw InvalidInput(owner + ": a height field without heights");
-  if (geometry.body >= 0) throw InvalidInput(owner + ": a height field belongs to the world or to a moved body");
+  if (geometry.body >= 0) throw InvalidInput(owner + ": a height field belongs to the world or to a kinematic body");
   const HeightField& field = *geometry.terrain;
   if (field.nx < 2 || field.ny < 2 || field.nx > most_points || field.ny > most_points ||
       field.heights.size() != at(field.nx) * at(field.ny))
@@ -91,15 +90,6 @@ void check_terrain(const Geometry& geometry, const std::string& owner) {
   require(field.spacing_y > 0, owner, "spacing along y", field.spacing_y, "finite and > 0 m");
   for (double z : field.heights)
     if (!std::isfinite(z)) throw InvalidInput(owner + ": a height is not finite");
-}
-
-template <class Items>
-int find(const Items& items, const std::string& name, const std::string& what) {
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (items[i].name == name) return static_cast<int>(i);
-  std::vector<std::string> known;
-  for (const auto& item : items) known.push_back(item.name);
-  throw InvalidInput(unknown_name(what, name, known));
 }
 
 }  // namespace
@@ -195,10 +185,6 @@ double Model::mass() const {
   for (const Tree& tree : trees) sum += tree.mass;
   return sum;
 }
-
-int Model::member(const std::string& name) const { return find(members, name, "robot or object"); }
-int Model::frame(const std::string& name) const { return find(frames, name, "frame"); }
-int Model::body(const std::string& name) const { return find(bodies, name, "body"); }
 
 int ModelBuilder::add_material(Material material) {
   check(material.surface, "material '" + material.name + "'");
@@ -404,39 +390,6 @@ void make_trees(Model& model) {
   }
 }
 
-std::uint64_t hash_of(const Model& model) {
-  Hash hash;
-  for (const Body& b : model.bodies) {
-    hash.add(b.name).add(b.parent).add(static_cast<int>(b.joint)).add(b.X_PJ.p).add(b.X_PJ.R).add(b.axis);
-    hash.add(b.inertia.mass).add(b.inertia.com).add(b.inertia.about_com);
-  }
-  for (const Geometry& g : model.geometries) {
-    hash.add(g.name).add(g.body).add(static_cast<int>(g.kind)).add(g.X_BG.p).add(g.X_BG.R).add(g.size).add(g.material);
-    hash.add(static_cast<int>(g.group)).add(static_cast<int>(g.collides_with));
-    if (g.hull)
-      for (const Vec3& x : g.hull->vertices) hash.add(x);
-    if (g.terrain) {
-      hash.add(g.terrain->nx).add(g.terrain->ny).add(g.terrain->spacing_x).add(g.terrain->spacing_y);
-      for (double z : g.terrain->heights) hash.add(z);
-    }
-  }
-  const JointProperties& p = model.joints;
-  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper,
-                        &p.stiffness, &p.rest})
-    hash.add(*x);
-  for (const Equality& e : model.equalities) {
-    hash.add(static_cast<int>(e.kind)).add(e.body_a).add(e.body_b).add(e.point_a).add(e.point_b);
-    hash.add(e.X_AB.p).add(e.X_AB.R).add(e.center);
-    for (double c : e.polynomial) hash.add(c);
-  }
-  for (const MovedBody& b : model.moved) {
-    hash.add(b.X_WB.p).add(b.X_WB.R).add(b.motion.velocity).add(b.motion.angular_velocity).add(b.motion.amplitude);
-    hash.add(b.motion.swing).add(b.motion.frequency).add(b.motion.phase);
-  }
-  for (const CollisionPair& pair : model.pairs) hash.add(pair.geometry_a).add(pair.geometry_b);
-  return hash.add(model.gravity).value();
-}
-
 }  // namespace
 
 Model ModelBuilder::build() {
@@ -467,14 +420,9 @@ Model ModelBuilder::build() {
     model.surfaces_.push_back(pair.surface);
   }
   for (const auto& [names, pair] : pairs_)
-    for (const std::string& name : {names.first, names.second}) find(model.materials, name, "material");
-  Hash hash;
-  hash.add(hash_of(model));
-  for (const SurfacePair& s : model.surfaces_)
-    for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness,
-                     s.damping, s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
-      hash.add(x);
-  model.hash_ = hash.value();
+    for (const std::string& name : {names.first, names.second})
+      find_name("material", name, n, [&](std::size_t i) -> const std::string& { return model.materials[i].name; });
+  model.hash_ = model.computed_hash();
   return std::exchange(*this, {}).model_;
 }
 

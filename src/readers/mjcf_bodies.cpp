@@ -109,7 +109,7 @@ Inertia welded_inertia(const mjModel& m, int b, const Placement& X_BM) {
   return total;
 }
 
-// Bodies without a joint: fixed to the world, to a moved body, or to what carries them.
+// Bodies without a joint: fixed to the world, to a kinematic body, or to what carries them.
 void place_static(Loading& load, int b) {
   const mjModel& m = load.m;
   const int parent = m.body_parentid[b];
@@ -117,11 +117,11 @@ void place_static(Loading& load, int b) {
   load.body[at(b)] = load.body[at(parent)];
   load.X_BM[at(b)] = load.X_BM[at(parent)] * X;
   if (m.body_mocapid[b] < 0) return;
-  MovedBody moved;
+  KinematicBody body;
   const std::string name = load.name(mjOBJ_BODY, b);
-  moved.name = load.prefix() + (name.empty() ? "body" + std::to_string(b) : name);
-  moved.X_WB = load.X_BM[at(b)];
-  load.body[at(b)] = load.builder.add_moved_body(moved);
+  body.name = load.prefix() + (name.empty() ? "body" + std::to_string(b) : name);
+  body.X_WB = load.X_BM[at(b)];
+  load.body[at(b)] = load.builder.add_kinematic_body(body);
   load.X_BM[at(b)] = {};
 }
 
@@ -132,7 +132,7 @@ void add_joints(Loading& load, int b, std::set<std::string>& taken) {
   Placement X = load.X_BM[at(parent)] * placement(m.body_pos + 3 * b, m.body_quat + 4 * b);
   if (last < -1) {  // a tree on a mocap body stands where that one is at the start
     load.unsupported.add("joints on a mocap body: it stays where it is for them", load.label(mjOBJ_BODY, b));
-    X = load.builder.model().moved[at(moved_index(last))].X_WB * X;
+    X = load.builder.model().kinematic[at(kinematic_index(last))].X_WB * X;
     last = -1;
   }
   for (int j = first; j < first + n; ++j) {
@@ -178,7 +178,7 @@ void add_frames(Loading& load) {
   for (const Frame& frame : load.builder.model().frames) taken.insert(frame.name);
   auto add = [&](std::string name, int b, const Placement& X_MF) {
     if (name.empty()) return;
-    if (taken.count(name)) name = load.prefix() + name;
+    name = load.prefix() + name;
     if (!taken.insert(name).second) return;
     load.builder.add_frame({name, load.body[at(b)], load.X_BM[at(b)] * X_MF});
   };

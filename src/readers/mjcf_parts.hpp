@@ -36,7 +36,7 @@ struct Loading {
   std::string file;
   int member = 0;
   Unsupported unsupported{};
-  std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a moved body
+  std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a kinematic body
   std::vector<Placement> X_BM{};  ///< frame of each MuJoCo body in that of ours
   std::vector<int> joint{};       ///< of each MuJoCo joint: the body that hangs on it
   std::vector<int> geometry{};    ///< of each geom: ours, or -1 where it never touches anything

@@ -6,6 +6,7 @@
 #include "base/names.hpp"
 #include "readers/data_folders.hpp"
 #include "readers/mjcf.hpp"
+#include "readers/toml_reader.hpp"
 #include "readers/xml_file.hpp"
 
 namespace tribo {
@@ -13,200 +14,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The flat part of the foot's collision mesh, seen from the sole frame: its vertices within 3 mm of the lowest.
-const std::vector<Vec3> talos_sole{{0.098, 0.062, 0}, {0.098, -0.062, 0}, {-0.109, 0.062, 0}, {-0.109, -0.062, 0}};
-// Corners as used with Romeo in [Hammoud2022].
-const std::vector<Vec3> romeo_sole{
-    {0.10, 0.05, -0.07}, {0.10, -0.05, -0.07}, {-0.05, 0.05, -0.07}, {-0.05, -0.05, -0.07}};
-// The file's collision mesh lies across the foot (long along y, about which the ankle pitches): its extent, turned to
-// x.
-const std::vector<Vec3> icub_sole{{0.109, 0.03, 0}, {0.109, -0.03, 0}, {-0.048, 0.03, 0}, {-0.048, -0.03, 0}};
-
-const std::vector<std::pair<std::string, double>> ur_ready{
-    {"shoulder_lift_joint", -1.2}, {"elbow_joint", 1.6}, {"wrist_1_joint", -1.9}, {"wrist_2_joint", -1.57}};
-
-std::vector<Foot> points(std::initializer_list<const char*> frames, double radius = 0) {
+std::vector<Foot> read_feet(Section& section) {
   std::vector<Foot> feet;
-  for (const char* frame : frames) feet.push_back({frame, {Vec3::Zero()}, radius});
+  Section given = section.inner("feet");
+  const TomlValue* points = given.value("points");
+  Foot foot;
+  foot.radius = given.number("radius", 0, Bound::NonNegative);
+  if (points != nullptr) {
+    if (points->kind != TomlValue::Kind::Array) given.fail("points", "points must be an array of points");
+    foot.points.clear();
+    for (const TomlValue& point : points->items) {
+      if (point.kind != TomlValue::Kind::Array || point.items.size() != 3)
+        given.fail(point, "points: each must have three numbers [m]");
+      foot.points.emplace_back();
+      for (int k = 0; k < 3; ++k) foot.points.back()[k] = given.number_of(point.items[at(k)], "points");
+    }
+  }
+  for (const std::string& frame : given.texts("frames")) {
+    foot.frame = frame;
+    feet.push_back(foot);
+  }
+  given.finish();
+  if (feet.empty()) section.fail("feet", "feet need frames, or are \"balls\"");
   return feet;
 }
 
-// Columns: {name, urdf, summary, floating}, srdf, pose, walks, feet, angles of the pose, height.
-std::vector<RobotRecord> make_records() {
-  const auto solo_feet = points({"FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"});
-  // A ball that is within a millimetre of the foot's mesh at its lowest point.
-  const auto go2_feet = points({"FL_foot", "FR_foot", "RL_foot", "RR_foot"}, 0.022);
-  const std::string solo_srdf = "solo_description/srdf/solo.srdf";
-  return {
-      {{"solo12", "solo_description/robots/solo12.urdf", "quadruped, 12 joints, 2.5 kg, point feet"},
-       solo_srdf,
-       "standing",
-       true,
-       solo_feet},
-      {{"solo8", "solo_description/robots/solo.urdf", "quadruped, 8 joints, point feet"},
-       solo_srdf,
-       "standing",
-       true,
-       solo_feet},
-      {{"bolt", "bolt_description/robots/bolt.urdf", "biped, 6 joints, point feet"},
-       "bolt_description/srdf/bolt.srdf",
-       "standing",
-       true,
-       points({"FL_FOOT", "FR_FOOT"})},
-      {{"talos", "talos_data/robots/talos_reduced.urdf", "humanoid, 32 joints, 90 kg, four points a sole"},
-       "talos_data/srdf/talos.srdf",
-       "half_sitting",
-       true,
-       {{"left_sole_link", talos_sole}, {"right_sole_link", talos_sole}}},
-      {{"romeo", "romeo_description/urdf/romeo_small.urdf", "humanoid, 31 joints, 41 kg, four points a sole"},
-       "romeo_description/srdf/romeo_small.srdf",
-       "half_sitting",
-       true,
-       {{"LAnkleRoll", romeo_sole}, {"RAnkleRoll", romeo_sole}}},
-      {{"icub", "icub_description/robots/icub_reduced.urdf", "humanoid, 29 joints, four points a sole"},
-       "icub_description/srdf/icub.srdf",
-       "half_sitting",
-       true,
-       {{"l_sole", icub_sole}, {"r_sole", icub_sole}}},
-      {{"g1", "g1_description/urdf/g1_29dof_rev_1_0.urdf", "humanoid, 29 joints, 33 kg, four balls a foot"},
-       "",
-       "standing",
-       true,
-       {},
-       {{"left_hip_pitch_joint", -0.3},
-        {"left_knee_joint", 0.6},
-        {"left_ankle_pitch_joint", -0.3},
-        {"right_hip_pitch_joint", -0.3},
-        {"right_knee_joint", 0.6},
-        {"right_ankle_pitch_joint", -0.3},
-        {"left_shoulder_roll_joint", 0.2},
-        {"right_shoulder_roll_joint", -0.2},
-        {"left_elbow_joint", 0.6},
-        {"right_elbow_joint", 0.6}}},
-      {{"go2", "go2_description/urdf/go2.urdf", "quadruped, 12 joints, 16 kg, ball feet"},
-       "go2_description/srdf/go2.srdf",
-       "standing",
-       true,
-       go2_feet},
-      {{"go1", "go1_description/urdf/go1.urdf", "quadruped, 12 joints, 13 kg, ball feet"},
-       "go1_description/srdf/go1.srdf",
-       "standing",
-       true,
-       {}},
-      {{"a1", "a1_description/urdf/a1.urdf", "quadruped, 12 joints, 13 kg, ball feet"},
-       "a1_description/srdf/a1.srdf",
-       "standing",
-       true,
-       {}},
-      {{"b1", "b1_description/urdf/b1.urdf", "quadruped, 12 joints, ball feet"},
-       "b1_description/srdf/b1.srdf",
-       "standing",
-       true,
-       {}},
-      {{"laikago", "laikago_description/urdf/laikago.urdf", "quadruped, 12 joints, ball feet"},
-       "",
-       "standing",
-       true,
-       {},
-       {{"FR_thigh_joint", 0.7},
-        {"FL_thigh_joint", 0.7},
-        {"RR_thigh_joint", 0.7},
-        {"RL_thigh_joint", 0.7},
-        {"FR_calf_joint", -1.4},
-        {"FL_calf_joint", -1.4},
-        {"RR_calf_joint", -1.4},
-        {"RL_calf_joint", -1.4}}},
-      {{"anymal_b", "anymal_b_simple_description/robots/anymal.urdf", "quadruped, 12 joints, ball feet"},
-       "anymal_b_simple_description/srdf/anymal.srdf",
-       "standing",
-       true,
-       {}},
-      {{"anymal_c", "anymal_c_simple_description/urdf/anymal.urdf", "quadruped, 12 joints, 52 kg, ball feet"},
-       "anymal_c_simple_description/srdf/anymal.srdf",
-       "standing",
-       true,
-       {}},
-      {{"hyq", "hyq_description/robots/hyq_no_sensors.urdf", "quadruped, 12 joints, ball feet"},
-       "hyq_description/srdf/hyq.srdf",
-       "standing",
-       true,
-       {}},
-      {{"simple_humanoid", "simple_humanoid_description/urdf/simple_humanoid.urdf", "humanoid, 29 joints"},
-       "simple_humanoid_description/srdf/simple_humanoid.srdf",
-       "half_sitting",
-       false,
-       {}},
-      {{"centauro", "centauro_description/urdf/centauro.urdf", "four legs and two arms, 39 joints"},
-       "centauro_description/srdf/centauro.srdf",
-       "neutral",
-       false,
-       {}},
-      {{"allegro", "allegro_hand_description/urdf/allegro_right_hand.urdf", "right hand, 16 joints, boxes and balls",
-        false},
-       "",
-       "open",
-       false,
-       {},
-       {{"joint_12.0", 0.3}}},
-      {{"allegro_left", "allegro_hand_description/urdf/allegro_left_hand.urdf", "left hand, 16 joints, boxes and balls",
-        false},
-       "",
-       "open",
-       false,
-       {},
-       {{"joint_12.0", 0.3}}},
-      {{"ur3", "ur_description/urdf/ur3_robot.urdf", "arm, 6 joints", false}, "", "ready", false, {}, ur_ready},
-      {{"ur5", "ur_description/urdf/ur5_robot.urdf", "arm, 6 joints", false}, "", "ready", false, {}, ur_ready},
-      {{"ur10", "ur_description/urdf/ur10_robot.urdf", "arm, 6 joints, 29 kg", false},
-       "",
-       "ready",
-       false,
-       {},
-       ur_ready},
-      {{"panda", "panda_description/urdf/panda.urdf", "arm, 7 joints and two fingers, the one follows the other",
-        false},
-       "panda_description/srdf/panda.srdf",
-       "default",
-       false,
-       {}},
-      {{"kinova", "kinova_description/robots/kinova.urdf", "arm, 6 joints, three of them continuous", false},
-       "kinova_description/srdf/kinova.srdf",
-       "arm_up",
-       false,
-       {}},
-      {{"xarm7", "xarm_description/urdf/xarm7.urdf", "arm, 7 joints", false},
-       "xarm_description/srdf/xarm7.srdf",
-       "neutral",
-       false,
-       {}},
-      {{"z1", "z1_description/urdf/z1.urdf", "arm, 6 joints and a gripper", false},
-       "z1_description/srdf/z1.srdf",
-       "neutral",
-       false,
-       {}},
-      {{"so100", "so_arm_description/urdf/so100.urdf", "arm, 6 joints", false}, "", "neutral", false, {}},
-      {{"so101", "so_arm_description/urdf/so101.urdf", "arm, 6 joints", false}, "", "neutral", false, {}},
-      {{"finger_edu", "finger_edu_description/robots/finger_edu.urdf", "finger, 3 joints", false},
-       "finger_edu_description/srdf/finger_edu.srdf",
-       "neutral",
-       false,
-       {}},
-      {{"double_pendulum", "double_pendulum_description/urdf/double_pendulum.urdf", "two joints without motors", false},
-       "",
-       "neutral",
-       false,
-       {},
-       {},
-       0.5},
-      {{"double_pendulum_continuous", "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
-        "two continuous joints without motors", false},
-       "",
-       "neutral",
-       false,
-       {},
-       {},
-       0.5},
-  };
+RobotRecord read_record(Section& section) {
+  RobotRecord record;
+  RobotEntry& entry = record.entry;
+  entry.name = section.text("name");
+  entry.summary = section.text("summary");
+  entry.urdf = section.text("urdf");
+  entry.floating = section.choice("base", "floating", {"floating", "fixed"}) == "floating";
+  record.srdf = section.text("srdf", "");
+  record.pose = section.text("pose", "neutral");
+  record.height = section.number("height", 0, Bound::NonNegative);
+  Section angles = section.inner("angles");
+  for (const std::string& joint : angles.table().keys) record.angles.emplace_back(joint, angles.number(joint));
+  const TomlValue* feet = section.value("feet");
+  record.walks = feet != nullptr;
+  if (record.walks && feet->kind == TomlValue::Kind::Text)
+    section.choice("feet", "balls", {"balls"});
+  else if (record.walks)
+    record.feet = read_feet(section);
+  section.finish();
+  return record;
 }
 
 // TRIBO_ROBOTS, the folder beside the package, the one known at build time.
@@ -227,8 +79,23 @@ bool is_path(const std::string& model) {
 
 }  // namespace
 
+std::vector<RobotRecord> read_robot_records(const std::string& text, const std::string& file) {
+  const TomlValue table = parse_toml(text, file);
+  Section root(table, file, "");
+  std::vector<RobotRecord> records;
+  for (Section section : root.tables("robot")) {
+    RobotRecord record = read_record(section);
+    for (const RobotRecord& known : records)
+      if (known.entry.name == record.entry.name)
+        section.fail("name", "robot '" + record.entry.name + "' is given twice");
+    records.push_back(std::move(record));
+  }
+  root.finish();
+  return records;
+}
+
 const std::vector<RobotRecord>& robot_records() {
-  static const std::vector<RobotRecord> records = make_records();
+  static const std::vector<RobotRecord> records = read_robot_records(robot_data(), "data/robots.toml");
   return records;
 }
 
@@ -272,7 +139,7 @@ RobotFiles find_robot(const std::string& model) {
 int add_robot(ModelBuilder& builder, const RobotOptions& options, RobotNotes* notes) {
   RobotNotes own;
   RobotNotes& out = notes != nullptr ? *notes : own;
-  if (!is_path(options.model) || !is_mjcf(options.model)) return add_urdf(builder, options, out);
+  if (!is_path(options.model) || !is_mjcf(options.model)) return add_urdf(builder, options, *read_urdf(options), out);
 #ifdef TRIBO_MJCF
   return add_mjcf(builder, options, out);
 #else

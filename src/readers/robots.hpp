@@ -1,6 +1,7 @@
 // What the registry knows of a robot beside its URDF: feet, poses, and where the files lie.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,11 @@ struct RobotRecord {
   double height = 0;                                     ///< of a fixed base that has to swing above the ground [m]
 };
 
+/// data/robots.toml, which is part of the library.
 const std::vector<RobotRecord>& robot_records();
+const char* robot_data();
+/// InvalidInput "FILE:LINE: reason" for what is not understood.
+std::vector<RobotRecord> read_robot_records(const std::string& text, const std::string& file);
 
 /// The file of a robot and the folders in which `package://` is looked for.
 struct RobotFiles {
@@ -37,6 +42,10 @@ struct RobotFiles {
 /// InvalidInput names the robots that are known, or the paths that were tried.
 RobotFiles find_robot(const std::string& model);
 
-int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes);
+/// A URDF file as it was read, with the poses that belong to it: read once, it can be added to several models.
+struct UrdfFile;
+std::shared_ptr<const UrdfFile> read_urdf(const RobotOptions& options);
+/// The options must be those that it was read with, but for name, material and base.
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile& file, RobotNotes& notes);
 
 }  // namespace tribo

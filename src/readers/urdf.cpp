@@ -18,9 +18,18 @@
 #include "readers/xml_file.hpp"
 
 namespace tribo {
-namespace {
 
 namespace pin = pinocchio;
+
+struct UrdfFile {
+  RobotFiles files;
+  MeshSearch search;
+  ::urdf::ModelInterfaceSharedPtr tree;
+  pin::Model model;  ///< with the poses of the SRDF
+  std::vector<std::string> warnings;
+};
+
+namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -29,12 +38,11 @@ Placement placement(const pin::SE3& M) { return {M.rotation(), M.translation()};
 // Where a robot is being added: Pinocchio's joint i is body first + i - 1 of the builder.
 struct Loading {
   const RobotOptions& options;
-  const RobotFiles& files;
+  const UrdfFile& file;
   ModelBuilder& builder;
   RobotNotes& notes;
-  MeshSearch search{};
-  ::urdf::ModelInterfaceSharedPtr tree{};
-  pin::Model model{};
+  const RobotFiles& files = file.files;
+  const pin::Model& model = file.model;
   MeshHulls meshes{};
   int member = 0;
   int first = 0;
@@ -52,37 +60,36 @@ struct Touching {
   bool shapes = false, feet = false;
 };
 
-Touching touching(const Loading& load) {
-  const std::string& asked = load.options.contact;
-  const RobotRecord* record = load.files.record;
+Touching touching(const RobotOptions& options, const RobotFiles& files) {
+  const std::string& asked = options.contact;
+  const RobotRecord* record = files.record;
   const std::vector<std::string> known{"default", "feet", "collision", "none"};
   if (std::find(known.begin(), known.end(), asked) == known.end())
-    throw InvalidInput("robot file '" + load.files.urdf + "': " + unknown_name("contact", asked, known));
-  const bool walks = !load.options.feet.empty() || (record != nullptr && record->walks);
+    throw InvalidInput("robot file '" + files.urdf + "': " + unknown_name("contact", asked, known));
+  const bool walks = !options.feet.empty() || (record != nullptr && record->walks);
   return {asked == "default" || asked == "collision", asked == "feet" || (asked == "default" && walks)};
 }
 
-void read_file(Loading& load) {
-  const std::string& path = load.files.urdf;
+void read_tree(const RobotOptions& options, UrdfFile& file) {
+  const std::string& path = file.files.urdf;
   const auto document = read_xml(path);
-  load.search = mesh_search(path, load.options.packages, load.files.packages);
-  const UrdfFindings found = inspect_urdf(*document, path, load.search, touching(load).shapes);
-  for (const std::string& text : found.warnings) load.notes.warnings.push_back(text);
+  file.search = mesh_search(path, options.packages, file.files.packages);
+  const UrdfFindings found = inspect_urdf(*document, path, file.search, touching(options, file.files).shapes);
+  file.warnings = found.warnings;
   note_all(found.errors);
   tinyxml2::XMLPrinter text;
   document->Print(&text);
-  load.tree = ::urdf::parseURDF(text.CStr());
-  if (!load.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
-  const ::urdf::ModelInterfaceSharedPtr& tree = load.tree;
+  file.tree = ::urdf::parseURDF(text.CStr());
+  if (!file.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
   try {
-    if (load.options.floating)
-      pin::urdf::buildModel(tree, pin::JointModelFreeFlyer(), load.model);
+    if (options.floating)
+      pin::urdf::buildModel(file.tree, pin::JointModelFreeFlyer(), file.model);
     else
-      pin::urdf::buildModel(tree, load.model);
+      pin::urdf::buildModel(file.tree, file.model);
   } catch (const std::exception& error) {
     throw InvalidInput("robot file '" + path + "': " + error.what());
   }
-  if (load.model.njoints < 2)
+  if (file.model.njoints < 2)
     throw InvalidInput("robot file '" + path + "' has no moving joint; make its base floating");
 }
 
@@ -153,7 +160,7 @@ void add_bodies(Loading& load) {
 // A joint that mimics another: q = multiplier q_other + offset. Chains of them end at a joint that moves on its own.
 void add_mimics(Loading& load) {
   const pin::Model& model = load.model;
-  for (const auto& [name, joint] : load.tree->joints_) {
+  for (const auto& [name, joint] : load.file.tree->joints_) {
     if (!joint->mimic || joint->type == ::urdf::Joint::FIXED) continue;
     const std::string& other = joint->mimic->joint_name;
     Equality row;
@@ -161,7 +168,7 @@ void add_mimics(Loading& load) {
     row.kind = EqualityKind::Joint;
     row.body_a = load.body(model.getJointId(name));
     row.polynomial = {joint->mimic->offset, joint->mimic->multiplier};
-    if (load.tree->joints_.at(other)->type == ::urdf::Joint::FIXED) {
+    if (load.file.tree->joints_.at(other)->type == ::urdf::Joint::FIXED) {
       row.polynomial[1] = 0;  // it stands at zero
     } else {
       row.body_b = load.body(model.getJointId(other));
@@ -180,8 +187,7 @@ void add_frames(Loading& load) {
   const std::string prefix = load.builder.model().members[at(load.member)].name + "/";
   for (const pin::Frame& frame : load.model.frames) {
     if (frame.name == "universe") continue;
-    std::string name = frame.name;
-    if (taken.count(name)) name = prefix + frame.name;
+    std::string name = prefix + frame.name;
     if (taken.count(name)) name = prefix + "joint/" + frame.name;
     if (!taken.insert(name).second) continue;
     load.builder.add_frame({name, load.body(frame.parentJoint), load.on(frame.parentJoint, frame.placement)});
@@ -189,7 +195,7 @@ void add_frames(Loading& load) {
 }
 
 void add_poses(Loading& load) {
-  pin::Model& model = load.model;
+  const pin::Model& model = load.model;
   const RobotRecord* record = load.files.record;
   std::map<std::string, VecX>& poses = load.builder.member(load.member).poses;
   VecX neutral = VecX::Zero(model.nq);
@@ -274,7 +280,7 @@ void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry)
   } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
     const Vec3 scale(mesh->scale.x, mesh->scale.y, mesh->scale.z);
     try {
-      const MeshHulls made = mesh_hulls(find_mesh(mesh->filename, load.search), scale, false);
+      const MeshHulls made = mesh_hulls(find_mesh(mesh->filename, load.file.search), scale, false);
       geometry.hull = made.hulls[0];
       load.meshes.add(made);
     } catch (const InvalidInput& error) {
@@ -298,8 +304,8 @@ void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
   int balls = 0;
   for (const pin::Frame& frame : load.model.frames) {  // in the order of the tree
     if (frame.type != pin::BODY) continue;
-    const auto link = load.tree->links_.find(frame.name);
-    if (link == load.tree->links_.end()) continue;
+    const auto link = load.file.tree->links_.find(frame.name);
+    if (link == load.file.tree->links_.end()) continue;
     int number = 0;
     for (const ::urdf::CollisionSharedPtr& collision : link->second->collision_array) {
       const bool ball = dynamic_cast<const ::urdf::Sphere*>(collision->geometry.get()) != nullptr;
@@ -320,7 +326,7 @@ void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
 }
 
 void add_contact(Loading& load) {
-  const Touching touch = touching(load);
+  const Touching touch = touching(load.options, load.files);
   std::vector<Foot> feet;
   for (const std::string& frame : load.options.feet) feet.push_back({frame});
   if (feet.empty() && load.files.record != nullptr) feet = load.files.record->feet;
@@ -331,17 +337,24 @@ void add_contact(Loading& load) {
 
 }  // namespace
 
-int add_urdf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
-  const RobotFiles files = find_robot(options.model);
-  Loading load{options, files, builder, notes};
-  read_file(load);
-  if (!files.srdf.empty()) {
-    pin::srdf::loadReferenceConfigurations(load.model, files.srdf, false);
-    if (options.rotor_inertia) pin::srdf::loadRotorParameters(load.model, files.srdf, false);
+std::shared_ptr<const UrdfFile> read_urdf(const RobotOptions& options) {
+  auto file = std::make_shared<UrdfFile>();
+  file->files = find_robot(options.model);
+  read_tree(options, *file);
+  const std::string& srdf = file->files.srdf;
+  if (!srdf.empty()) {
+    pin::srdf::loadReferenceConfigurations(file->model, srdf, false);
+    if (options.rotor_inertia) pin::srdf::loadRotorParameters(file->model, srdf, false);
   }
+  return file;
+}
+
+int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile& file, RobotNotes& notes) {
+  Loading load{options, file, builder, notes};
+  notes.warnings.insert(notes.warnings.end(), file.warnings.begin(), file.warnings.end());
   std::string name = options.name;
-  if (name.empty()) name = files.record != nullptr ? files.record->entry.name : load.model.name;
-  load.member = builder.begin_member(name, true, files.urdf, options.self_collision);
+  if (name.empty()) name = file.files.record != nullptr ? file.files.record->entry.name : file.model.name;
+  load.member = builder.begin_member(name, true, file.files.urdf, options.self_collision);
   load.first = builder.member(load.member).first_body;
   add_bodies(load);
   add_mimics(load);

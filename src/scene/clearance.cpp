@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 

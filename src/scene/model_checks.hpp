@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {

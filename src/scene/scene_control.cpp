@@ -1,7 +1,9 @@
 // Controllers and pushes of a scene.
 #include <algorithm>
+#include <map>
 
-#include "base/names.hpp"
+#include "base/table.hpp"
+#include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 
 namespace tribo {
@@ -27,87 +29,58 @@ int find_robot_member(Section& section, const Model& model) {
   return model.member(name);
 }
 
-struct ControllerKind {
-  ControllerEntry entry;
-  ControllerReader read;
-};
+// Of those whose keys are more than plain options.
+ControllerReader reader_of(const std::string& name) {
+  static const std::map<std::string, ControllerReader> readers = {{"pd", read_pd},
+                                                                  {"pid", read_pid},
+                                                                  {"actuators", read_actuators},
+                                                                  {"tracking", read_tracking},
+                                                                  {"task-space", read_task_space},
+                                                                  {"inverse-dynamics", read_inverse_dynamics},
+                                                                  {"velocity-constraint", read_velocity_constraint},
+                                                                  {"trot", read_trot_constraint}};
+  const auto found = readers.find(name);
+  return found == readers.end() ? nullptr : found->second;
+}
 
-const std::vector<ControllerKind>& controller_kinds() {
-  static const std::vector<ControllerKind> table = {
-      {{"pd", "joint positions held by springs and dampers, within the effort limits"}, read_pd},
-      {{"actuators", "the motors that the robot's MJCF file describes, under constant controls"}, read_actuators},
-      {{"tracking", "a motion from a file, by feed-forward and linear feedback"}, read_tracking},
-      {{"task-space", "inverse dynamics of centre of mass, frames, posture and contacts, by a quadratic program"},
-       read_task_space},
-      {{"pid", "the same with an integral"}, read_pid},
-      {{"inverse-dynamics",
-        "torques that would give the joints the velocities of a reference, contact forces predicted"},
-       read_inverse_dynamics},
-      {{"velocity-constraint", "joint velocities of a reference as constraints of the step, within the effort limits"},
-       read_velocity_constraint},
-      {{"trot", "a trot whose stance feet do not slip: joint velocities as constraints of the step, from the feet"},
-       read_trot_constraint},
-  };
-  return table;
+// Of plain options: the table reads and checks them.
+void read_plain(Section& section, const ControllerEntry& entry, ControllerSpec& spec) {
+  Options options;
+  read_options(section, entry.options, options);
+  spec.make = [make = entry.make, member = spec.member, options](const Model& m) { return make(m, member, options); };
 }
 
 void read_controller(Section& section, Scene& scene) {
-  std::vector<std::string> names;
-  for (const ControllerKind& kind : controller_kinds()) names.push_back(kind.entry.name);
   ControllerSpec spec;
-  spec.name = section.choice("name", "pd", names);
+  spec.name = section.choice("name", "pd", names_of(controllers()));
   spec.member = find_robot_member(section, *scene.model);
-  for (const ControllerKind& kind : controller_kinds())
-    if (kind.entry.name == spec.name) kind.read(section, scene, spec);
-  section.finish();
+  if (const ControllerReader read = reader_of(spec.name))
+    read(section, scene, spec);
+  else
+    read_plain(section, controller_entry(spec.name), spec);
+  section.finish([&](const std::string& key) { return hint_of(key, "controller", spec.name, controllers()); });
   section.at("", [&] { spec.make(*scene.model); });
   scene.controllers.push_back(std::move(spec));
 }
 
 void read_push(Section& section, Scene& scene) {
-  const Model& model = *scene.model;
-  const std::string name = section.text("body");
-  Push push;
-  Placement X_BP;
-  std::vector<std::string> known;
-  push.body = -2;
-  for (const Frame& frame : model.frames) {
-    if (frame.name == name) push.body = frame.body, X_BP = frame.X_BF;
-    known.push_back(frame.name);
-  }
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    known.push_back(model.bodies[b].name);
-    if (model.bodies[b].name == name)
-      push.body = static_cast<int>(b), X_BP = {Mat3::Identity(), model.bodies[b].inertia.com};
-  }
-  for (const Member& member : model.members) {
-    known.push_back(member.name);
-    if (member.name != name) continue;
-    push.body = member.first_body;
-    X_BP = {Mat3::Identity(), model.bodies[at(push.body)].inertia.com};
-  }
-  if (push.body == -2) section.fail("body", unknown_name("robot, object, body or frame", name, known));
-  if (push.body < 0) section.fail("body", "'" + name + "' is fixed to the world: a push does nothing");
-  push.point = X_BP * section.vec3("point", Vec3::Zero());
-  if (!section.has("force") && !section.has("torque"))
-    section.fail(section.table(), "needs 'force' [N] or 'torque' [N m], three numbers");
-  push.force = section.vec3("force", Vec3::Zero());
-  push.force_end = section.vec3("force_end", push.force);
-  push.torque = section.vec3("torque", Vec3::Zero());
-  push.torque_end = section.vec3("torque_end", push.torque);
-  push.start = section.number("start", 0, Bound::NonNegative);
+  PushRequest push;
+  push.where = section.text("body");
+  const auto given = [&](const char* key) {
+    return section.has(key) ? std::optional<Vec3>(section.vec3(key, Vec3::Zero())) : std::nullopt;
+  };
+  push.point = given("point");
+  push.force = given("force");
+  push.force_end = given("force_end");
+  push.torque = given("torque");
+  push.torque_end = given("torque_end");
+  push.start = section.number("start", 0);
   push.duration = section.number("duration", Bound::Positive);
   section.finish();
-  scene.pushes.push_back(push);
+  scene.pushes.push_back(section.at("body", [&] { return make_push(*scene.model, push); }));
 }
 
 }  // namespace
-
-std::vector<ControllerEntry> controllers() {
-  std::vector<ControllerEntry> entries;
-  for (const ControllerKind& kind : controller_kinds()) entries.push_back(kind.entry);
-  return entries;
-}
 
 void read_controllers(Section& root, Scene& scene) {
   for (Section section : root.tables("controller")) read_controller(section, scene);

@@ -1,4 +1,4 @@
-// Terrain, moved bodies and equality constraints of a scene.
+// Terrain, kinematic bodies and equality constraints of a scene.
 #include <cmath>
 
 #include "base/names.hpp"
@@ -52,17 +52,7 @@ void make_heights(Section& section, HeightField& field) {
 int find_body(Section& section, const std::string& key, const SceneDraft& draft) {
   const std::string name = section.text(key);
   if (name == "world") return -1;
-  const Model& model = draft.builder.model();
-  std::vector<std::string> known{"world"};
-  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
-    if (model.bodies[b].name == name) return static_cast<int>(b);
-    known.push_back(model.bodies[b].name);
-  }
-  for (std::size_t k = 0; k < model.moved.size(); ++k) {
-    if (model.moved[k].name == name) return moved_body(static_cast<int>(k));
-    known.push_back(model.moved[k].name);
-  }
-  section.fail(key, unknown_name("body", name, known));
+  return section.at(key, [&] { return draft.builder.model().body(name); });
 }
 
 }  // namespace
@@ -97,11 +87,12 @@ void read_terrain(Section& root, SceneDraft& draft) {
   }
 }
 
-void read_moved(Section& root, SceneDraft& draft) {
+void read_kinematic(Section& root, SceneDraft& draft) {
   int number = 0;
-  for (Section section : root.tables("moved")) {
-    MovedBody body;
-    body.name = section.text("name", "moved" + std::to_string(++number));
+  root.renamed("moved", "kinematic");
+  for (Section section : root.tables("kinematic")) {
+    KinematicBody body;
+    body.name = section.text("name", "kinematic" + std::to_string(++number));
     body.X_WB = read_placement(section);
     Motion& m = body.motion;
     m.velocity = section.vec3("velocity", Vec3::Zero());
@@ -117,7 +108,7 @@ void read_moved(Section& root, SceneDraft& draft) {
     read_groups(section, like);
     section.finish();
     section.at("", [&] {
-      like.body = draft.builder.add_moved_body(body);
+      like.body = draft.builder.add_kinematic_body(body);
       shape.add_to(draft.builder, like);
     });
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scene/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {
@@ -62,7 +62,7 @@ std::string beside(const Section& section, const std::string& path);
 
 // scene_mechanisms.cpp
 void read_terrain(Section& root, SceneDraft& draft);
-void read_moved(Section& root, SceneDraft& draft);
+void read_kinematic(Section& root, SceneDraft& draft);
 void read_equalities(Section& root, SceneDraft& draft);
 /// Keys group and collides_with: numbers from 0 to 31.
 void read_groups(Section& section, Geometry& geometry);

@@ -1,8 +1,9 @@
 // The keys of a pd controller.
 #include <Eigen/QR>
 
-#include "dynamics/dynamics.hpp"
+#include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 // Torques that hold the reference pose against gravity. A floating base is carried by the forces of least norm at the
@@ -42,7 +43,7 @@ VecX gravity_feedforward(const Section& section, const Model& model, const State
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
   const Member& member = model.members[at(spec.member)];
-  PdOptions pd;
+  auto pd = plain_keys<PdOptions>(section, spec.name);
   pd.member = spec.member;
   pd.q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
   // The reference has no say on the base: the feed-forward is that of the robot as it stands.
@@ -50,8 +51,6 @@ void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
     pd.q_ref.head(7) = scene.start.q.segment(member.iq, 7);
   pd.kp = per_joint(section, "kp", model, member, Bound::NonNegative, 0);
   pd.kd = per_joint(section, "kd", model, member, Bound::NonNegative, 0);
-  pd.implicit = section.flag("implicit", true);
-  pd.period = section.number("period", 0, Bound::NonNegative);
   pd.limits = read_limits(section, model, member);
   pd.reference = read_reference(section, scene, spec.member, pd.q_ref);
   const std::string feedforward = section.choice("feedforward", "none", {"none", "gravity"});

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "io/npy.hpp"
+#include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 
 namespace tribo {
@@ -72,11 +73,11 @@ TargetOptions read_target(Section& section) {
 }
 
 // What controllers of a reference have in common.
-template <class Options>
-Options read_followed(Section& section, const Scene& scene, const ControllerSpec& spec) {
+template <class Own>
+Own read_followed(Section& section, const Scene& scene, const ControllerSpec& spec) {
   const Model& model = *scene.model;
   const Member& member = model.members[at(spec.member)];
-  Options options;
+  Own options = plain_keys<Own>(section, spec.name);
   options.member = spec.member;
   const VecX q_ref = read_pose(section, model, member, scene.start.q.segment(member.iq, member.nq));
   options.reference = read_reference(section, scene, spec.member, q_ref);
@@ -143,7 +144,7 @@ void read_velocity_constraint(Section& section, const Scene& scene, ControllerSp
 
 void read_trot_constraint(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
-  TrotConstraintOptions options;
+  auto options = plain_keys<TrotConstraintOptions>(section, spec.name);
   options.member = spec.member;
   if (section.has("trot")) {
     Section inner = section.inner("trot");
@@ -151,13 +152,11 @@ void read_trot_constraint(Section& section, const Scene& scene, ControllerSpec& 
   }
   options.q_stand = scene.start.q;
   options.limits = read_limits(section, model, model.members[at(spec.member)]);
-  options.rate = section.number("rate", options.rate, Bound::Positive);
   spec.make = [options](const Model& m) { return make_trot_constraint(m, options); };
 }
 
 void read_inverse_dynamics(Section& section, const Scene& scene, ControllerSpec& spec) {
   auto options = read_followed<InverseDynamicsOptions>(section, scene, spec);
-  options.period = section.number("period", 0, Bound::NonNegative);
   spec.make = [options](const Model& m) { return make_inverse_dynamics(m, options); };
 }
 

@@ -66,14 +66,15 @@ double above_ground(const SceneDraft& draft, double height) { return height - dr
 
 // How far up a fixed base has to go for nothing of the robot to begin in the ground. Shapes that are fixed to the world
 // never touch it: those that reach a little below are the foot of an arm, whose mesh is rounded.
-double height_of_base(Section& section, const SceneDraft& draft, RobotOptions options) {
+double height_of_base(Section& section, const SceneDraft& draft, RobotOptions options, const UrdfFile& file) {
   constexpr double mounted = 5e-3, touching = 1e-6;  // [m]
   const RobotRecord* record = find_robot(options.model).record;
+  RobotNotes notes;
   const double hangs = record != nullptr ? record->height : 0;
   options.base.p.z() += hangs;
   options.material = 0;
   ModelBuilder alone;
-  const int member = add_robot(alone, options);
+  const int member = add_urdf(alone, options, file, notes);
   const Model model = alone.build();
   const VecX q = start_pose(section, model, model.members[at(member)]);
   const Lowest low = lowest_points(model, q, member, draft.X_WG.R.col(2));
@@ -305,10 +306,14 @@ void read_robot(Section& section, SceneDraft& draft) {
   section.has("transmission");
   section.finish();
   if (!options.floating || stand.placed) options.base = stand.X;
-  if (!options.floating && !stand.placed && !stand.has_position && draft.ground)
-    options.base.p.z() += section.at("model", [&] { return height_of_base(section, draft, options); });
   RobotNotes notes;
-  const int member = section.at("model", [&] { return add_robot(draft.builder, options, &notes); });
+  const int member = section.at("model", [&] {
+    if (stand.placed) return add_robot(draft.builder, options, &notes);
+    const auto file = read_urdf(options);
+    if (!options.floating && !stand.has_position && draft.ground)
+      options.base.p.z() += height_of_base(section, draft, options, *file);
+    return add_urdf(draft.builder, options, *file, notes);
+  });
   for (const std::string& text : notes.warnings) draft.warnings.push_back(text);
   for (const std::string& text : notes.log) draft.log.push_back(text);
   if (notes.whole_world) take_world(section, notes, draft);

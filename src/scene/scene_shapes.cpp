@@ -1,4 +1,4 @@
-// Shapes of objects, walls, links and moved bodies.
+// Shapes of objects, walls, links and kinematic bodies.
 #include <filesystem>
 
 #include "readers/mesh_hulls.hpp"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/task_space.hpp"
 
@@ -21,18 +22,12 @@ TaskGain read_gain(Section section, TaskGain gain) {
 void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec) {
   const Model& model = *scene.model;
   const Member& member = model.members[at(spec.member)];
-  TaskSpaceOptions options;
+  auto options = plain_keys<TaskSpaceOptions>(section, spec.name);
   options.member = spec.member;
-  options.period = section.number("period", 0, Bound::NonNegative);
   options.q_ref = scene.start.q.segment(member.iq, member.nq);
   options.com = read_gain(section.inner("com"), options.com);
   options.posture = read_gain(section.inner("posture"), options.posture);
   options.com_amplitude = section.vec3("amplitude", options.com_amplitude);
-  options.com_rate = section.number("rate", options.com_rate);
-  options.contact_kp = section.number("contact_kp", options.contact_kp, Bound::NonNegative);
-  options.force_weight = section.number("force_weight", options.force_weight, Bound::Positive);
-  options.mu = section.number("mu", options.mu, Bound::NonNegative);
-  options.least_force = section.number("least_force", options.least_force, Bound::NonNegative);
   for (Section frame : section.tables("frame")) {
     FrameTask task;
     const std::string name = frame.text("name");

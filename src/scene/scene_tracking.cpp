@@ -5,6 +5,7 @@
 
 #include "base/names.hpp"
 #include "io/npy.hpp"
+#include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/tracking.hpp"
 
@@ -83,13 +84,11 @@ void read_tracking(Section& section, const Scene& scene, ControllerSpec& spec) {
   const std::string given = section.text("motion");
   // Beside the scene file, as long as the path is relative.
   const std::string path = (fs::path(section.file()).parent_path() / given).string();
-  TrackingOptions options;
+  auto options = plain_keys<TrackingOptions>(section, spec.name);
   options.member = spec.member;
   options.motion = section.at("motion", [&] {
     return std::make_shared<const PlannedMotion>(load_planned_motion(path, model, model.members[at(spec.member)]));
   });
-  options.period = section.number("period", 0, Bound::NonNegative);
-  options.start = section.number("start", 0);
   spec.make = [options](const Model& m) { return make_tracking(m, options); };
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/thread_pool.hpp"
 
@@ -62,29 +63,9 @@ class MovedPd final : public Controller {
   std::unique_ptr<Controller> pd_;
 };
 
-/// The model with every mass (inertia too) and every coefficient of friction times its factor. It keeps its hash: a
-/// state of the scene fits every world.
-Model varied(const Model& from, const WorldParameters& p) {
-  if (!(p.mass > 0) || !std::isfinite(p.mass))
-    throw InvalidInput("factor of mass = " + shown(p.mass) + ", must be finite and > 0");
-  if (!(p.friction >= 0) || !std::isfinite(p.friction))
-    throw InvalidInput("factor of friction = " + shown(p.friction) + ", must be finite and >= 0");
-  Model model = from;
-  for (Body& body : model.bodies) {
-    body.inertia.mass *= p.mass;
-    body.inertia.about_com *= p.mass;
-  }
-  for (Tree& tree : model.trees) tree.mass *= p.mass;
-  for (int i = 0; i < model.surfaces(); ++i) {
-    auto& surface = const_cast<SurfacePair&>(model.surface(i));  // of our own copy, which is not constant yet
-    surface.mu_static *= p.friction;
-    surface.mu_dynamic *= p.friction;
-  }
-  return model;
-}
-
 struct World {
   std::shared_ptr<const Model> model;
+  WorldParameters parameters;
   std::unique_ptr<Simulation> simulation;
   std::vector<MovedPd*> controllers;  ///< belong to the simulation
   std::string reason;
@@ -154,7 +135,8 @@ struct Batch::Impl {
   void make(int w, const WorldParameters& p) {
     World next;
     const bool same = p.mass == 1 && p.friction == 1;
-    next.model = same ? scene.model : std::make_shared<const Model>(varied(*scene.model, p));
+    next.model = same ? scene.model : std::make_shared<const Model>(scene.model->scaled({p.mass, p.friction}));
+    next.parameters = p;
     next.simulation = std::make_unique<Simulation>(next.model, scene.stepper, scene.stepper_options, scene.dt);
     Simulation& simulation = *next.simulation;
     for (const ControllerSpec& spec : scene.controllers) {
@@ -176,6 +158,7 @@ struct Batch::Impl {
     // A start says nothing, or what the controllers of the scene remember; the others remember nothing yet.
     const std::size_t said = start.control.size();
     if (said == 0 || said == own) start.control.resize(simulation.state().control.size(), 0.0);
+    start.model = next.model->hash();
     simulation.set_state(start);
     worlds[at(w)] = std::move(next);
     restart(w, start);
@@ -286,12 +269,21 @@ std::string Batch::reason(int world) const {
   return impl_->world(world).reason;
 }
 
-void Batch::reset(int world) { set_state(world, impl_->start); }
+void Batch::reset(int world) { set_state(world, impl_->start, true); }
 
-void Batch::set_state(int world, const State& state) {
+void Batch::set_state(int world, const State& state, bool adopt) {
   const auto turn = impl_->turn();
-  impl_->world(world);
-  impl_->restart(world, state);
+  const World& into = impl_->world(world);
+  const std::uint64_t own = into.model->hash();
+  if (state.model == own) return impl_->restart(world, state);
+  if (!adopt)
+    throw InvalidInput("the state belongs to the model " + hex(state.model) + ", world " + std::to_string(world) +
+                       " has the model " + hex(own) + " (masses times " + shown(into.parameters.mass) +
+                       ", friction times " + shown(into.parameters.friction) +
+                       "): adopt it, where the coordinates are to be taken as they are");
+  State adopted = state;
+  adopted.model = own;
+  impl_->restart(world, adopted);
 }
 
 State Batch::state(int world) const {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/names.hpp"
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
@@ -90,9 +91,9 @@ void Sensors::sample(const Model& model, const State& state, const Dynamics& dyn
   }
   double* force = out + 6 + 2 * n;
   std::fill_n(force, feet_.size(), 0.0);
-  // The id of a contact names its two geometries: a << 40 | b << 16; rows of joints have the highest bit.
-  for (const ContactMemory& c : state.contacts) {
-    if (!c.touched || c.id >> 63) continue;
+  // The id of a contact names its two geometries: a << 40 | b << 16.
+  for (const ContactMemory& c : state.memory.contacts) {
+    if (!c.touched) continue;
     const int a_geometry = static_cast<int>(c.id >> 40), b_geometry = static_cast<int>(c.id >> 16 & 0xffffff);
     for (std::size_t i = 0; i < feet_.size(); ++i)
       if (a_geometry == feet_[i] || b_geometry == feet_[i]) force[i] += c.f.z();
@@ -102,7 +103,11 @@ void Sensors::sample(const Model& model, const State& state, const Dynamics& dyn
 void Sensors::control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                       Actuation&) {
   const bool first = memory[2] == 0;
-  if (!first && state.t < memory[3] + options_.period * (1 - 1e-6)) return;
+  if (options_.period > 0) {
+    const auto number = static_cast<double>(state.clock.period_number(options_.period));
+    if (!first && number == memory[7]) return;
+    memory[7] = number;
+  }
   Random random = unpack(memory.data());
   if (first) random.state = state.random.state ^ (options_.seed * 0x9e3779b97f4a7c15ull);
   double* bias = memory.data() + head_;
@@ -133,13 +138,15 @@ SensorReading Sensors::read(std::span<const double> memory) const {
   // The newest sample that is old enough; before there is one, the oldest.
   const double* rings = memory.data() + head_ + channels_;
   const int kept = static_cast<int>(std::min<double>(memory[2], ring_));
-  const double newest = memory[3];
+  const double newest = memory[3];  // the slop forgives the rounding of t
+  const double latest =
+      newest - options_.delay + std::max(1e-9, 8 * std::numeric_limits<double>::epsilon() * std::abs(newest));
   const double* best = nullptr;
   for (int i = 0; i < kept; ++i) {
     const double* one = rings + i * (1 + channels_);
-    const bool old_enough = one[0] <= newest - options_.delay + 1e-9;
-    if (best == nullptr || (old_enough && (one[0] > best[0] || best[0] > newest - options_.delay + 1e-9)) ||
-        (!old_enough && best[0] > newest - options_.delay + 1e-9 && one[0] < best[0]))
+    const bool old_enough = one[0] <= latest;
+    if (best == nullptr || (old_enough && (one[0] > best[0] || best[0] > latest)) ||
+        (!old_enough && best[0] > latest && one[0] < best[0]))
       best = one;
   }
   reading.t = best[0];

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hash.hpp"
 #include "stepping/ledger.hpp"
-#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 namespace {
@@ -24,7 +25,7 @@ void clear(const Model& model, Actuation& actuation) {
 }
 
 bool foreign(const State& state, const StepperEntry& stepper) {
-  return !state.contacts.empty() && state.family != stepper.memory;
+  return !state.memory.empty() && state.memory.family != stepper.memory;
 }
 
 void require_size(const char* what, Eigen::Index is, int must) {
@@ -41,7 +42,7 @@ struct Simulation::Impl {
     if (!(dt > 0) || !std::isfinite(dt))
       throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
     entry = &stepper_entry(stepper_name);
-    state.family = entry->memory;
+    state.memory.family = entry->memory;
     stepper = make_stepper(stepper_name, *model, options);
   }
 
@@ -54,28 +55,30 @@ struct Simulation::Impl {
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<Push> pushes;
   Audit audit;
-  Actuation decided;          // of a controller with a period
-  std::size_t forgotten = 0;  // memories of contacts, of the state that was set last
+  double second_start = 0, second_work = 0, second_energy = 0;  // of the running second, for Audit::gained
+  Actuation decided;                                            // of a controller with a period
+  std::size_t forgotten = 0;                                    // memories of contacts, of the state that was set last
   bool started = false;
 
-  // Numbers in the State that belong to a controller: its own, and between ticks the next tick's number and what is
+  // Numbers in the State that belong to a controller: its own, and between ticks the number of the period and what is
   // held.
   std::size_t memory(const Controller& c) const {
     return at(c.memory()) + (c.period() > 0 ? 1 + Actuation::held * at(model->nv) : 0);
   }
 
-  // A tick where it is due, and what was decided at the last one.
+  // A tick where it is due, and what was decided at the last one. Memory begins as zeros: periods are counted without a 0.
   void control_held(Controller& controller, std::span<double> memory) {
     const std::size_t own = at(controller.memory()), nv = at(model->nv);
-    double& next = memory[own];
-    const double period = controller.period();
-    const bool due = state.t >= next * period - 1e-6 * dt;
+    double& last = memory[own];
+    const double period = controller.period(), number = static_cast<double>(state.clock.period_number(period));
+    const double now = number < 0 ? number : number + 1;
+    const bool due = now != last;
     if (due) {
       clear(*model, decided);
       decided.dt = std::max(dt, period);
       controller.control(*model, state, work.dynamics, memory.first(own), decided);
       work.actuation.unsolved += decided.unsolved;
-      next = std::floor((state.t + 1e-6 * dt) / period) + 1;
+      last = now;
     }
     double* held = memory.data() + own + 1;
     for (VecX* x : decided.decided()) {
@@ -112,9 +115,10 @@ struct Simulation::Impl {
       offset += n;
     }
     for (const Push& push : pushes) {
-      // The force at the start of the step; the tolerance forgives the rounding of t.
+      // The force at the start of the step; the slop forgives the rounding of t.
       const double since = state.t - push.start;
-      if (since < -1e-6 * dt || since >= push.duration - 1e-6 * dt) continue;
+      const double slop = std::max(1e-6 * dt, 4 * std::numeric_limits<double>::epsilon() * std::abs(state.t));
+      if (since < -slop || since >= push.duration - slop) continue;
       const double share = since / push.duration;
       const Vec3 force = push.force + share * (push.force_end - push.force);
       const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
@@ -136,6 +140,7 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
+    a.unresolved += report.unresolved > 0;
     a.unsolved += report.unsolved > 0;
     a.gave_way += report.gave_way > 0;
     if (report.worst_target >= 0 && (a.worst_target < 0 || std::abs(report.target_miss) > a.target_miss)) {
@@ -144,16 +149,28 @@ struct Simulation::Impl {
     }
     if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
       a.status = report.status;
+      end_second();
       return;
     }
     EnergyLines& sum = a.energy;
     const EnergyLines& e = report.energy;
     add_step(sum, e);
+    second_energy = std::max(second_energy, e.kinetic + e.elastic);
+    if (state.t - second_start >= 1 - 1e-9) end_second();
     for (double x : {e.kinetic, e.potential, e.elastic, sum.actuators, sum.damping, sum.contacts, sum.constraints,
                      sum.external, sum.recovery, sum.integrator})
       a.energy_scale = std::max(a.energy_scale, std::abs(x));
     const double open = sum.kinetic + sum.potential + sum.elastic - a.energy_start - sum.work();
     a.ledger_error = a.energy_scale > 0 ? std::abs(open) / a.energy_scale : 0;
+  }
+
+  // What the scheme added since the second began.
+  void end_second() {
+    const double added = audit.energy.integrator - second_work;
+    if (second_energy > 0) audit.gained = std::max(audit.gained, added / second_energy);
+    second_start = state.t;
+    second_work = audit.energy.integrator;
+    second_energy = audit.energy.kinetic + audit.energy.elastic;
   }
 
   // The ledger counts from the state in which stepping begins.
@@ -166,6 +183,9 @@ struct Simulation::Impl {
     audit.energy.elastic = stepper->elastic(state, work);
     audit.energy_start = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
     audit.energy_scale = std::max({audit.energy.kinetic, std::abs(audit.energy.potential), audit.energy.elastic});
+    second_start = state.t;
+    second_work = 0;
+    second_energy = audit.energy.kinetic + audit.energy.elastic;
     started = true;
   }
 };
@@ -193,6 +213,7 @@ void Simulation::add_push(const Push& push) { impl_->pushes.push_back(push); }
 StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
+  s.state.clock.set(s.state.t, s.dt);
   s.control();
   StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   report.unsolved = s.work.actuation.unsolved;
@@ -210,10 +231,10 @@ double Simulation::dt() const { return impl_->dt; }
 
 void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;
-  if (state.model != m.hash()) throw InvalidInput("the state belongs to another model");
+  if (state.model != m.hash())
+    throw InvalidInput("the state belongs to another model, " + hex(state.model) + "; this one is " + hex(m.hash()));
   require_size("q", state.q.size(), m.nq);
   require_size("v", state.v.size(), m.nv);
-  require_size("tau", state.tau.size(), m.nv);
   const std::size_t remembered = state.control.size(), expected = impl_->state.control.size();
   if (remembered != expected)
     throw InvalidInput("the state holds " + std::to_string(remembered) +
@@ -221,10 +242,11 @@ void Simulation::set_state(const State& state) {
                        std::to_string(expected) + ": it was kept with other controllers");
   if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
     throw InvalidInput("the state is not finite");
+  check_memory(state.memory);
   impl_->state = state;  // a copy keeps the capacity of the contact list
-  impl_->forgotten = foreign(state, *impl_->entry) ? state.contacts.size() : 0;
-  if (impl_->forgotten > 0) impl_->state.contacts.clear();
-  impl_->state.family = impl_->entry->memory;
+  impl_->forgotten = foreign(state, *impl_->entry) ? state.memory.size() : 0;
+  if (impl_->forgotten > 0) impl_->state.memory.clear();
+  impl_->state.memory.family = impl_->entry->memory;
   impl_->work.moved();
   impl_->started = false;
 }
@@ -232,10 +254,10 @@ void Simulation::set_state(const State& state) {
 std::string forgotten_memory(const State& state, const std::string& stepper) {
   const StepperEntry& entry = stepper_entry(stepper);
   if (!foreign(state, entry)) return "";
-  const std::string author = state.family == MemoryFamily::Unknown
+  const std::string author = state.memory.family == MemoryFamily::Unknown
                                  ? "a stepper that the state does not name"
-                                 : "a stepper of the " + to_string(state.family) + " family";
-  return "what the state remembers of " + std::to_string(state.contacts.size()) +
+                                 : "a stepper of the " + to_string(state.memory.family) + " family";
+  return "what the state remembers of " + std::to_string(state.memory.size()) +
          " contacts and joint rows was written by " + author + ", and stepper '" + stepper + "' (" +
          to_string(entry.memory) +
          " family) would misread it: it is forgotten, as at a fresh start; t, q, v and what controllers remember stay";

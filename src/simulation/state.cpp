@@ -1,5 +1,9 @@
 #include "tribo/state.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "base/hash.hpp"
 
 namespace tribo {
@@ -12,6 +16,23 @@ std::uint64_t Random::next() {
 }
 
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+void Clock::set(double t, double step) {
+  if (step != dt || t != time()) *this = {t, step, 0};
+}
+
+std::int64_t Clock::period_number(double period) const {
+  constexpr double eps = std::numeric_limits<double>::epsilon(), most = 0x1p52;
+  const double ratio = period / dt, whole = std::round(ratio), first = start / dt;
+  if (whole >= 1 && std::abs(ratio - whole) <= 1e-12 * whole && whole < most && std::abs(first) < most) {
+    const double slop = std::max(1e-6, 4 * eps * std::abs(first));
+    const auto index = static_cast<std::int64_t>(std::floor(first + slop)) + static_cast<std::int64_t>(steps);
+    const auto n = static_cast<std::int64_t>(whole);
+    return index >= 0 ? index / n : -((n - 1 - index) / n);
+  }
+  const double t = time(), slop = std::max(1e-6 * dt, 4 * eps * std::abs(t));
+  return static_cast<std::int64_t>(std::clamp(std::floor((t + slop) / period), -most, most));
+}
 
 std::string to_string(MemoryFamily family) {
   switch (family) {
@@ -27,23 +48,44 @@ std::string to_string(MemoryFamily family) {
   return "";
 }
 
+void check_memory(const Memory& m) {
+  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  if (!std::is_sorted(m.contacts.begin(), m.contacts.end(), by_id) ||
+      !std::is_sorted(m.rows.begin(), m.rows.end(), by_id))
+    throw InvalidInput("what the state remembers of contacts is not sorted by id");
+  const auto require = [&](const char* what, std::size_t is, bool own) {
+    const std::size_t must = own ? m.contacts.size() : 0;
+    if (is != must)
+      throw InvalidInput("the state holds " + std::to_string(is) + " " + what + " for " +
+                         std::to_string(m.contacts.size()) + " contacts of the " + to_string(m.family) +
+                         " family, must be " + std::to_string(must));
+  };
+  require("anchors", m.anchors.size(), m.family == MemoryFamily::Compliant);
+  require("referential points", m.references.size(), m.family == MemoryFamily::Momentum);
+  if (!m.rows.empty() && m.family != MemoryFamily::Rigid && m.family != MemoryFamily::Unknown)
+    throw InvalidInput("the state holds forces of joint rows, and its memory is of the " + to_string(m.family) +
+                       " family");
+}
+
 State State::neutral(const Model& model) {
   State state;
   state.model = model.hash();
   state.q = model.neutral();
   state.v.setZero(model.nv);
-  state.tau.setZero(model.nv);
   return state;
 }
 
 std::uint64_t hash(const State& state) {
   Hash hash;
-  hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v).add(state.tau);
-  if (!state.contacts.empty()) hash.add(static_cast<int>(state.family));
-  for (const ContactMemory& c : state.contacts) {
-    hash.add(c.id).add(c.f).add(c.t1).add(c.anchor).add(c.point).add(c.rest);
-    hash.add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));
-  }
+  hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v);
+  hash.add(state.clock.start).add(state.clock.dt).add(state.clock.steps);
+  const Memory& m = state.memory;
+  if (!m.empty()) hash.add(static_cast<int>(m.family)).add(m.contacts.size()).add(m.rows.size());
+  for (const ContactMemory& c : m.contacts)
+    hash.add(c.id).add(c.f).add(c.t1).add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));
+  for (const RowMemory& r : m.rows) hash.add(r.id).add(r.f).add(r.patience);
+  for (const AnchorMemory& a : m.anchors) hash.add(a.anchor).add(a.point).add(a.rest);
+  for (const ReferenceMemory& r : m.references) hash.add(r.reference).add(r.point).add(r.last).add(r.last_gap);
   for (double x : state.control) hash.add(x);
   return hash.add(state.random.state).value();
 }

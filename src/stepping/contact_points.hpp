@@ -1,8 +1,8 @@
 // Points that contacts remember: kept in the frames of their bodies, in W where a body is fixed.
 #pragma once
 
-#include "dynamics/dynamics.hpp"
 #include "tribo/contact.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "stepping/contact_points.hpp"
-#include "stepping/step.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 

@@ -16,7 +16,7 @@ namespace tribo {
 Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& options)
     : model_(model),
       scheme_(scheme),
-      margin_(scheme.contact_margin(options.margin)),
+      margin_(scheme.contact_margin(options.contact.margin)),
       audit_(options.audit),
       divides_(scheme.substeps().any()),
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
@@ -31,7 +31,7 @@ void Crossing::open(State& state, Workspace& work, double dt, StepReport& report
   work_ = &work;
   report_ = &report;
   dt_ = h_ = dt;
-  t_start_ = state.t;
+  state.clock.set(state.t, dt);
   if (divides_) {
     q_control_ = state.q;
     v_control_ = state.v;
@@ -61,7 +61,7 @@ void Crossing::begin() {
   if (looks_ && begun_ && work_->stands() && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
   work_->update(state, scheme_.needs_mass_matrix());
   fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
-  work_->collision.detect(work_->motions, {margin_, dt_}, state.contacts);
+  work_->collision.detect(work_->motions, {margin_, dt_}, state.memory.contacts);
   scheme_.begin(start(dt_));
   if (!looks_) return;
   q_known_ = state.q;
@@ -74,6 +74,7 @@ bool Crossing::solve(double h) {
   h_ = h;
   outcome_.status = StepStatus::Ok;
   outcome_.held = 1;
+  outcome_.unresolved = 0;
   outcome_.island_count = 0;
   outcome_.islands.clear();
   outcome_.recovery.clear();
@@ -96,10 +97,13 @@ bool Crossing::commit() {
   if (audit_ == AuditLevel::Full) charge(start);
   state.q.swap(q_next_);
   state.v.swap(v_next_);
-  state.contacts.swap(outcome_.memory);
-  outcome_.memory.reserve(state.contacts.capacity());  // whichever comes back has room
+  std::swap(state.memory, outcome_.memory);
+  outcome_.memory.reserve(state.memory);  // whichever comes back has room
   state.t += h_;
-  work_->moved();
+  if (Dynamics* end = scheme_.end_dynamics())
+    work_->moved(*end);
+  else
+    work_->moved();
   begun_ = false;
   if (looks_) begin();
   return true;
@@ -127,8 +131,8 @@ void Crossing::charge(const Start& start) {
 void Crossing::count_changes(const Start& start) {
   made_ = broken_ = slipped_ = 0;
   const auto loaded = [](const ContactMemory& m) { return m.touched && m.f.z() > 0; };
-  auto memory = start.state.contacts.begin();
-  const auto end = start.state.contacts.end();
+  auto memory = start.state.memory.contacts.begin();
+  const auto end = start.state.memory.contacts.end();
   for (const ContactReport& r : outcome_.contacts) {
     for (; memory != end && memory->id < r.id; ++memory) broken_ += loaded(*memory);  // out of reach by now
     const bool known = memory != end && memory->id == r.id, loads = r.f.z() > 0;
@@ -149,6 +153,7 @@ void Crossing::close() {
   report.made += made_;
   report.broken += broken_;
   report.slipped += slipped_;
+  report.unresolved += outcome_.unresolved;
   report.laws.add(laws_);
   merge();
   ++report.substeps;
@@ -220,7 +225,8 @@ void Crossing::let_go() {
 void Crossing::finish() {
   State& state = *state_;
   StepReport& report = *report_;
-  state.t = t_known_ = t_start_ + dt_;
+  ++state.clock.steps;
+  state.t = t_known_ = state.clock.time();  // not a sum: its roundings would add up
   ++state.step;
   report.t = state.t;
   if (report.substeps > 1)
@@ -253,7 +259,7 @@ void Crossing::save(Saved& saved) const {
   saved.q = state_->q;
   saved.v = state_->v;
   saved.t = state_->t;
-  saved.memory = state_->contacts;
+  saved.memory = state_->memory;
   saved.contacts = contacts_;
   saved.report = *report_;
 }
@@ -267,7 +273,7 @@ void Crossing::take_back(const Saved& saved) {
   state_->q = saved.q;
   state_->v = saved.v;
   state_->t = saved.t;
-  state_->contacts = saved.memory;
+  state_->memory = saved.memory;
   contacts_ = saved.contacts;
   work_->moved();
   begun_ = false;

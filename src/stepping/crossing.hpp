@@ -5,8 +5,8 @@
 
 #include "dynamics/chart.hpp"
 #include "stepping/judge.hpp"
-#include "stepping/step.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -33,7 +33,7 @@ class Crossing {
   struct Saved {
     VecX q, v;
     double t = 0;
-    std::vector<ContactMemory> memory;
+    Memory memory;
     std::vector<ContactReport> contacts;
     StepReport report;
   };
@@ -74,7 +74,7 @@ class Crossing {
   State* state_ = nullptr;
   Workspace* work_ = nullptr;
   StepReport* report_ = nullptr;
-  double dt_ = 0, h_ = 0, t_start_ = 0;
+  double dt_ = 0, h_ = 0;
   bool begun_ = false;
   double t_known_ = 0;
   VecX q_known_, v_known_, q_control_, v_control_, q_next_, v_next_;

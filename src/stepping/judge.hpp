@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "stepping/step.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 

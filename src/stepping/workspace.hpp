@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "collision/collision.hpp"
-#include "contact/assembly.hpp"
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
 #include "dynamics/motions.hpp"
 #include "tribo/actuation.hpp"
+#include "tribo/assembly.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
 
 struct Workspace {
   explicit Workspace(const Model& model)
-      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.moved.size()) {
+      : dynamics(model), collision(model), assembly(model), motions(model.bodies.size() + model.kinematic.size()) {
     actuation.resize(model.nv);
   }
 
@@ -32,6 +32,11 @@ struct Workspace {
   }
   /// The state is another now.
   void moved() { poses_ = mass_ = false; }
+  /// The state is another now, and these are its dynamics, with M.
+  void moved(Dynamics& there) {
+    std::swap(dynamics, there);
+    poses_ = mass_ = true;
+  }
   /// Do poses stand for the present state?
   bool stands() const { return poses_; }
 
@@ -39,7 +44,7 @@ struct Workspace {
   Collision collision;
   Assembly assembly;
   Actuation actuation;
-  std::vector<BodyMotion> motions;  ///< of bodies, then of moved bodies
+  std::vector<BodyMotion> motions;  ///< of bodies, then of kinematic bodies
 
  private:
   bool poses_ = false, mass_ = false;

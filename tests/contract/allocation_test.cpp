@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "tribo/compliant.hpp"
 #include "tribo/scene.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -56,9 +57,9 @@ TEST_CASE("every scene x contact solver steps without allocating after warm-up")
     const bool large = scene.model->bodies.size() > 50;
     for (const SolverEntry& solver : contact_solvers()) {
       if (large && solver.name != "newton") continue;
-      scene.stepper_options.solver = solver.name;
-      scene.stepper_options.contact_model = to_string(solver.models.front());
-      scene.stepper_options.max_iterations = 200;
+      scene.set_solver(solver.name);
+      scene.stepper_options.contact.model = to_string(solver.models.front());
+      scene.stepper_options.contact.max_iterations = 200;
       Simulation simulation = make_simulation(scene);
       const int warm_up = large ? 60 : 400;
       for (int k = 0; k < warm_up; ++k) simulation.step();
@@ -81,13 +82,14 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
     for (const StepperEntry& stepper : steppers()) {
       if (stepper.name == "rigid") continue;
       Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + file);
-      scene.stepper = stepper.name;
+      scene.set_stepper(stepper.name);
       const bool small =
           stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
       scene.dt = small ? 1e-4 : 1e-3;
       for (const AnchorRule anchor : {AnchorRule::Surface, AnchorRule::Detected}) {
-        scene.stepper_options.compliant.anchor = anchor;
-        scene.stepper_options.compliant.midpoint = anchor == AnchorRule::Detected;
+        Options& own = scene.stepper_options.own;
+        if (stepper.memory == MemoryFamily::Compliant) own.as<CompliantOptions>().anchor = anchor;
+        if (stepper.name == "exponential") own.as<ExponentialOptions>().midpoint = anchor == AnchorRule::Detected;
         Simulation simulation = make_simulation(scene);
         for (int k = 0; k < 400; ++k) simulation.step();
         const State state = simulation.state();

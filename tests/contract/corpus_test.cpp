@@ -55,7 +55,7 @@ TEST_CASE("the references of the corpus solve their problems to 1e-11") {
 }
 
 TEST_CASE("the default solver solves every problem of the corpus to 1e-8, cold and warm, and finds its velocities") {
-  const auto solver = make_contact_solver(StepperOptions{}.solver, SolverOptions{});
+  const auto solver = make_contact_solver(ContactOptions{}.solver, SolverOptions{});
   for (const Case& one : corpus())
     for (bool warm : {false, true}) {
       CAPTURE(one.file.name);
@@ -78,7 +78,7 @@ TEST_CASE("the default solver solves every problem of the corpus to 1e-8, cold a
 // Islands of the falling heap whose central path bends sharply at a small kappa: predictor and corrector end between
 // 1e-8 and 2e-7 there (central_path.cpp).
 TEST_CASE("problems on which predictor and corrector stall are solved along the central path") {
-  const auto solver = make_contact_solver(StepperOptions{}.solver, SolverOptions{});
+  const auto solver = make_contact_solver(ContactOptions{}.solver, SolverOptions{});
   int found = 0;
   for (const auto& item : fs::directory_iterator(fs::path(TRIBO_CORPUS).parent_path() / "data/problems"))
     for (bool warm : {false, true}) {

@@ -21,8 +21,8 @@ struct Row {
 // Of the heap of 1000 cubes a second: they have met by then, and a step takes some 40 ms.
 Row run(const fs::path& file, bool warm, double tolerance) {
   Scene scene = load_scene(file.string());
-  scene.stepper_options.warm_start = warm;
-  scene.stepper_options.tolerance.rel = tolerance;
+  scene.stepper_options.contact.warm_start = warm;
+  scene.stepper_options.contact.tolerance.rel = tolerance;
   Simulation simulation = make_simulation(scene);
   Row row{.scene = file.stem().string(), .warm = warm};
   const int most = tolerance > 1e-8 ? (warm ? 1000 : 100) : warm ? 3000 : 300;

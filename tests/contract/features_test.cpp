@@ -75,7 +75,7 @@ std::map<Feature, Model> models() {
   all.emplace(Connect, with_equality(EqualityKind::Connect));
   all.emplace(Weld, with_equality(EqualityKind::Weld));
   all.emplace(JointEquality, with_equality(EqualityKind::Joint));
-  all.emplace(MovedBodies, model_with([](ModelBuilder& b) { b.add_moved_body({"lift", {}, {}}); }));
+  all.emplace(KinematicBodies, model_with([](ModelBuilder& b) { b.add_kinematic_body({"lift", {}, {}}); }));
   all.emplace(Restitution, with_surface(&SurfacePair::restitution));
   all.emplace(NormalCompliance, with_surface(&SurfacePair::compliance));
   all.emplace(TorsionalFriction, with_surface(&SurfacePair::torsional));

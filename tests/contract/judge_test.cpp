@@ -1,6 +1,7 @@
 // One judge for every stepper: what it says of a step is found again here from the state and the contact force alone.
 #include <doctest/doctest.h>
 
+#include "tribo/compliant.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
@@ -24,8 +25,9 @@ double signorini(double height, double speed_before, double speed, const std::ve
 TEST_CASE("every stepper is judged by the law of rigid contact, passing through included") {
   for (const StepperEntry& stepper : steppers()) {
     StepperOptions options;
-    options.compliant.anchor = AnchorRule::Detected;  // steps are not divided
-    options.compliant.failure = FailurePolicy::Report;
+    if (stepper.memory == MemoryFamily::Compliant)
+      options.own.as<CompliantOptions>().anchor = AnchorRule::Detected;  // steps are not divided
+    if (stepper.name == "implicit-euler") options.own.as<ImplicitEulerOptions>().failure = FailurePolicy::Report;
     SurfacePair surface = worlds::friction(0.5);
     surface.stiffness = 1e4;
     surface.damping = 100;

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "tribo/contact_solver.hpp"
+#include "tribo/solver_options.hpp"
 
 using namespace tribo;
 
@@ -299,7 +300,8 @@ TEST_CASE("rigid contacts: the primal Newton methods tell the residual that thei
   for (const SolverEntry& entry : contact_solvers()) {
     if (!needs_compliance(entry.name)) continue;
     for (LineSearch search : {LineSearch::Exact, LineSearch::Armijo}) {
-      SolverOptions options{.model = ContactModel::Ccp, .line_search = search};
+      SolverOptions options{.model = ContactModel::Ccp};
+      options.own.as<PrimalNewtonOptions>().line_search = search;
       auto solver = entry.make(options);
       for (unsigned seed = 0; seed < 10; ++seed) {
         Chosen chosen = choose(ContactModel::Ccp, Shape{.nc = 4, .mu = 0.5}, 400 + seed);
@@ -326,7 +328,7 @@ TEST_CASE("rigid contacts: the primal Newton methods tell the residual that thei
 }
 
 TEST_CASE("lemke: 8 and 16 facets bring the pyramid to the cone, other numbers are refused") {
-  CHECK_THROWS_AS(make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = 5}), InvalidInput);
+  CHECK_THROWS_AS(make_contact_solver("lemke", {.model = ContactModel::Lcp, .own = LemkeOptions{5}}), InvalidInput);
   // A block pushed at 22.5 degrees, G the identity: it slides, and friction is the corner or the side that opposes
   // best.
   ContactProblem problem;
@@ -335,7 +337,7 @@ TEST_CASE("lemke: 8 and 16 facets bring the pyramid to the cone, other numbers a
   problem.g() << 3 * std::cos(M_PI / 8), 3 * std::sin(M_PI / 8), -1;
   problem.mu()[0] = 0.5;
   for (int facets : {4, 8, 16}) {
-    auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = facets});
+    auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .own = LemkeOptions{facets}});
     VecX f = VecX::Zero(3), c(3);
     const SolveReport report = solver->solve(problem, Tolerance{}, f);
     CAPTURE(facets);
@@ -349,7 +351,7 @@ TEST_CASE("lemke: 8 and 16 facets bring the pyramid to the cone, other numbers a
   }
   for (unsigned seed = 0; seed < 10; ++seed)
     for (int facets : {8, 16}) {
-      auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .facets = facets});
+      auto solver = make_contact_solver("lemke", {.model = ContactModel::Lcp, .own = LemkeOptions{facets}});
       Chosen chosen = choose(ContactModel::Ncp, Shape{.nc = 4, .nr = 4, .mu = 0.4}, 500 + seed);
       VecX f = VecX::Zero(16), c(16);
       CHECK(solver->solve(chosen.problem, Tolerance{}, f).status == SolveStatus::Converged);

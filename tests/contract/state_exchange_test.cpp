@@ -36,8 +36,8 @@ TEST_CASE("a state at rest stays at rest under every other stepper: no energy be
   for (const StepperEntry& writer : steppers()) {
     Simulation first = two_boxes(writer.name);
     worlds::run(first, 0.3);
-    REQUIRE(first.state().contacts.size() == 8);
-    REQUIRE(first.state().family == writer.memory);
+    REQUIRE(first.state().memory.size() == 8);
+    REQUIRE(first.state().memory.family == writer.memory);
     save_state(first.state(), folder.file("s"));
     for (const StepperEntry& reader : steppers()) {
       CAPTURE(writer.name);
@@ -45,14 +45,14 @@ TEST_CASE("a state at rest stays at rest under every other stepper: no energy be
       Simulation other = two_boxes(reader.name), fresh = two_boxes(reader.name);
       const State kept = load_state(other.model(), folder.file("s"));
       State bare = kept;
-      bare.contacts.clear();
+      bare.memory.clear();
       fresh.set_state(bare);
       other.set_state(kept);
       const bool foreign = writer.memory != reader.memory;
       CHECK(other.state().t == kept.t);
       CHECK(other.state().q == kept.q);
       CHECK(other.state().v == kept.v);
-      CHECK(other.state().contacts.size() == (foreign ? 0 : 8));
+      CHECK(other.state().memory.size() == (foreign ? 0 : 8));
       CHECK((forgotten_memory(kept, reader.name) != "") == foreign);
       const double with = peak(other, 0.1), without = peak(fresh, 0.1);
       // At worst the boxes fall as deep as they press the four springs in, m g d = 2 * 9.81 * 5e-5 J, or are lifted by
@@ -68,17 +68,17 @@ TEST_CASE("memory that no family is known for is forgotten, and a state without 
   Simulation first = two_boxes("rigid");
   worlds::run(first, 0.1);
   State state = first.state();
-  state.family = MemoryFamily::Unknown;
+  state.memory.family = MemoryFamily::Unknown;
   for (const StepperEntry& reader : steppers()) {
     CAPTURE(reader.name);
     Simulation other = two_boxes(reader.name);
     CHECK(forgotten_memory(state, reader.name).find("does not name") != std::string::npos);
     other.set_state(state);
-    CHECK(other.state().contacts.empty());
+    CHECK(other.state().memory.empty());
     other.step();
-    CHECK(other.audit().forgotten == state.contacts.size());
+    CHECK(other.audit().forgotten == state.memory.size());
     State bare = state;
-    bare.contacts.clear();
+    bare.memory.clear();
     CHECK(forgotten_memory(bare, reader.name) == "");
     other.set_state(bare);
     CHECK(hash(other.state()) == hash(bare));
@@ -99,6 +99,5 @@ TEST_CASE("what cannot be forgotten is refused by name") {
         std::string::npos);
   CHECK(refused([](State& s) { s.q.setZero(5); }).find("5 numbers of q; the model has 14") != std::string::npos);
   CHECK(refused([](State& s) { s.v.setZero(5); }).find("5 numbers of v; the model has 12") != std::string::npos);
-  CHECK(refused([](State& s) { s.tau.setZero(5); }).find("5 numbers of tau; the model has 12") != std::string::npos);
   CHECK(refused([](State& s) { s.t = NAN; }).find("not finite") != std::string::npos);
 }

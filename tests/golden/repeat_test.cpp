@@ -45,7 +45,7 @@ TEST_CASE("every other stepper: a restored state gives the same bits") {
       CAPTURE(std::string(file));
       CAPTURE(stepper.name);
       Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + file);
-      scene.stepper = stepper.name;
+      scene.set_stepper(stepper.name);
       const bool small =
           stepper.name == "explicit-euler" || stepper.name == "runge-kutta" || stepper.name == "microscopic";
       scene.dt = small ? 1e-4 : 1e-3;
@@ -66,7 +66,7 @@ TEST_CASE("every stepper: a state that remembers other contacts at the same plac
   for (const StepperEntry& stepper : steppers()) {
     CAPTURE(stepper.name);
     Scene scene = load_scene(std::string(TRIBO_SCENES) + "/cube-slide.toml");
-    scene.stepper = stepper.name;
+    scene.set_stepper(stepper.name);
     scene.dt = 1e-4;
     Simulation first = make_simulation(scene), fresh = make_simulation(scene);
     for (int k = 0; k < 60; ++k) first.step();

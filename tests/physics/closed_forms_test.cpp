@@ -26,7 +26,7 @@ TEST_CASE("sliding cube: stop distance is the ideal discrete one") {
   for (double tolerance : {1e-8, 1e-13}) {
     CAPTURE(tolerance);
     StepperOptions options;
-    options.tolerance.rel = tolerance;
+    options.contact.tolerance.rel = tolerance;
     auto s = World(friction(mu)).ground().box({0.1, 0.1, 0.1}, 1, {0, 0, 0.1}, {v0, 0, 0}).simulate(dt, options);
     double highest = 0;
     for (int k = 0; k < 1200; ++k) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "slider.hpp"
+#include "tribo/compliant.hpp"
 
 using namespace worlds;
 
@@ -47,7 +48,7 @@ Simulation hopper(const Method& scheme, double dt, StepperOptions options) {
   builder.add_geometry(point_foot(2, Vec3(0, 0, -0.12), material));
   builder.add_ground({}, material);
   auto model = std::make_shared<const Model>(builder.build());
-  options.compliant.midpoint = scheme.midpoint;
+  if (scheme.midpoint) options.own.as<ExponentialOptions>().midpoint = true;
   Simulation s(model, scheme.stepper, options, dt);
   PdOptions pd;
   pd.q_ref = model->neutral();
@@ -100,10 +101,11 @@ TEST_CASE("compliant: the ledger closes for every scheme, and all agree on who d
 
 TEST_CASE("compliant: what a scheme adds falls with its order") {
   // While nothing touches or lets go, each step adds h^(p+1) times a number of the motion.
-  StepperOptions options;
-  options.compliant.bilateral = true;
-  options.compliant.newton_tolerance = 1e-11;
   for (const Method& scheme : schemes) {
+    StepperOptions options;
+    options.own.as<CompliantOptions>().bilateral = true;
+    if (std::string(scheme.stepper) == "implicit-euler")
+      options.own.as<ImplicitEulerOptions>().newton_tolerance = 1e-11;
     double added[2] = {0, 0};
     for (int i = 0; i < 2; ++i) {
       Simulation s = hopper(scheme, scheme.dt / (1 + i), options);
@@ -118,8 +120,8 @@ TEST_CASE("compliant: what a scheme adds falls with its order") {
 TEST_CASE("compliant: a step that Newton's method leaves unsolved does not close the ledger") {
   // One iteration a step: the forces that are charged are not those that the motion needs.
   StepperOptions options;
-  options.compliant.max_newton = 1;
-  options.compliant.failure = FailurePolicy::Report;
+  options.own.as<ImplicitEulerOptions>().max_newton = 1;
+  options.own.as<ImplicitEulerOptions>().failure = FailurePolicy::Report;
   Simulation s = hopper(schemes[2], 5e-3, options);
   run(s, 0.2);
   CHECK(s.audit().unconverged > 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "tribo/compliant.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
@@ -14,9 +15,10 @@ namespace {
 // A cube that hits the ground with an edge, spinning: one Newton iteration is not enough.
 Simulation hard_landing(FailurePolicy policy) {
   StepperOptions options;
-  options.compliant.failure = policy;
-  options.compliant.max_newton = 1;
-  options.compliant.anchor = AnchorRule::Detected;
+  auto& own = options.own.as<ImplicitEulerOptions>();
+  own.failure = policy;
+  own.max_newton = 1;
+  own.anchor = AnchorRule::Detected;
   return World(friction(0.5))
       .ground()
       .box(Vec3(0.1, 0.1, 0.1), 1, {0, 0, 0.12}, {1, 0, -2}, {3, 5, 0})
@@ -62,8 +64,8 @@ TEST_CASE("implicit Euler that does not converge: reports, stops, or takes small
 TEST_CASE("exponential with a fixed order: nearer to the exact one with every order, in a run") {
   auto end = [](ExponentialMethod method, int order) {
     StepperOptions options;
-    options.compliant.method = method;
-    options.compliant.order = order;
+    options.own.as<ExponentialOptions>().method = method;
+    options.own.as<ExponentialOptions>().order = order;
     Simulation s = World(friction(0.5))
                        .ground()
                        .box(Vec3(0.1, 0.1, 0.1), 1, {0, 0, 0.1}, {0.3, 0, 0})
@@ -86,7 +88,7 @@ TEST_CASE("exponential with a fixed order: nearer to the exact one with every or
 TEST_CASE("a box slides with mu g however its anchors move") {
   for (SlipAnchor slip : {SlipAnchor::Drawn, SlipAnchor::Set, SlipAnchor::SetUndamped}) {
     StepperOptions options;
-    options.compliant.slip = slip;
+    options.own.as<CompliantOptions>().slip = slip;
     const Vec3 resting(0, 0, 0.05 - 9.81 / 4e5);
     Simulation s = World(friction(0.4))
                        .ground()
@@ -108,7 +110,7 @@ TEST_CASE("scene keys of the compliant steppers reach their options") {
           "anchor = \"detected\"\nslip_anchor = \"set-undamped\"\nproject_only = true\nmidpoint = true\nevents = true\n"
           "limit_stiffness = 7.0\nlimit_damping = 2.0\naccuracy = 1e-3\n",
       "x.toml");
-  const CompliantOptions& e = expo.stepper_options.compliant;
+  const auto& e = *expo.stepper_options.own.find<ExponentialOptions>();
   CHECK(e.method == ExponentialMethod::Reduced);
   CHECK(e.order == 5);
   CHECK(e.anchor == AnchorRule::Detected);
@@ -123,7 +125,7 @@ TEST_CASE("scene keys of the compliant steppers reach their options") {
                                          "[stepper]\nname = \"implicit-euler\"\nfailure = \"stop\"\nmax_newton = 9\n"
                                          "max_halvings = 4\nregularisation = 1e-8\nnewton_tolerance = 1e-5\n",
                                      "x.toml");
-  const CompliantOptions& i = implicit.stepper_options.compliant;
+  const auto& i = *implicit.stepper_options.own.find<ImplicitEulerOptions>();
   CHECK(i.failure == FailurePolicy::Stop);
   CHECK(i.max_newton == 9);
   CHECK(i.max_halvings == 4);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slider.hpp"
+#include "tribo/compliant.hpp"
 
 using namespace worlds;
 
@@ -14,7 +15,7 @@ namespace {
 
 StepperOptions rule(AnchorRule anchor) {
   StepperOptions options;
-  options.compliant.anchor = anchor;
+  options.own.as<CompliantOptions>().anchor = anchor;
   return options;
 }
 
@@ -70,7 +71,7 @@ TEST_CASE("exponential: one step of a translating body is the closed form") {
       for (double ratio : {0.0, 0.3, 1.0, 1.0 + 1e-8, 10.0}) {
         const double B = ratio * 2 * std::sqrt(K * m);
         StepperOptions options;
-        options.compliant.bilateral = true;
+        options.own.as<CompliantOptions>().bilateral = true;
         const double z0 = -1e-3;
         Simulation s = Slider(m, spring(K, B), gravity).simulate("exponential", options, dt, Vec3(0, 0, z0), v0);
         s.step();
@@ -106,7 +107,7 @@ TEST_CASE("exponential: a thousand steps of a translating body are the closed fo
   // The anchor is where the body begins, 1.3 m away: every step rounds q there, and the spring sees that: 10 K ulp.
   const double m = 2.5, K = 1e5, B = 300, dt = 1e-3;
   StepperOptions options;
-  options.compliant.bilateral = true;
+  options.own.as<CompliantOptions>().bilateral = true;
   const Vec3 p(1.3, -0.7, -1e-3), v(0.3, -0.2, -0.5), gravity(1, -2, -9.81);
   Simulation s = Slider(m, spring(K, B), gravity).simulate("exponential", options, dt, p, v);
   double worst = 0;
@@ -182,7 +183,7 @@ TEST_CASE("energy of an undamped oscillation: explicit steppers gain or lose as 
   // Euler as in (euler.1) multiplies the energy by 1 + (w h)^2 / 2 a step; Runge-Kutta by 1 - (w h)^6 / 72.
   const double m = 1, K = 1e4, w = 100;
   StepperOptions options;
-  options.compliant.bilateral = true;
+  options.own.as<CompliantOptions>().bilateral = true;
   auto change = [&](const char* stepper, double dt) {
     Simulation s =
         Slider(m, spring(K, 0), Vec3::Zero()).simulate(stepper, options, dt, Vec3(0, 0, -1e-2), Vec3::Zero());
@@ -216,11 +217,12 @@ TEST_CASE("order of each stepper on a smooth problem on the group") {
   builder.add_geometry(point_foot(0, Vec3(0.1, 0.05, -0.2), material));
   builder.add_ground({}, material);
   auto model = std::make_shared<const Model>(builder.build());
-  StepperOptions options;
-  options.compliant.bilateral = true;
-  options.compliant.newton_tolerance = 1e-11;
+  StepperOptions both;
+  both.own.as<CompliantOptions>().bilateral = true;
   auto end = [&](const char* stepper, double dt, bool midpoint = false) {
-    options.compliant.midpoint = midpoint;
+    StepperOptions options = both;
+    if (midpoint) options.own.as<ExponentialOptions>().midpoint = true;
+    if (std::string(stepper) == "implicit-euler") options.own.as<ImplicitEulerOptions>().newton_tolerance = 1e-11;
     Simulation s(model, stepper, options, dt);
     State state = State::neutral(*model);
     state.q[2] = 0.198;
@@ -253,7 +255,7 @@ TEST_CASE("accuracy: the user gives a tolerance, not a step") {
   // The cube's fall and tumble at steps of 20 ms, against Runge-Kutta at 0.01 ms.
   auto end = [](double dt, double accuracy, const char* stepper = "exponential") {
     StepperOptions options;
-    options.compliant.accuracy = accuracy;
+    options.own.as<CompliantOptions>().accuracy = accuracy;
     World world(spring(1e4, 50, 0.6));
     world.ground().box(Vec3(0.05, 0.05, 0.05), 1, Vec3(0, 0, 0.1), Vec3(0.3, 0.1, 0), Vec3(2, -3, 1));
     Simulation s = world.simulate(dt, options, stepper);
@@ -272,7 +274,7 @@ TEST_CASE("events: a contact that lets go within a step is found") {
   // long; the force at the end of the step tells.
   auto end = [](double dt, bool events) {
     StepperOptions options;
-    options.compliant.events = events;
+    options.own.as<ExponentialOptions>().events = events;
     Simulation s = Slider(0.05, spring(1e4, 10)).simulate("exponential", options, dt, Vec3(0, 0, -1e-3), Vec3::Zero());
     run(s, 1.2e-2);
     return s.state().v[2];
@@ -301,7 +303,7 @@ TEST_CASE("exponential: a ball that rolls fast presses with its weight, however 
   for (bool midpoint : {false, true})
     for (double dt : {1e-3, 5e-3, 2e-2}) {
       StepperOptions options;
-      options.compliant.midpoint = midpoint;
+      options.own.as<ExponentialOptions>().midpoint = midpoint;
       World world(spring(1e5, 300, 0.5));
       world.ground().sphere(0.1, 1, Vec3(0, 0, 0.1 - 9.81e-5), Vec3(3, 0, 0), Vec3(0, 30, 0));
       Simulation s = world.simulate(dt, options, "exponential");
@@ -368,8 +370,8 @@ TEST_CASE("a joint limit is a spring: rest and energy") {
   auto model = std::make_shared<const Model>(builder.build());
   for (const char* stepper : {"exponential", "explicit-euler", "runge-kutta", "implicit-euler"}) {
     StepperOptions options;
-    options.compliant.limit_stiffness = 1e4;
-    options.compliant.limit_damping = 100;
+    options.own.as<CompliantOptions>().limit_stiffness = 1e4;
+    options.own.as<CompliantOptions>().limit_damping = 100;
     Simulation s(model, stepper, options, 1e-3);
     run(s, 2);
     CAPTURE(std::string(stepper));
@@ -379,17 +381,17 @@ TEST_CASE("a joint limit is a spring: rest and energy") {
 }
 
 TEST_CASE("compliant steppers refuse what they do not simulate, and parameters out of range, by name") {
-  auto refusal = [](const SurfacePair& surface, auto change) {
+  auto refusal = [](const SurfacePair& surface, auto change, const char* stepper = "exponential") {
     StepperOptions options;
-    change(options.compliant);
+    change(options);
     try {
-      World(surface).ground().box(Vec3(1, 1, 1), 1, Vec3(0, 0, 2)).simulate(1e-3, options, "exponential");
+      World(surface).ground().box(Vec3(1, 1, 1), 1, Vec3(0, 0, 2)).simulate(1e-3, options, stepper);
     } catch (const InvalidInput& e) {
       return std::string(e.what());
     }
     return std::string();
   };
-  auto none = [](CompliantOptions&) {};
+  auto none = [](StepperOptions&) {};
   auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(refusal(spring(1e5, 300), none) == "");
@@ -397,12 +399,18 @@ TEST_CASE("compliant steppers refuse what they do not simulate, and parameters o
   CHECK(has(refusal(spring(nan, 300), none), "stiffness"));
   CHECK(has(refusal(spring(1e5, -2), none), "damping = -2"));
   CHECK(has(refusal(friction(0.5, 0.3), none), "restitution = 0.3"));
-  CHECK(has(refusal(spring(1e5, 300), [](CompliantOptions& o) { o.order = 4; }), "order = 4"));
-  CHECK(has(refusal(spring(1e5, 300), [&](CompliantOptions& o) { o.accuracy = nan; }), "accuracy"));
-  CHECK(has(refusal(spring(1e5, 300), [](CompliantOptions& o) { o.max_newton = 0; }), "max_newton = 0"));
+  CHECK(
+      has(refusal(spring(1e5, 300), [](StepperOptions& o) { o.own.as<ExponentialOptions>().order = 4; }), "order = 4"));
+  CHECK(has(refusal(spring(1e5, 300), [&](StepperOptions& o) { o.own.as<CompliantOptions>().accuracy = nan; }),
+            "accuracy"));
+  auto no_newton = [](StepperOptions& o) { o.own.as<ImplicitEulerOptions>().max_newton = 0; };
+  CHECK(has(refusal(spring(1e5, 300), no_newton, "implicit-euler"), "max_newton = 0"));
+  CHECK(has(refusal(spring(1e5, 300), no_newton), "those of another entry"));
   SurfacePair skewed = spring(1e5, 300);
   skewed.damping_tangential = 10;
-  CHECK(has(refusal(skewed, [](CompliantOptions& o) { o.method = ExponentialMethod::Modal; }), "damping_tangential"));
+  CHECK(
+      has(refusal(skewed, [](StepperOptions& o) { o.own.as<ExponentialOptions>().method = ExponentialMethod::Modal; }),
+          "damping_tangential"));
   CHECK(refusal(skewed, none) == "");
   skewed.stiffness_tangential = -3;
   CHECK(has(refusal(skewed, none), "stiffness_tangential = -3"));

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

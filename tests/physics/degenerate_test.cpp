@@ -41,8 +41,8 @@ TEST_CASE("a ball pulled up with three times its weight rises at 2 g: every solv
         CAPTURE(name);
         CAPTURE(mu);
         StepperOptions options;
-        options.solver = entry.name;
-        options.contact_model = to_string(model);
+        options.contact.solver = entry.name;
+        options.contact.model = to_string(model);
         auto s = World(friction(mu)).ground().sphere(radius, mass, {0, 0, radius}).simulate(dt, options);
         const int rest = 20;
         s.add_push(force(0, {0, 0, 3 * mass * g}, (rest - 0.5) * dt));

@@ -1,7 +1,7 @@
-// Closures, followers, springs, limits and moved bodies against closed forms.
+// Closures, followers, springs, limits and kinematic bodies against closed forms.
 #include <doctest/doctest.h>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;
@@ -237,13 +237,13 @@ TEST_CASE("a joint spring swings at sqrt(k / I), and its energy is in the ledger
 TEST_CASE("a box on a moved platform goes with it as long as friction holds, and slips as Coulomb says beyond") {
   auto platform = [](Motion motion, double mu, double duration) {
     World world(friction(mu));
-    MovedBody lift{"platform", {Mat3::Identity(), Vec3(0, 0, -0.1)}, motion};
+    KinematicBody lift{"platform", {Mat3::Identity(), Vec3(0, 0, -0.1)}, motion};
     Geometry top;
     top.name = "platform";
     top.kind = ShapeKind::Box;
     top.size = Vec3(5, 1, 0.1);
     top.material = world.material;
-    top.body = world.builder.add_moved_body(lift);
+    top.body = world.builder.add_kinematic_body(lift);
     world.builder.add_geometry(top);
     world.box(Vec3(0.1, 0.1, 0.1), 2, Vec3(0, 0, 0.1), motion.velocity);
     Simulation s = world.simulate(1e-3);
@@ -266,13 +266,13 @@ TEST_CASE("a box on a moved platform goes with it as long as friction holds, and
     Motion belt;
     belt.velocity = Vec3(0.5, 0, 0);
     World world(friction(0.3));
-    MovedBody body{"belt", {Mat3::Identity(), Vec3(0, 0, -0.1)}, belt};
+    KinematicBody body{"belt", {Mat3::Identity(), Vec3(0, 0, -0.1)}, belt};
     Geometry top;
     top.name = "belt";
     top.kind = ShapeKind::Box;
     top.size = Vec3(5, 1, 0.1);
     top.material = world.material;
-    top.body = world.builder.add_moved_body(body);
+    top.body = world.builder.add_kinematic_body(body);
     world.builder.add_geometry(top);
     world.box(Vec3(0.1, 0.1, 0.1), 2, Vec3(0, 0, 0.1));
     Simulation s = world.simulate(1e-3);

@@ -1,6 +1,7 @@
 // The momentum family on what can be computed by hand.
 #include <doctest/doctest.h>
 
+#include "tribo/momentum.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
@@ -33,7 +34,7 @@ double normal_sum(const Simulation& s) {
 
 Scene scene_with(const char* file, const char* stepper, double dt) {
   Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + file + ".toml");
-  scene.stepper = stepper;
+  scene.set_stepper(stepper);
   scene.dt = dt;
   return scene;
 }
@@ -90,7 +91,7 @@ TEST_CASE("a slider on a slope below atan(mu_d) comes to rest too: the ramp does
 TEST_CASE("velocity-ramped friction cannot hold: it creeps at -ln(1 - x) / k_w") {
   const double mu = 0.5, share = 0.6, angle = std::atan(share * mu), k_w = 50;
   StepperOptions options;
-  options.momentum.ramp = k_w;
+  options.own.as<MicroscopicOptions>().ramp = k_w;
   auto s = on_slope(angle, rough(mu, mu), 1, 1e-4, 0, options, "microscopic");
   run(s, 0.5);
   const double start = position(s).x();

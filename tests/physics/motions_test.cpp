@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "slider.hpp"
+#include "tribo/compliant.hpp"
 
 using namespace worlds;
 using Vec2 = Eigen::Vector2d;
@@ -57,7 +58,7 @@ TEST_CASE("slip: friction turns towards the slip as the law's equation has it, a
        {Entry{"exponential", false, 2}, Entry{"exponential", true, 2}, Entry{"explicit-euler", false, 1},
         Entry{"runge-kutta", false, 4}, Entry{"implicit-euler", false, 1}}) {
     StepperOptions options;
-    options.compliant.midpoint = e.midpoint;
+    if (e.midpoint) options.own.as<ExponentialOptions>().midpoint = true;
     CAPTURE(std::string(e.stepper));
     const double coarse = (slid(e.stepper, options, 2e-3, duration) - truth).norm();
     const double fine = (slid(e.stepper, options, 1e-3, duration) - truth).norm();
@@ -70,7 +71,7 @@ TEST_CASE("slip: friction turns towards the slip as the law's equation has it, a
 TEST_CASE("slip: an anchor that is set step by step makes friction depend on the step") {
   auto change = [](SlipAnchor slip) {
     StepperOptions options;
-    options.compliant.slip = slip;
+    options.own.as<CompliantOptions>().slip = slip;
     return (slid("runge-kutta", options, 1e-3, 0.04) - slid("runge-kutta", options, 1e-4, 0.04)).norm();
   };
   const double set = change(SlipAnchor::Set), drawn = change(SlipAnchor::Drawn);

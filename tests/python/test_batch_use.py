@@ -52,8 +52,11 @@ def test_parameters_and_states_by_mask():
     batch.set_parameters(np.array([False, True, False, True]), friction=0.5)
     batch.step(50)
     assert batch.hash(1) == batch.hash(3) != batch.hash(0) == batch.hash(2)
-    batch.set_state([True, False, False, True], batch.state(1))
-    assert batch.hash(0) == batch.hash(1) == batch.hash(3) != batch.hash(2)
+    with pytest.raises(tribo.InvalidInput, match="world 0 has the model .* friction times 1\\)"):
+        batch.set_state([True, False, False, True], batch.state(1))
+    batch.set_state([True, False, False, True], batch.state(1), adopt=True)
+    assert batch.hash(1) == batch.hash(3) != batch.hash(0) != batch.hash(2)  # the hash names the model too
+    assert (batch.q[0] == batch.q[1]).all() and (batch.v[0] == batch.v[1]).all()
 
 
 def test_one_world_is_a_whole_number():

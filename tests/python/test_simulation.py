@@ -141,7 +141,7 @@ def test_state_of_another_family_forgets_its_contacts_with_a_warning(tmp_path):
     other.run(0.05)
     # 1 kg that sinks at most a tenth of a millimetre into the springs: 9.81 * 1e-4 J.
     assert other.audit.energy.kinetic < 1e-3 and other.audit.forgotten == 4
-    assert "forgotten at the start" in str(other.audit)
+    assert "dropped at the start" in str(other.audit)
     assert other.t == pytest.approx(0.15) and (batch.q[1] == other.q).all()
     assert other.state.family == "compliant"
 
@@ -309,3 +309,45 @@ def test_import_needs_no_numpy_and_no_viewer():
     code = "import sys, tribo; print([m for m in ('viser', 'matplotlib', 'trimesh', 'gymnasium') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+TWO = """[[robot]]
+name = "left"
+model = "solo12"
+[[robot]]
+name = "right"
+model = "solo12"
+position = [2, 0, 0.3]
+"""
+PUSH = """[[push]]
+body = "{where}"
+point = [0.02, -0.01, 0.03]
+force = [3, 1, 2]
+force_end = [0, 4, 0]
+torque = [0.1, 0, 0]
+torque_end = [0, 0.2, 0.1]
+start = 0.003
+duration = 0.02
+"""
+
+
+@pytest.mark.parametrize("where", ["right", "right/FL_KFE", "left/HR_FOOT"])
+def test_a_push_means_the_same_in_a_scene_and_in_python(where):
+    written = tribo.parse(TWO + PUSH.format(where=where), name="two")
+    called = tribo.parse(TWO, name="two")
+    called.push(where, [3, 1, 2], 0.02, start=0.003, point=[0.02, -0.01, 0.03], force_end=[0, 4, 0], torque=[0.1, 0, 0],
+                torque_end=[0, 0.2, 0.1])
+    still = tribo.parse(TWO, name="two")
+    for sim in (written, called, still):
+        sim.step(30)
+    assert written.state.hash == called.state.hash != still.state.hash
+
+
+def test_names_are_found_by_their_end_where_it_is_one_alone():
+    two, one = tribo.parse(TWO, name="two"), tribo.load("solo12")
+    assert (one.pose("FL_FOOT") == one.pose("solo12/FL_FOOT")).all()
+    for ask in (lambda: two.pose("FL_FOOT"), lambda: two.push("FL_FOOT", [1, 0, 0], 0.1)):
+        with pytest.raises(tribo.InvalidInput, match="left/FL_FOOT, right/FL_FOOT: say which"):
+            ask()
+    with pytest.raises(tribo.InvalidInput, match="'force' .* or 'torque'"):
+        one.push("solo12", duration=0.1)

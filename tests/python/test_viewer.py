@@ -55,7 +55,7 @@ def test_cones_have_the_slope_of_friction(falling):
     assert faces.max() == len(vertices) - 1
 
 
-def test_moved_bodies_are_drawn_where_they_are():
+def test_kinematic_bodies_are_drawn_where_they_are():
     sim = tribo.load("platform")
     sim.run(0.3)
     track = of_simulation(sim)

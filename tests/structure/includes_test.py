@@ -30,9 +30,14 @@ PUBLIC_HEADERS: dict[str, str] = {
     "actuator": "model",
     "buffer": "base",
     "contact": "collision",
+    "contact_memory": "collision",
     "contact_solver": "contact",
     "controller": "control",
     "material": "model",
+    "contact_law": "contact",
+    "pool": "base",
+    "solver_options": "contact",
+    "step": "stepping",
     "robot": "readers",
     "scene": "simulation",  # what a run is made of; src/scene fills it
     "state": "collision",  # plain data: t, q, v and what contacts remember
@@ -54,7 +59,7 @@ THIRD_PARTY: dict[str, str] = {
     "hdf5.h": "io",
     "zlib.h": "io",
     "nlohmann": "io",
-    "toml++": "scene",
+    "toml++": "readers",
     "boost": "",
     "CLI": "",
     "nanobind": "",

@@ -1,5 +1,5 @@
 // Mass matrix and bias force against Pinocchio's CRBA and RNEA, at random configurations.
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 
 #include <doctest/doctest.h>
 

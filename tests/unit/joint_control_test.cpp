@@ -133,7 +133,7 @@ TEST_CASE("control: the keys of a scene are refused with their place") {
 
 TEST_CASE("control: velocity targets are refused by steppers that do not solve rows") {
   Scene scene = parse_scene(arm + "[controller]\nname = \"velocity-constraint\"\n", "x.toml");
-  scene.stepper = "explicit-euler";
+  scene.set_stepper("explicit-euler");
   CHECK(says(refusal([&] { make_simulation(scene); }), "explicit-euler"));
 }
 

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/chart.hpp"
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;

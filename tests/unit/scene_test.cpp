@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;
@@ -187,7 +187,7 @@ TEST_CASE("scene: overrides") {
                                    {"material.default.mu", "0.25"}});
   CHECK(scene.model->mass() == 2.5);
   CHECK(scene.dt == 2e-3);
-  CHECK(scene.stepper_options.solver == "pgs");
+  CHECK(scene.stepper_options.contact.solver == "pgs");
   CHECK(scene.start.q[2] == 7);
   CHECK(scene.model->surface(0, 0).mu_static == 0.25);
 }

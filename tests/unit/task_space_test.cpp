@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "control/quadratic_program.hpp"
-#include "dynamics/dynamics.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 #include "tribo/task_space.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
 #include "io/npy.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 #include "tribo/tracking.hpp"
 

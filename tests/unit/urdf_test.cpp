@@ -8,10 +8,10 @@
 #include <fstream>
 #include <set>
 
-#include "dynamics/dynamics.hpp"
 #include "readers/mesh_file.hpp"
 #include "readers/robots.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;
@@ -138,7 +138,7 @@ TEST_CASE("robots: two of one kind stand side by side with their own names") {
   }
   const Model model = builder.build();
   CHECK(model.nv == 36);
-  CHECK(model.frames[static_cast<std::size_t>(model.frame("FL_FOOT"))].body < 13);
+  CHECK(model.frames[static_cast<std::size_t>(model.frame("left/FL_FOOT"))].body < 13);
   CHECK(model.frames[static_cast<std::size_t>(model.frame("right/FL_FOOT"))].body >= 13);
   std::set<std::string> names;
   for (const Frame& frame : model.frames) CHECK(names.insert(frame.name).second);

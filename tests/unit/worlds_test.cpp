@@ -1,4 +1,4 @@
-// The nouns of worlds: what the builder refuses, which pairs meet, how moved bodies move, and how scenes say it.
+// The nouns of worlds: what the builder refuses, which pairs meet, how kinematic bodies move, and how scenes say it.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -34,8 +34,8 @@ const char* box = "[[object]]\nname = \"box\"\nsize = 0.1\nmass = 1\n";
 
 }  // namespace
 
-TEST_CASE("moved body: the mean twist of a step takes it from pose to pose") {
-  MovedBody body;
+TEST_CASE("kinematic body: the mean twist of a step takes it from pose to pose") {
+  KinematicBody body;
   body.X_WB = {Eigen::AngleAxisd(0.3, Vec3::UnitX()).toRotationMatrix(), Vec3(1, 2, 3)};
   body.motion.velocity = Vec3(0.1, -0.2, 0.3);
   body.motion.amplitude = Vec3(0.5, 0, 0.2);
@@ -57,9 +57,9 @@ TEST_CASE("moved body: the mean twist of a step takes it from pose to pose") {
 
 TEST_CASE("an index of what was not added is refused where it is given, and nothing is added") {
   ModelBuilder builder = two_boxes();
-  MovedBody belt;
+  KinematicBody belt;
   belt.name = "belt";
-  REQUIRE(builder.add_moved_body(belt) == -2);
+  REQUIRE(builder.add_kinematic_body(belt) == -2);
   auto geometry = [](int body, int material) {
     Geometry g;
     g.name = "g";
@@ -79,7 +79,7 @@ TEST_CASE("an index of what was not added is refused where it is given, and noth
   Equality weld;
   weld.name = "w";
   weld.body_a = 0;
-  for (int i : {2, 3, 1000000, -4, -1000000}) {  // two bodies, two geometries, one material, one moved body
+  for (int i : {2, 3, 1000000, -4, -1000000}) {  // two bodies, two geometries, one material, one kinematic body
     CAPTURE(i);
     weld.body_b = i;
     const std::string index = std::to_string(i);
@@ -101,7 +101,7 @@ TEST_CASE("an index of what was not added is refused where it is given, and noth
       CHECK(has(text, "must be"));
     }
   }
-  CHECK(has(refusal([&] { builder.add_body(hinge(-2)); }), "parent = -2"));  // a moved body carries no joint
+  CHECK(has(refusal([&] { builder.add_body(hinge(-2)); }), "parent = -2"));  // a kinematic body carries no joint
   CHECK(has(refusal([&] { builder.add_ground({}, 1); }), "material = 1, must be from 0 to 0"));
   builder.add_geometry(geometry(-2, 0));
   builder.member(0).feet.push_back(7);
@@ -154,7 +154,7 @@ TEST_CASE("the builder refuses what makes no sense, by name") {
   CHECK(equality([](Equality&) {}) == "");
   CHECK(has(equality([](Equality& e) { e.body_b = 0; }), "'tie': ties a body to itself"));
   CHECK(has(equality([](Equality& e) { e.body_b = 7; }), "must be from -1 to"));
-  CHECK(has(equality([](Equality& e) { e.body_b = moved_body(0); }), "must be from -1 to"));
+  CHECK(has(equality([](Equality& e) { e.body_b = kinematic_body(0); }), "must be from -1 to"));
   CHECK(has(equality([&](Equality& e) { e.point_a.x() = nan; }), "not finite"));
   CHECK(has(equality([](Equality& e) { e.kind = EqualityKind::Joint; }), "neither revolute nor prismatic"));
   CHECK(has(equality([](Equality& e) { e.kind = EqualityKind::Weld, e.X_AB.R *= 2; }), "not a rotation"));
@@ -166,10 +166,10 @@ TEST_CASE("the builder refuses what makes no sense, by name") {
             "a free joint has no spring"));
   CHECK(has(refusal([&] {
               ModelBuilder builder = two_boxes();
-              MovedBody body;
+              KinematicBody body;
               body.name = "lift";
               body.motion.frequency = -1;
-              builder.add_moved_body(body);
+              builder.add_kinematic_body(body);
             }),
             "frequency = -1"));
   CHECK(has(refusal([] {
@@ -190,20 +190,21 @@ TEST_CASE("the builder refuses what makes no sense, by name") {
             "rolling = -1"));
 }
 
-TEST_CASE("scenes say terrain, moved bodies, equalities, groups and friction lengths") {
-  const Scene scene = parse_scene(std::string(box) +
-                                      "group = [1, 3]\ncollides_with = [0]\n"
-                                      "[[terrain]]\nspacing = [0.1, 0.2]\nheights = [[0, 1, 2], [3, 4, 5]]\n"
-                                      "[[moved]]\nname = \"lift\"\nshape = \"cylinder\"\nradius = 0.2\nlength = 0.1\n"
-                                      "velocity = [0, 0, 1]\n"
-                                      "[[equality]]\nkind = \"weld\"\na = \"lift\"\nb = \"box\"\nposition = [0, 0, 1]\n"
-                                      "[material.default]\ntorsional = 0.01\nrolling = 0.02\n"
-                                      "[contact]\nmixing = \"maximum\"\n",
-                                  "test.toml");
+TEST_CASE("scenes say terrain, kinematic bodies, equalities, groups and friction lengths") {
+  const Scene scene =
+      parse_scene(std::string(box) +
+                      "group = [1, 3]\ncollides_with = [0]\n"
+                      "[[terrain]]\nspacing = [0.1, 0.2]\nheights = [[0, 1, 2], [3, 4, 5]]\n"
+                      "[[kinematic]]\nname = \"lift\"\nshape = \"cylinder\"\nradius = 0.2\nlength = 0.1\n"
+                      "velocity = [0, 0, 1]\n"
+                      "[[equality]]\nkind = \"weld\"\na = \"lift\"\nb = \"box\"\nposition = [0, 0, 1]\n"
+                      "[material.default]\ntorsional = 0.01\nrolling = 0.02\n"
+                      "[contact]\nmixing = \"maximum\"\n",
+                  "test.toml");
   const Model& model = *scene.model;
-  REQUIRE(model.moved.size() == 1);
+  REQUIRE(model.kinematic.size() == 1);
   REQUIRE(model.equalities.size() == 1);
-  CHECK(model.equalities[0].body_a == moved_body(0));
+  CHECK(model.equalities[0].body_a == kinematic_body(0));
   CHECK(model.equalities[0].X_AB.p.z() == 1);
   CHECK(model.surface(0).torsional == 0.01);
   CHECK(model.surface(0).rolling == 0.02);
@@ -231,6 +232,7 @@ TEST_CASE("scenes say terrain, moved bodies, equalities, groups and friction len
   CHECK(has(error("[[equality]]\na = \"bix\"\nb = \"world\"\n"), "did you mean 'box'"));
   CHECK(has(error("[[terrain]]\nspacing = 0.1\npoints = [1, 5]\n"), "from 2 to 16384"));
   CHECK(has(error("[[terrain]]\nspacing = 0.1\nheights = [[0, 1], [2]]\n"), "every row must be as long"));
-  CHECK(has(error("[[moved]]\nsize = 1\nvelosity = [0, 0, 1]\n"), "velocity"));
+  CHECK(has(error("[[kinematic]]\nsize = 1\nvelosity = [0, 0, 1]\n"), "velocity"));
+  CHECK(has(error("[[moved]]\nsize = 1\n"), "'moved' is called 'kinematic' now"));
   CHECK(has(error("group = [40]\n"), "from 0 to 31"));
 }

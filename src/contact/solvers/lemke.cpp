@@ -16,6 +16,7 @@
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
@@ -24,11 +25,14 @@ constexpr double smallest_pivot = 1e-10;  // in the scaled problem, whose diagon
 
 class Lemke final : public ContactSolver {
  public:
-  explicit Lemke(const SolverOptions& options) : options_(options) {}
+  explicit Lemke(const SolverOptions& options)
+      : options_(options), facets_(options.own.taken<LemkeOptions>("solver 'lemke'").facets) {}
+
+  int facets() const override { return facets_; }
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
-    if (settled(problem, ContactModel::Lcp, tolerance, f, c_, report, options_.facets)) return report;
+    if (settled(problem, ContactModel::Lcp, tolerance, f, c_, report, facets_)) return report;
     list_variables(problem);
     assemble(problem);
     // Where rounding leads the first attempt astray, others go with q moved by a little; f is judged by the q as given.
@@ -64,8 +68,8 @@ class Lemke final : public ContactSolver {
     for (int i = 0; i < problem.nc(); ++i) {
       variables_.push_back({Kind::Normal, i, 3 * i + 2, 1, 0});
       if (problem.mu()[i] <= 0) continue;
-      const double step = 2 * M_PI / options_.facets, length = 1 / std::cos(0.5 * step);
-      for (int k = 0; k < options_.facets; ++k) {
+      const double step = 2 * M_PI / facets_, length = 1 / std::cos(0.5 * step);
+      for (int k = 0; k < facets_; ++k) {
         const double angle = (k + 0.5) * step;
         variables_.push_back({Kind::Corner, i, 3 * i, length * std::cos(angle), length * std::sin(angle)});
       }
@@ -114,7 +118,7 @@ class Lemke final : public ContactSolver {
     for (const bool afresh : {true, false}) {
       if (afresh ? !solve_basis() : !read_tableau()) continue;
       forces(problem);
-      const Residual residual = judge_afresh(problem, ContactModel::Lcp, f_.data(), c_, options_.facets);
+      const Residual residual = judge_afresh(problem, ContactModel::Lcp, f_.data(), c_, facets_);
       if (options_.trace) options_.trace->push_back(residual.absolute());
       if (residual.relative() < report.residual.relative() || tolerance.met(residual)) {
         report.residual = residual;
@@ -262,6 +266,7 @@ class Lemke final : public ContactSolver {
   }
 
   SolverOptions options_;
+  int facets_;
   std::vector<Variable> variables_;
   std::vector<int> basis_, active_, pivot_;
   MatrixBuffer M_, LU_;
@@ -271,10 +276,12 @@ class Lemke final : public ContactSolver {
 
 }  // namespace
 
-std::unique_ptr<ContactSolver> make_lemke(const SolverOptions& options) {
-  if (options.facets != 4 && options.facets != 8 && options.facets != 16)
-    throw InvalidInput("solver 'lemke': facets = " + std::to_string(options.facets) + " must be 4, 8 or 16");
-  return std::make_unique<Lemke>(options);
+OptionTable lemke_options() {
+  FieldTable<LemkeOptions> table;
+  table.add("facets", &LemkeOptions::facets, one_of({4, 8, 16}), "", "sides of the friction pyramid");
+  return table;
 }
+
+std::unique_ptr<ContactSolver> make_lemke(const SolverOptions& options) { return std::make_unique<Lemke>(options); }
 
 }  // namespace tribo

@@ -22,6 +22,7 @@
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
@@ -44,7 +45,8 @@ Mat3 cone_derivative(const Vec3& y, double mu) {
 
 class PrimalNewton final : public ContactSolver {
  public:
-  PrimalNewton(const SolverOptions& options, Compliance compliance) : options_(options), compliance_(compliance) {}
+  PrimalNewton(const SolverOptions& options, Compliance compliance, const MujocoNewtonOptions& own)
+      : options_(options), own_(own), compliance_(compliance) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
@@ -157,7 +159,7 @@ class PrimalNewton final : public ContactSolver {
       const double W = std::sqrt(square / rows), floor = W > 0 ? 0.0 : 1.0;  // nothing moves: any R does
       for (int r = 0; r < rows; ++r) {
         const bool normal = r == rows - 1;
-        const double rigid = compliance_ == Compliance::MuJoCo ? options_.compliance_ratio * D[(rows + 1) * r]
+        const double rigid = compliance_ == Compliance::MuJoCo ? own_.compliance_ratio * D[(rows + 1) * r]
                              : normal                          ? W / (4 * M_PI * M_PI)
                                                                : 1e-3 * W;  // (primal.4), (primal.5)
         R_[o + r] = std::max({problem.R()[o + r], rigid, 1e-12 * W, floor});
@@ -243,7 +245,7 @@ class PrimalNewton final : public ContactSolver {
   }
 
   double search(const ContactProblem& problem, double cost) {
-    if (options_.line_search == LineSearch::Exact) return exact(problem);
+    if (own_.line_search == LineSearch::Exact) return exact(problem);
     const double slope = grad_.map().dot(dw_.map());
     double alpha = 1.25;
     for (int k = 0; k < 60; ++k, alpha *= 0.8)
@@ -284,6 +286,7 @@ class PrimalNewton final : public ContactSolver {
   }
 
   SolverOptions options_;
+  MujocoNewtonOptions own_;
   Compliance compliance_;
   MatrixBuffer Y_, L_, H_;
   VectorBuffer w_, dw_, grad_, c_, dc_, f_, R_, c_true_, rest_;
@@ -291,12 +294,35 @@ class PrimalNewton final : public ContactSolver {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+FieldTable<T> primal_newton_fields() {
+  FieldTable<T> table;
+  table.add("line_search", &T::line_search, {{"exact", LineSearch::Exact}, {"armijo", LineSearch::Armijo}},
+            "along each step: to the minimum, or until the cost falls enough");
+  return table;
+}
+
+}  // namespace
+
+OptionTable primal_newton_mujoco_options() {
+  auto table = primal_newton_fields<MujocoNewtonOptions>();
+  table.add("compliance_ratio", &MujocoNewtonOptions::compliance_ratio, positive(), "", "R over the diagonal of G");
+  return table;
+}
+
+OptionTable primal_newton_sap_options() { return primal_newton_fields<PrimalNewtonOptions>(); }
+
 std::unique_ptr<ContactSolver> make_primal_newton_mujoco(const SolverOptions& options) {
-  return std::make_unique<PrimalNewton>(options, Compliance::MuJoCo);
+  const auto own = options.own.taken<MujocoNewtonOptions>("solver 'primal-newton-mujoco'");
+  return std::make_unique<PrimalNewton>(options, Compliance::MuJoCo, own);
 }
 
 std::unique_ptr<ContactSolver> make_primal_newton_sap(const SolverOptions& options) {
-  return std::make_unique<PrimalNewton>(options, Compliance::Sap);
+  MujocoNewtonOptions own;
+  static_cast<PrimalNewtonOptions&>(own) = options.own.taken<PrimalNewtonOptions>("solver 'primal-newton-sap'");
+  return std::make_unique<PrimalNewton>(options, Compliance::Sap, own);
 }
 
 }  // namespace tribo

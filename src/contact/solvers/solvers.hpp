@@ -18,6 +18,10 @@ std::unique_ptr<ContactSolver> make_lemke(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options);
 
+OptionTable lemke_options();
+OptionTable primal_newton_mujoco_options();
+OptionTable primal_newton_sap_options();
+
 /// Recomputes c from f and judges: what every solver reports in the end.
 inline Residual judge_afresh(const ContactProblem& problem, ContactModel model, const double* f, VectorBuffer& c,
                              int facets = 4) {

@@ -4,24 +4,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/drive.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 
 namespace tribo {
 
 SubstepRules Compliant::substeps() const {
-  const CompliantOptions& o = options_.compliant;
-  return {.touch = split_, .events = o.events, .accuracy = o.accuracy, .failure = o.failure, .order = order()};
+  return {.touch = split_, .events = events(), .accuracy = options_.accuracy, .failure = failure(), .order = order()};
 }
 
 // Gains are taken at the start of the whole step, within the limits, and the torque is held.
 void Compliant::solve(const Start& start, Outcome& out) {
   const Actuation& a = start.actuation;
-  for (int k = 0; k < start.model.nv; ++k) {
-    const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * (a.v_ref[k] - start.v_control[k]);
-    out.torque[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
-  }
-  out.judged = !options_.compliant.bilateral;
+  for (int k = 0; k < start.model.nv; ++k) out.torque[k] = within_limits(a, k, asked_torque(a, k, start.v_control[k]));
+  out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
 }
 
@@ -41,11 +38,11 @@ void Compliant::report(const Start& start, Outcome& out) const {
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
     ContactReport& r = out.contacts[i];
     list_contact(start.contacts[i], r);
-    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) {
+    if (next == active_.size() || active_[next].listed != static_cast<int>(i)) {
       leave_open(start, start.contacts[i], out.v_end, r);
       continue;
     }
-    const Spring& s = springs_[next];
+    const CompliantContact& s = active_[next];
     const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
     add_action(s.mean, s.c, contact_velocity(start.model, start.dynamics, contacts_[next++], out.v_end), s.mode, mu, r);
   }
@@ -54,8 +51,8 @@ void Compliant::report(const Start& start, Outcome& out) const {
 // (compliant.9) with the mean force of the step.
 void Compliant::draw_anchors(const Start& start, const VecX& v_mean) {
   const double h = start.dt;
-  for (std::size_t i = 0; i < springs_.size(); ++i) {
-    Spring& s = springs_[i];
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    CompliantContact& s = active_[i];
     if (s.drawn_by_stages) s.moved |= !s.drawn.isZero(0);
     if (s.mode == ContactMode::Stick || s.drawn_by_stages || !draws(s)) continue;
     s.moved = true;
@@ -70,23 +67,24 @@ void Compliant::draw_anchors(const Start& start, const VecX& v_mean) {
 }
 
 void Compliant::remember(const Start& start, Outcome& out) const {
-  out.memory.assign(start.contacts.size(), {});
+  out.memory.begin(MemoryFamily::Compliant, start.contacts.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
-    ContactMemory& m = out.memory[i];
+    ContactMemory& m = out.memory.contacts[i];
     m.id = start.contacts[i].id;
     m.t1 = start.contacts[i].R_WC.col(0);
-    if (next == springs_.size() || springs_[next].listed != static_cast<int>(i)) continue;
-    const Spring& s = springs_[next];
+    if (next == active_.size() || active_[next].listed != static_cast<int>(i)) continue;
+    const CompliantContact& s = active_[next];
     const Contact& c = contacts_[next++];
     const Vec3 held = to_world(start.dynamics, c.body_b, s.point);
     m.f = s.mean;
     m.mode = s.mode;
     m.touched = true;
-    m.rest = s.rest;
-    m.point = s.point;
+    AnchorMemory& a = out.memory.anchors[i];
+    a.rest = s.rest;
+    a.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
-    m.anchor =
+    a.anchor =
         s.moved ? to_body(start.dynamics, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
 }
@@ -108,8 +106,8 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
 
 void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& m,
                                 Work& work) const {
-  for (std::size_t i = 0; i < springs_.size(); ++i)
-    work.contacts += m.time * springs_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
+  for (std::size_t i = 0; i < active_.size(); ++i)
+    work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
 }

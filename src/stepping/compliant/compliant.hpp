@@ -19,13 +19,15 @@
 #include <string>
 #include <vector>
 
-#include "stepping/step.hpp"
+#include "tribo/compliant.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
 /// A contact that acts, at the start of a step.
-struct Spring {
+struct CompliantContact {
   Vec3 K = Vec3::Zero(), B = Vec3::Zero();  ///< (t1, t2, n) [N/m], [N s/m]
+  const SurfacePair* surface = nullptr;
   double mu_stick = 0, mu_slip = 0;
   Vec3 x = Vec3::Zero();                          ///< from the anchor, in C, as moved by (compliant.3) [m]
   Vec3 c = Vec3::Zero();                          ///< velocity of b relative to a, in C [m/s]
@@ -70,7 +72,7 @@ struct Instant {
 
 class Compliant : public Scheme {
  public:
-  Compliant(const Model& model, const StepperOptions& options);
+  Compliant(const Model& model, const CompliantOptions& options);
   SubstepRules substeps() const final;
   double contact_margin(double margin) const final;
   void begin(const Start& start) final;
@@ -83,27 +85,41 @@ class Compliant : public Scheme {
   std::span<const OpenContact> open() const final { return open_; }
 
  protected:
-  /// Fills v_end, v_mean, and mean forces and modes of springs and limits. False: did not converge.
+  /// Fills v_end, v_mean, and mean forces and modes of contacts and limits. False: did not converge.
   virtual bool cross(const Start& start, Outcome& out) = 0;
   /// Of the scheme, between changes of contacts.
   virtual int order() const { return 1; }
+  /// Does a substep end where a contact changes its law?
+  virtual bool events() const { return false; }
+  virtual FailurePolicy failure() const { return FailurePolicy::Substep; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
 
-  Vec3 project(const Spring& spring, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
-  Vec3 force(const Spring& spring, const Vec3& x, const Vec3& c, ContactMode& mode) const;
+  /// Force before the cone, by the law of contact (compliant.1), and how it falls with x and c.
+  Vec3 free_force(const CompliantContact& s, const Vec3& x, const Vec3& c) const {
+    if (linear_) return -s.K.cwiseProduct(x) - s.B.cwiseProduct(c);
+    return law_->force({*s.surface, x, s.B.x() > 0 ? c : Vec3(0, 0, c.z())});
+  }
+  LawSlope slope(const CompliantContact& s, const Vec3& x, const Vec3& c) const {
+    if (linear_) return {s.K, s.B};
+    return law_->slope({*s.surface, x, c});
+  }
+  /// Is the law -K x - B c with constant K and B?
+  bool linear() const { return linear_; }
+  Vec3 project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
+  Vec3 force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(double gap, double c) const;
   /// Does the anchor follow its own law (compliant.8)? Else it is set at the start of a step (compliant.3).
-  bool draws(const Spring& s) const { return options_.compliant.slip == SlipAnchor::Drawn && s.B.x() > 0; }
+  bool draws(const CompliantContact& s) const { return options_.slip == SlipAnchor::Drawn && s.B.x() > 0; }
   /// Velocity of the anchor that leaves the force f (compliant.8).
-  static Eigen::Vector2d slip_rate(const Spring& s, const Vec3& x, const Vec3& c, const Vec3& f) {
+  static Eigen::Vector2d slip_rate(const CompliantContact& s, const Vec3& x, const Vec3& c, const Vec3& f) {
     return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
   }
   /// Contact i with the bodies where stage has them.
   Followed follow(std::size_t i, const Start& start, const Dynamics& stage) const;
   /// Actuators, pushes, joint damping and bias at the start, as a generalised force.
   void applied(const Start& start, const VecX& torque, VecX& tau) const;
-  /// Adds J^T f of every spring and limit, as at the start.
+  /// Adds J^T f of every contact and limit, as at the start.
   void add_generalised(const Dynamics& dynamics, VecX& tau) const;
   /// Adds an instant to the work; contacts and limits are added apart: at the mean forces, or by the scheme.
   void add_instant(const Start& start, const VecX& torque, const Instant& instant, Work& work);
@@ -112,22 +128,31 @@ class Compliant : public Scheme {
   /// M^-1 of a generalised force, at the factor that stands.
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 
-  StepperOptions options_;
-  std::vector<Spring> springs_;
-  std::vector<Contact> contacts_;  // of the springs
+  CompliantOptions options_;
+  std::vector<CompliantContact> active_;  // contacts that act
+  std::vector<Contact> contacts_;         // of active_, as collision lists them
   std::vector<LimitSpring> limits_;
   std::vector<Row> rows_;  // of the limits: dof and sign
   VecX zero_;
   bool factored_ = false;  // the dynamics of the start hold the factor of M
 
  private:
-  void add_spring(const Start& start, int listed, const ContactMemory* memory);
-  const ContactMemory* neighbour(const Start& start, const Contact& contact) const;
+  /// A contact and its anchor in the memory of the state; null where it is not remembered.
+  struct Remembered {
+    const ContactMemory* contact = nullptr;
+    const AnchorMemory* anchor = nullptr;
+    bool touched() const { return contact != nullptr && contact->touched; }
+  };
+  void add_contact(const Start& start, int listed, const Remembered& memory);
+  Remembered neighbour(const Start& start, const Contact& contact) const;
   void list_limits(const Start& start);
   void draw_anchors(const Start& start, const VecX& v_mean);
   void report(const Start& start, Outcome& out) const;
   void remember(const Start& start, Outcome& out) const;
 
+  std::unique_ptr<ContactLaw> law_;
+  bool linear_ = true;                        // the law is -K x - B c: it is not asked within a step
+  std::vector<LawSlope> by_surface_;          // K and B at x = c = 0
   std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
   std::vector<OpenContact> open_;
   VecX mid_, vdot_mean_, damped_at_, momentum_rate_;

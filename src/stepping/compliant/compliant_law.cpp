@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/names.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/contact_points.hpp"
 
@@ -12,93 +11,83 @@ namespace {
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
 
-void require(bool good, const std::string& field, double value, const std::string& bound) {
-  if (!good || !std::isfinite(value))
-    throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
-}
-
 }  // namespace
 
-Compliant::Compliant(const Model& model, const StepperOptions& options) : options_(options) {
-  const CompliantOptions& c = options.compliant;
-  require(c.accuracy >= 0, "accuracy", c.accuracy, "finite and >= 0");
-  require(c.limit_stiffness > 0, "limit_stiffness", c.limit_stiffness, "finite and > 0 N m/rad or N/m");
-  require(c.limit_damping >= 0, "limit_damping", c.limit_damping, "finite and >= 0 N m s/rad or N s/m");
-  require(c.order == 1 || c.order == 2 || c.order == 3 || c.order == 5 || c.order == 7, "order", c.order,
-          "1, 2, 3, 5 or 7");
-  require(c.max_newton >= 1, "max_newton", c.max_newton, ">= 1");
-  require(c.max_halvings >= 0, "max_halvings", c.max_halvings, ">= 0");
-  require(c.regularisation > 0 && c.regularisation <= 1e-3, "regularisation", c.regularisation, "> 0 and <= 1e-3");
-  require(c.newton_tolerance > 0, "newton_tolerance", c.newton_tolerance, "finite and > 0 m/s or rad/s");
+Compliant::Compliant(const Model& model, const CompliantOptions& options)
+    : options_(options), law_(make_contact_law(options.law, options.law_options)), linear_(law_->linear()) {
+  for (int i = 0; i < model.surfaces(); ++i)
+    by_surface_.push_back(law_->slope({model.surface(i), Vec3::Zero(), Vec3::Zero()}));
   for (const Body& b : model.bodies) {
     if (b.joint != JointKind::Revolute && b.joint != JointKind::Prismatic) continue;
     if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
       limited_.push_back({b.iv, b.iq});
   }
-  split_ = c.anchor == AnchorRule::Surface && !c.bilateral;
+  split_ = options.anchor == AnchorRule::Surface && !options.bilateral;
   for (VecX* x : {&zero_, &mid_, &vdot_mean_, &damped_at_, &momentum_rate_}) x->setZero(model.nv);
 }
 
 double Compliant::contact_margin(double margin) const {
-  return options_.compliant.bilateral ? std::max(margin, bilateral_margin) : margin;
+  return options_.bilateral ? std::max(margin, bilateral_margin) : margin;
 }
 
 void Compliant::begin(const Start& start) {
-  springs_.clear();
+  active_.clear();
   contacts_.clear();
   open_.clear();
-  auto memory = start.state.contacts.begin();
-  const auto end = start.state.contacts.end();
+  const Memory& m = start.state.memory;
+  const std::size_t remembered = m.anchors.size();  // one for each contact, or none where another family wrote
+  std::size_t k = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
-    while (memory != end && memory->id < start.contacts[i].id) ++memory;
-    const bool known = memory != end && memory->id == start.contacts[i].id;
-    add_spring(start, static_cast<int>(i), known ? &*memory : nullptr);
+    while (k < remembered && m.contacts[k].id < start.contacts[i].id) ++k;
+    const bool known = k < remembered && m.contacts[k].id == start.contacts[i].id;
+    add_contact(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.anchors[k]} : Remembered{});
   }
   list_limits(start);
   factored_ = false;
 }
 
 // Where the feature of a pair changed while it touched, the new contact goes on with the displacement of the nearest.
-const ContactMemory* Compliant::neighbour(const Start& start, const Contact& contact) const {
-  const State& state = start.state;
-  const ContactMemory* nearest = nullptr;
+Compliant::Remembered Compliant::neighbour(const Start& start, const Contact& contact) const {
+  const Memory& memory = start.state.memory;
+  Remembered nearest;
+  if (memory.anchors.empty()) return nearest;
   double distance = 0;
   const std::uint64_t pair = contact.id >> 16;
-  auto it = std::lower_bound(state.contacts.begin(), state.contacts.end(), pair << 16,
+  auto it = std::lower_bound(memory.contacts.begin(), memory.contacts.end(), pair << 16,
                              [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
-  for (; it != state.contacts.end() && it->id >> 16 == pair; ++it) {
+  for (; it != memory.contacts.end() && it->id >> 16 == pair; ++it) {
     if (!it->touched) continue;
-    const double d = (to_world(start.dynamics, contact.body_b, it->point) - contact.p_WC).squaredNorm();
-    if (nearest == nullptr || d < distance) {
-      nearest = &*it;
+    const AnchorMemory& anchor = memory.anchors[static_cast<std::size_t>(it - memory.contacts.begin())];
+    const double d = (to_world(start.dynamics, contact.body_b, anchor.point) - contact.p_WC).squaredNorm();
+    if (nearest.contact == nullptr || d < distance) {
+      nearest = {&*it, &anchor};
       distance = d;
     }
   }
   return nearest;
 }
 
-void Compliant::add_spring(const Start& start, int listed, const ContactMemory* memory) {
+void Compliant::add_contact(const Start& start, int listed, const Remembered& memory) {
   const Model& model = start.model;
-  const CompliantOptions& rules = options_.compliant;
+  const CompliantOptions& rules = options_;
   const Dynamics& dynamics = start.dynamics;
   Contact c = start.contacts[at(listed)];
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   const Vec3 velocity =
       c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
-  const bool touched = memory != nullptr && memory->touched;
+  const bool touched = memory.touched();
   const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
-  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory->rest, 0.0) : c.gap < 0 || landing;
+  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < 0 || landing;
   if (!active) {
     open_.push_back({c.id, c.gap, velocity.z()});
     return;
   }
   const SurfacePair& surface = model.surface(c.surface);
-  const double Kt = std::isnan(surface.stiffness_tangential) ? surface.stiffness : surface.stiffness_tangential;
-  const double Bt = std::isnan(surface.damping_tangential) ? surface.damping : surface.damping_tangential;
-  Spring s;
+  CompliantContact s;
   s.listed = listed;
-  s.K = Vec3(Kt, Kt, surface.stiffness);
-  s.B = Vec3(Bt, Bt, surface.damping);
+  s.surface = &surface;
+  s.K = by_surface_[at(c.surface)].K;
+  s.B = by_surface_[at(c.surface)].B;
   s.mu_stick = surface.mu_static;
   s.mu_slip = surface.mu_dynamic;
   s.c = velocity;
@@ -108,18 +97,18 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
   s.on_b = to_body(dynamics, c.body_b, c.p_WC - s.off_b);
   s.point = to_body(dynamics, c.body_b, c.p_WC);
   s.fresh = !touched;
-  if (touched) s.last = memory->f;
-  const ContactMemory* source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : nullptr;
-  if (source != nullptr) {
-    const Vec3 held = to_world(dynamics, c.body_b, source->point);
-    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source->anchor));
+  if (touched) s.last = memory.contact->f;
+  const Remembered source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : Remembered{};
+  if (source.contact != nullptr) {
+    const Vec3 held = to_world(dynamics, c.body_b, source.anchor->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source.anchor->anchor));
     s.x = Vec3(x.x(), x.y(), 0);
-    s.rest = source->rest;
-    s.slipping = source->mode == ContactMode::Slip;
+    s.rest = source.anchor->rest;
+    s.slipping = source.contact->mode == ContactMode::Slip;
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
     if (touched && rolled.head<2>().norm() < roll_slop) {
-      s.point = source->point;
-      s.anchor = source->anchor;
+      s.point = source.anchor->point;
+      s.anchor = source.anchor->anchor;
       s.moved = false;
     }
   } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
@@ -132,7 +121,7 @@ void Compliant::add_spring(const Start& start, int listed, const ContactMemory* 
     s.x.head<2>() = -s.f.head<2>().cwiseQuotient(s.K.head<2>());  // (compliant.3)
     s.moved = true;
   }
-  springs_.push_back(s);
+  active_.push_back(s);
   contacts_.push_back(c);
 }
 
@@ -157,35 +146,35 @@ void Compliant::list_limits(const Start& start) {
 
 double Compliant::limit_force(double gap, double c) const {
   if (gap >= 0) return 0;
-  return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * c);
+  return std::max(0.0, -options_.limit_stiffness * gap - options_.limit_damping * c);
 }
 
-Vec3 Compliant::project(const Spring& spring, const Vec3& f, ContactMode& mode) const {
+Vec3 Compliant::project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const {
   mode = ContactMode::Stick;
-  if (options_.compliant.bilateral) return f;
+  if (options_.bilateral) return f;
   if (!(f.z() > 0)) {  // (compliant.2)
     mode = ContactMode::Open;
     return Vec3::Zero();
   }
   const double tangential = f.head<2>().norm();
-  if (tangential <= (spring.slipping ? spring.mu_slip : spring.mu_stick) * f.z()) return f;
+  if (tangential <= (s.slipping ? s.mu_slip : s.mu_stick) * f.z()) return f;
   mode = ContactMode::Slip;
-  const double share = spring.mu_slip * f.z() / tangential;  // (compliant.3)
+  const double share = s.mu_slip * f.z() / tangential;  // (compliant.3)
   return Vec3(share * f.x(), share * f.y(), f.z());
 }
 
-Vec3 Compliant::force(const Spring& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
-  if (!options_.compliant.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
+Vec3 Compliant::force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const {
+  if (!options_.bilateral && x.z() + s.rest > std::max(s.rest, 0.0)) {
     mode = ContactMode::Open;
     return Vec3::Zero();
   }
-  return project(s, -s.K.cwiseProduct(x) - s.B.cwiseProduct(c), mode);  // (compliant.1)
+  return project(s, free_force(s, x, c), mode);
 }
 
 // The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
 //   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
 Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage) const {
-  const Spring& s = springs_[i];
+  const CompliantContact& s = active_[i];
   const Contact& c = contacts_[i];
   Followed f;
   Vec3 passed = Vec3::Zero(), rate = Vec3::Zero();
@@ -212,18 +201,18 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 // Springs that are stretched along the normal hold nothing: they do not pull.
 Elastic Compliant::stored(const State&) {
   double energy = 0;
-  for (const Spring& s : springs_) {
-    if (s.x.z() > 0 && !options_.compliant.bilateral) continue;
-    energy += 0.5 * s.x.cwiseProduct(s.K).dot(s.x);
+  for (const CompliantContact& s : active_) {
+    if (s.x.z() > 0 && !options_.bilateral) continue;
+    energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
   }
-  for (const LimitSpring& l : limits_) energy += 0.5 * options_.compliant.limit_stiffness * l.gap * l.gap;
+  for (const LimitSpring& l : limits_) energy += 0.5 * options_.limit_stiffness * l.gap * l.gap;
   return {energy, 0};
 }
 
 void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
-  for (std::size_t i = 0; i < springs_.size(); ++i) {
+  for (std::size_t i = 0; i < active_.size(); ++i) {
     const Contact& c = contacts_[i];
-    const Vec3 f_W = c.R_WC * springs_[i].f;
+    const Vec3 f_W = c.R_WC * active_[i].f;
     dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }

@@ -3,6 +3,7 @@
 // [Hammoud2022, (34)]
 // Gains and joint damping are taken at the start of the step.
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -10,14 +11,15 @@ namespace {
 
 class ExplicitEuler final : public Compliant {
  public:
-  ExplicitEuler(const Model& model, const StepperOptions& options) : Compliant(model, options) {}
+  ExplicitEuler(const Model& model, const StepperOptions& options)
+      : Compliant(model, options.own.taken<CompliantOptions>("stepper 'explicit-euler'")) {}
 
  private:
   bool cross(const Start& start, Outcome& out) override {
     if (!factored_) start.dynamics.factor(zero_);
     factored_ = true;
     applied(start, out.torque, vdot_);
-    for (Spring& s : springs_) s.mean = s.f;
+    for (CompliantContact& s : active_) s.mean = s.f;
     for (LimitSpring& l : limits_) l.mean = l.f;
     add_generalised(start.dynamics, vdot_);
     to_acceleration(start.model, start.dynamics, vdot_);
@@ -30,6 +32,8 @@ class ExplicitEuler final : public Compliant {
 };
 
 }  // namespace
+
+OptionTable explicit_euler_options() { return compliant_fields<CompliantOptions>(); }
 
 std::unique_ptr<Scheme> make_explicit_euler(const Model& model, const StepperOptions& options) {
   return std::make_unique<ExplicitEuler>(model, options);

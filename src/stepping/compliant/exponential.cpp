@@ -22,6 +22,7 @@
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -29,11 +30,18 @@ namespace {
 
 class Exponential final : public Compliant {
  public:
-  Exponential(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), damped_(!model.joints.damping.isZero(0)), stage_(model), chart_(model) {
+  Exponential(const Model& model, const ExponentialOptions& options)
+      : Compliant(model, options),
+        own_(options),
+        damped_(!model.joints.damping.isZero(0)),
+        stage_(model),
+        chart_(model) {
     for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
     pair_.setZero(2 * model.nv);
-    if (options.compliant.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
+    if (!linear())
+      throw InvalidInput("stepper 'exponential' takes laws of contact that are linear; '" + options.law +
+                         "' is not: use implicit-euler, runge-kutta or explicit-euler");
+    if (options.method == ExponentialMethod::Modal) refuse_unequal_damping(model);
   }
 
  private:
@@ -57,7 +65,8 @@ class Exponential final : public Compliant {
   }
 
   double damping_at() const override { return 1; }
-  int order() const override { return options_.compliant.midpoint ? 2 : 1; }
+  int order() const override { return own_.midpoint ? 2 : 1; }
+  bool events() const override { return own_.events; }
 
   bool cross(const Start& start, Outcome& out) override {
     if (!factored_ || damped_) {
@@ -65,7 +74,7 @@ class Exponential final : public Compliant {
       start.dynamics.factor(extra_);
     }
     factored_ = true;
-    if (!options_.compliant.midpoint) return cross_with(start, start.dynamics, start.state.v, contacts_, out);
+    if (!own_.midpoint) return cross_with(start, start.dynamics, start.state.v, contacts_, out);
     if (!foresee(start, out) && !cross_with(start, start.dynamics, start.state.v, contacts_, out)) return false;
     return cross_from_middle(start, out);
   }
@@ -74,12 +83,12 @@ class Exponential final : public Compliant {
   // order that the middle needs.
   bool foresee(const Start& start, Outcome& out) {
     if (!limits_.empty()) return false;
-    for (const Spring& s : springs_)
+    for (const CompliantContact& s : active_)
       if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
     applied(start, out.torque, vdot_);
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
+    for (std::size_t i = 0; i < active_.size(); ++i) {
       const Contact& c = contacts_[i];
-      const Vec3 f_W = c.R_WC * springs_[i].last;
+      const Vec3 f_W = c.R_WC * active_[i].last;
       start.dynamics.add_force(c.body_b, c.p_WC, f_W, vdot_);
       start.dynamics.add_force(c.body_a, c.p_WC, -f_W, vdot_);
     }
@@ -97,7 +106,7 @@ class Exponential final : public Compliant {
     out.v_end = start.state.v + h * vdot_;
     out.v_mean = start.state.v + 0.5 * h * vdot_;
     out.held = 1;
-    if (springs_.empty() && limits_.empty()) return true;
+    if (active_.empty() && limits_.empty()) return true;
     start.assembly.group(contacts, rows_);
     out.island_count = start.assembly.islands();
     for (int i = 0; i < start.assembly.islands(); ++i)
@@ -134,7 +143,7 @@ class Exponential final : public Compliant {
 
   // In the middle, where M, J and the bias were taken.
   void charge(const Start& start, Outcome& out) override {
-    if (!options_.compliant.midpoint) return Compliant::charge(start, out);
+    if (!own_.midpoint) return Compliant::charge(start, out);
     const VecX& v = start.state.v;
     v_stage_ = 0.5 * (v + out.v_end);
     vdot_ = (out.v_end - v) / start.dt;
@@ -154,8 +163,8 @@ class Exponential final : public Compliant {
       problem_.densify();
     }
     gather(dynamics, contacts, island);
-    const bool slips = !options_.compliant.bilateral && !options_.compliant.project_only;
-    const bool watched = slips && (options_.compliant.events || options_.compliant.accuracy > 0);
+    const bool slips = !options_.bilateral && !own_.project_only;
+    const bool watched = slips && (own_.events || options_.accuracy > 0);
     if (watched) before_.map() = free_.map();
     hold_.clear();
     whole_ = h == start.step;
@@ -180,7 +189,7 @@ class Exponential final : public Compliant {
     const int n = problem_.size(), nc = problem_.nc();
     for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &f1_, &f2_}) x->resize(n);
     for (int i = 0; i < nc; ++i) {
-      const Spring& s = springs_[at(island.contacts[at(i)])];
+      const CompliantContact& s = active_[at(island.contacts[at(i)])];
       const Contact& contact = contacts[at(island.contacts[at(i)])];
       const Vec3 bias = surface_bias(d, contact.body_b, contact.p_WC, s.off_b) -
                         surface_bias(d, contact.body_a, contact.p_WC, s.off_a);
@@ -192,8 +201,8 @@ class Exponential final : public Compliant {
     }
     for (int j = 0; j < problem_.nr(); ++j) {
       const LimitSpring& l = limits_[at(island.rows[at(j)])];
-      K_[3 * nc + j] = options_.compliant.limit_stiffness;
-      B_[3 * nc + j] = options_.compliant.limit_damping;
+      K_[3 * nc + j] = options_.limit_stiffness;
+      B_[3 * nc + j] = options_.limit_damping;
       x_[3 * nc + j] = l.gap;
       c_[3 * nc + j] = l.c;
     }
@@ -215,7 +224,7 @@ class Exponential final : public Compliant {
   // f1 and f2 of the springs that hold, before the cone (expo.4). changed: K, B or G are new.
   bool integrate_forces(double h, bool changed) {
     const int n = problem_.size();
-    const ExponentialMethod method = options_.compliant.method;
+    const ExponentialMethod method = own_.method;
     const double* G = problem_.G().data();
     auto f1 = f1_.map(), f2 = f2_.map();
     if (changed) beta_ = proportion();
@@ -231,7 +240,7 @@ class Exponential final : public Compliant {
       else
         modal_.integrate(beta_, h, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
     } else {
-      const int order = method == ExponentialMethod::Reduced ? options_.compliant.order : 0;
+      const int order = method == ExponentialMethod::Reduced ? own_.order : 0;
       if (!exponential_.integrate(G, K_.data(), B_.data(), n, h, order, x_.data(), c_.data(), free_.data(), f1_.data(),
                                   f2_.data()))
         return false;
@@ -248,31 +257,31 @@ class Exponential final : public Compliant {
     pushed_.assign(at(nc), false);
     known_.setZero(problem_.size());
     against_.setZero(problem_.size());
-    auto spring = [&](int i) -> const Spring& { return springs_[at(island.contacts[at(i)])]; };
+    auto contact = [&](int i) -> const CompliantContact& { return active_[at(island.contacts[at(i)])]; };
     for (int i = 0; i < nc; ++i)
-      if (!(spring(i).f.z() > 0) && !spring(i).fresh) let_go(i);  // it pulls at the start
+      if (!(contact(i).f.z() > 0) && !contact(i).fresh) let_go(i);  // it pulls at the start
     if (!integrate_forces(h, true)) return false;
     bool turned = false;  // since a contact last changed its law
     for (int pass = 0; pass < most_passes; ++pass) {
       other_springs_ = other_forces_ = false;
-      for (int i = 0; i < nc; ++i) classify(spring(i), i, h);
+      for (int i = 0; i < nc; ++i) classify(contact(i), i, h);
       if (other_springs_) turned = false;
       if (!other_springs_ && !other_forces_) {
         if (turned) break;
         turned = true;
         for (int i = 0; i < nc; ++i)
-          if (hold_[at(i)] == Hold::Slip) turn_friction(spring(i), i, h);
+          if (hold_[at(i)] == Hold::Slip) turn_friction(contact(i), i, h);
         if (!other_forces_) break;
       }
       if (!integrate_forces(h, other_springs_)) return false;
     }
-    for (int i = 0; i < nc; ++i) settle(spring(i), i);
+    for (int i = 0; i < nc; ++i) settle(contact(i), i);
     return true;
   }
 
   // Takes the springs along the surface away where a contact slips, and keeps its friction up with f_N; all springs
   // where it pulls.
-  void classify(const Spring& s, int i, double h) {
+  void classify(const CompliantContact& s, int i, double h) {
     const int o = 3 * i;
     Hold& hold = hold_[at(i)];
     const Vec3 f = f1_.map().segment<3>(o);
@@ -326,7 +335,7 @@ class Exponential final : public Compliant {
   }
 
   // Friction along what spring and damper would give in the middle of the step, where that is about the way it had.
-  void turn_friction(const Spring& s, int i, double h) {
+  void turn_friction(const CompliantContact& s, int i, double h) {
     auto against = against_.map().segment<2>(3 * i);
     Eigen::Vector2d x = s.x.head<2>();
     const Eigen::Vector2d f = known_.map().segment<2>(3 * i);
@@ -339,7 +348,7 @@ class Exponential final : public Compliant {
   }
 
   // Would the springs of an open contact press in the mean?
-  bool would_push(const Spring& s, int i, double h) const {
+  bool would_push(const CompliantContact& s, int i, double h) const {
     const int j = 3 * i + 2;
     const double a = free_[j] + problem_.G().col(j).dot(f1_.map());
     const double x = s.x.z() + 0.5 * h * s.c.z() + h * h * a / 6, c = s.c.z() + 0.5 * h * a;
@@ -347,7 +356,7 @@ class Exponential final : public Compliant {
   }
 
   // Forces of what slips or is open, once the passes are over.
-  void settle(const Spring& s, int i) {
+  void settle(const CompliantContact& s, int i) {
     if (hold_[at(i)] == Hold::Stick) return;
     auto f1 = f1_.map().segment<3>(3 * i), f2 = f2_.map().segment<3>(3 * i);
     f1.z() = std::max(f1.z(), 0.0);
@@ -370,7 +379,7 @@ class Exponential final : public Compliant {
     }
     double held = 1;
     for (int i = 0; i < problem_.nc(); ++i)
-      held = std::min(held, share_held(springs_[at(island.contacts[at(i)])], i, h));
+      held = std::min(held, share_held(active_[at(island.contacts[at(i)])], i, h));
     return held;
   }
 
@@ -389,7 +398,7 @@ class Exponential final : public Compliant {
     return root(begin + beyond, end + beyond, mean + beyond);
   }
 
-  double share_held(const Spring& s, int i, double h) const {
+  double share_held(const CompliantContact& s, int i, double h) const {
     const Hold hold = hold_[at(i)];
     const Vec3 mean = f1_.map().segment<3>(3 * i), c = end_c_.map().segment<3>(3 * i);
     Vec3 x = end_x_.map().segment<3>(3 * i);
@@ -416,7 +425,7 @@ class Exponential final : public Compliant {
     auto f1 = f1_.map(), f2 = f2_.map();
     const bool known = !hold_.empty();
     for (int i = 0; i < nc; ++i) {
-      Spring& s = springs_[at(island.contacts[at(i)])];
+      CompliantContact& s = active_[at(island.contacts[at(i)])];
       if (known && hold_[at(i)] != Hold::Stick) {
         s.mean = f1.segment<3>(3 * i);
         s.mode = s.mean.z() > 0 ? ContactMode::Slip : ContactMode::Open;
@@ -440,6 +449,7 @@ class Exponential final : public Compliant {
   static constexpr int few = 6;               // unknowns
   static constexpr double steady = 0.1;       // relative change of forces and velocities that counts as going on
 
+  ExponentialOptions own_;
   bool damped_;
   bool whole_ = true;  // the step is not divided
   Dynamics stage_;     // at the middle of the step
@@ -462,8 +472,27 @@ class Exponential final : public Compliant {
 
 }  // namespace
 
+OptionTable exponential_options() {
+  using Own = ExponentialOptions;
+  auto table = compliant_fields<Own>();
+  table.add(
+      "method", &Own::method,
+      {{"auto", ExponentialMethod::Auto},
+       {"modal", ExponentialMethod::Modal},
+       {"full", ExponentialMethod::Full},
+       {"reduced", ExponentialMethod::Reduced}},
+      "of the exponential: modes where damping is proportional to stiffness, else the full matrix; modes; the full "
+      "matrix; one Pade approximant without scaling");
+  table.add("order", &Own::order, one_of({1, 2, 3, 5, 7}), "", "of the Pade approximant").only_with = {"method",
+                                                                                                       "reduced"};
+  table.add("project_only", &Own::project_only, "forces outside the cone are cut, and nothing is solved again");
+  table.add("midpoint", &Own::midpoint, "M, J and the bias are those of the middle of the step: order two");
+  table.add("events", &Own::events, "a substep ends where a contact slips, sticks again or lets go");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_exponential(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Exponential>(model, options);
+  return std::make_unique<Exponential>(model, options.own.taken<ExponentialOptions>("stepper 'exponential'"));
 }
 
 }  // namespace tribo

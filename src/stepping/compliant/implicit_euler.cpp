@@ -14,9 +14,11 @@
 
 #include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
+#include "dynamics/drive.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -33,8 +35,8 @@ Mat3 right_jacobian(const Vec3& w) {
 
 class ImplicitEuler final : public Compliant {
  public:
-  ImplicitEuler(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), stage_(model), chart_(model), inverse_(model) {
+  ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
+      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(model) {
     for (VecX* x : {&torque_, &z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);
@@ -45,17 +47,18 @@ class ImplicitEuler final : public Compliant {
   }
 
  private:
+  FailurePolicy failure() const override { return own_.failure; }
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
-    for (std::size_t i = 0; i < springs_.size(); ++i)
-      out.work.contacts += start.dt * springs_[i].mean.dot(followed_[i].c);
+    for (std::size_t i = 0; i < active_.size(); ++i)
+      out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
     for (std::size_t j = 0; j < limits_.size(); ++j)
       out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
   }
 
   bool cross(const Start& start, Outcome& out) override {
-    const CompliantOptions& o = options_.compliant;
+    const ImplicitEulerOptions& o = own_;
     for (int k = 0; k < start.model.nv; ++k) weight_[k] = start.dt * start.dt / start.dynamics.inertia(k);
     double merit = first_guess(start), reg = 0;
     bool converged = false;
@@ -141,9 +144,9 @@ class ImplicitEuler final : public Compliant {
       const bool scalar = nv_of(b.joint) == 1;
       for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
         const double moved = scalar ? joint_move(b, start) + h * z[k] : 0;  // since the error was measured
-        const double wanted = a.tau[k] + a.kp[k] * (a.error[k] - moved) + a.kd[k] * (a.v_ref[k] - z[k]);
-        torque_[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
-        gain_[k] = torque_[k] == wanted ? h * a.kp[k] + a.kd[k] : 0;
+        const double wanted = asked_torque(a, k, z[k], moved);
+        torque_[k] = within_limits(a, k, wanted);
+        gain_[k] = torque_[k] == wanted ? implicit_drive(a, k, h).gain : 0;
       }
     }
   }
@@ -155,17 +158,17 @@ class ImplicitEuler final : public Compliant {
     return std::atan2(s * q0[b.iq] - c * q0[b.iq + 1], c * q0[b.iq] + s * q0[b.iq + 1]);
   }
 
-  // Forces at the end into springs, limits and r.
+  // Forces at the end into contacts, limits and r.
   void contact_forces(const Start& start, const VecX& z) {
     const double h = start.dt;
-    followed_.resize(springs_.size());
-    wanted_.resize(springs_.size());
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
-      Spring& s = springs_[i];
+    followed_.resize(active_.size());
+    wanted_.resize(active_.size());
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
       const Followed& f = followed_[i] = follow(i, start, stage_);
       s.mean = force(s, f.x, f.c, s.mode);
-      wanted_[i] = -s.K.cwiseProduct(f.x) - s.B.cwiseProduct(f.c);
+      wanted_[i] = free_force(s, f.x, f.c);
       const Vec3 f_W = c.R_WC * s.mean;
       stage_.add_force(c.body_b, f.p_b, -f_W, r_);
       stage_.add_force(c.body_a, f.p_a, f_W, r_);
@@ -178,7 +181,7 @@ class ImplicitEuler final : public Compliant {
   }
 
   // d(projected force) / d(force before projection).
-  static Mat3 projection_slope(const Spring& s, const Vec3& wanted) {
+  static Mat3 projection_slope(const CompliantContact& s, const Vec3& wanted) {
     if (s.mode == ContactMode::Open) return Mat3::Zero();
     if (s.mode == ContactMode::Stick) return Mat3::Identity();
     const double size = std::hypot(wanted.x(), wanted.y());
@@ -194,11 +197,11 @@ class ImplicitEuler final : public Compliant {
   bool newton_step(const Model& model, double h, double reg) {
     inverse_.differentiate(stage_, v_end_, a_);
     MatX &Eq = inverse_.dq(), &Ev = inverse_.dv();
-    for (std::size_t i = 0; i < springs_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
+    for (std::size_t i = 0; i < active_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       if (!(limits_[j].mean > 0)) continue;
-      Eq(rows_[j].dof, rows_[j].dof) += options_.compliant.limit_stiffness;
-      Ev(rows_[j].dof, rows_[j].dof) += options_.compliant.limit_damping;
+      Eq(rows_[j].dof, rows_[j].dof) += options_.limit_stiffness;
+      Ev(rows_[j].dof, rows_[j].dof) += options_.limit_damping;
     }
     to_unknowns(model, h);
     for (int k = 0; k < model.nv; ++k) {
@@ -240,7 +243,7 @@ class ImplicitEuler final : public Compliant {
 
   // - d(J^T f) along q and v.
   void add_contact_slope(const Model& model, std::size_t i, MatX& Eq, MatX& Ev) {
-    const Spring& s = springs_[i];
+    const CompliantContact& s = active_[i];
     const Contact& c = contacts_[i];
     if (s.mode == ContactMode::Open) return;
     dofs_.clear();
@@ -279,7 +282,8 @@ class ImplicitEuler final : public Compliant {
         }
       }
     }
-    const Mat3 P = projection_slope(s, wanted_[i]), PK = P * s.K.asDiagonal(), PB = P * s.B.asDiagonal();
+    const LawSlope law = slope(s, followed_[i].x, followed_[i].c);
+    const Mat3 P = projection_slope(s, wanted_[i]), PK = P * law.K.asDiagonal(), PB = P * law.B.asDiagonal();
     for (int j : dofs_) {
       Fq_.col(j) = PK * Vec3(Jx_.col(j)) + PB * Vec3(by_q_.col(j));
       Fv_.col(j) = PB * Vec3(J_.col(j));
@@ -291,6 +295,7 @@ class ImplicitEuler final : public Compliant {
       }
   }
 
+  ImplicitEulerOptions own_;
   Dynamics stage_;
   Chart chart_;
   InverseDynamics inverse_;
@@ -303,8 +308,22 @@ class ImplicitEuler final : public Compliant {
 
 }  // namespace
 
+OptionTable implicit_euler_options() {
+  using Own = ImplicitEulerOptions;
+  auto table = compliant_fields<Own>();
+  table.add("max_newton", &Own::max_newton, within(1, 100'000), "", "iterations of Newton's method a step");
+  table.add("max_halvings", &Own::max_halvings, within(0, 1000), "", "of a Newton step by the line search");
+  table.add("regularisation", &Own::regularisation, positive(1e-3), "",
+            "first tried where the matrix is singular, relative; up to 1e-3");
+  table.add("newton_tolerance", &Own::newton_tolerance, positive(), "m/s or rad/s", "largest error of a velocity");
+  table.add("failure", &Own::failure,
+            {{"report", FailurePolicy::Report}, {"substep", FailurePolicy::Substep}, {"stop", FailurePolicy::Stop}},
+            "where Newton's method does not converge: take the step and say so; halve it, down to 1/64; stop");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_implicit_euler(const Model& model, const StepperOptions& options) {
-  return std::make_unique<ImplicitEuler>(model, options);
+  return std::make_unique<ImplicitEuler>(model, options.own.taken<ImplicitEulerOptions>("stepper 'implicit-euler'"));
 }
 
 }  // namespace tribo

@@ -6,6 +6,7 @@
 #include "dynamics/chart.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -14,7 +15,7 @@ namespace {
 class RungeKutta final : public Compliant {
  public:
   RungeKutta(const Model& model, const StepperOptions& options)
-      : Compliant(model, options), stage_(model), chart_(model) {
+      : Compliant(model, options.own.taken<CompliantOptions>("stepper 'runge-kutta'")), stage_(model), chart_(model) {
     for (VecX* x : {&move_, &u_, &k_move_, &k_u_, &sum_move_, &sum_u_, &v_stage_, &a_}) x->setZero(model.nv);
   }
 
@@ -26,8 +27,8 @@ class RungeKutta final : public Compliant {
     const double h = start.dt;
     const VecX& v = start.state.v;
     constexpr double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    slips_.assign(springs_.size(), {});
-    for (Spring& s : springs_) {
+    slips_.assign(active_.size(), {});
+    for (CompliantContact& s : active_) {
       s.mean.setZero();
       s.drawn.setZero();
       s.drawn_by_stages = draws(s) && h * s.K.x() <= s.B.x();
@@ -51,7 +52,7 @@ class RungeKutta final : public Compliant {
     }
     out.v_end = v + h * sum_u_;
     out.v_mean = sum_move_;
-    for (Spring& s : springs_) s.mean /= h;
+    for (CompliantContact& s : active_) s.mean /= h;
     for (LimitSpring& l : limits_) l.mean /= h;
     return true;
   }
@@ -75,8 +76,8 @@ class RungeKutta final : public Compliant {
   }
 
   void add_forces(const Start& start, double time, bool first) {
-    for (std::size_t i = 0; i < springs_.size(); ++i) {
-      Spring& s = springs_[i];
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
       Followed at_stage = follow(i, start, stage_);
       at_stage.x.head<2>() -= slips_[i].way;
@@ -115,6 +116,8 @@ class RungeKutta final : public Compliant {
 };
 
 }  // namespace
+
+OptionTable runge_kutta_options() { return compliant_fields<CompliantOptions>(); }
 
 std::unique_ptr<Scheme> make_runge_kutta(const Model& model, const StepperOptions& options) {
   return std::make_unique<RungeKutta>(model, options);

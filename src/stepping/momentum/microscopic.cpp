@@ -15,7 +15,7 @@ constexpr double usual_ramp = 100;  // k_w [s/m]
 
 class Microscopic final : public MomentumFamily {
  public:
-  Microscopic(const Model& model, const StepperOptions& options) : MomentumFamily(model, options) {
+  Microscopic(const Model& model, const MicroscopicOptions& options) : MomentumFamily(model, options), own_(options) {
     default_kw_ = usual_ramp;
   }
 
@@ -42,7 +42,7 @@ class Microscopic final : public MomentumFamily {
 
   double stage_force(const JointForce&, double gap, double rate) const override {
     if (gap >= 0) return 0;
-    return std::max(0.0, -options_.compliant.limit_stiffness * gap - options_.compliant.limit_damping * rate);
+    return std::max(0.0, -own_.limit_stiffness * gap - own_.limit_damping * rate);
   }
 
   Elastic stored(const State&) override {
@@ -51,15 +51,25 @@ class Microscopic final : public MomentumFamily {
       const double depth = std::min(t.c.gap, 0.0);
       energy += 0.5 * t.surface.stiffness * depth * depth;
     }
-    for (const JointForce& j : joints_) energy += 0.5 * options_.compliant.limit_stiffness * j.d * j.d;
+    for (const JointForce& j : joints_) energy += 0.5 * own_.limit_stiffness * j.d * j.d;
     return {energy, 0};
   }
+
+  MicroscopicOptions own_;
 };
 
 }  // namespace
 
+OptionTable microscopic_options() {
+  using Own = MicroscopicOptions;
+  auto table = momentum_fields<Own>();
+  table.add("limit_stiffness", &Own::limit_stiffness, positive(), "N m/rad or N/m", "of joint limits");
+  table.add("limit_damping", &Own::limit_damping, at_least(0), "N m s/rad or N s/m", "of joint limits");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_microscopic(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Microscopic>(model, options);
+  return std::make_unique<Microscopic>(model, options.own.taken<MicroscopicOptions>("stepper 'microscopic'"));
 }
 
 }  // namespace tribo

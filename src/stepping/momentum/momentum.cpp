@@ -17,10 +17,10 @@
 // tripping. friction_in_program = false is the paper's order.
 #include <cmath>
 
-#include "contact/assembly.hpp"
 #include "stepping/momentum/contact_program.hpp"
 #include "stepping/momentum/momentum.hpp"
 #include "stepping/steppers.hpp"
+#include "tribo/assembly.hpp"
 
 namespace tribo {
 namespace {
@@ -29,15 +29,17 @@ constexpr std::size_t most_trees = 64;  // of macroscopic
 
 enum class Variant { Momentum, Relaxed, Macroscopic };
 
+// What the three variants are asked for.
+struct Asked {
+  ContactProgram::Rules program;
+  double compensation = 0, soft_spring = 0;
+};
+
 class Impulses final : public MomentumFamily {
  public:
-  Impulses(const Model& model, const StepperOptions& options, Variant variant)
-      : MomentumFamily(model, options), variant_(variant), model_(&model) {
-    rules_.relaxation = options.momentum.relaxation;
-    rules_.friction_in_program = options.momentum.friction_in_program;
-    if (variant == Variant::Macroscopic)
-      rules_.solve =
-          options.momentum.singular == SingularSolve::Pivoting ? ProgramSolve::Pivoting : ProgramSolve::MinimumNorm;
+  Impulses(const Model& model, const ImpulseOptions& options, Variant variant, const Asked& asked)
+      : MomentumFamily(model, options), asked_(asked), variant_(variant), model_(&model) {
+    asked_.program.friction_in_program = options.friction_in_program;
     if (variant == Variant::Macroscopic && model.trees.size() > most_trees)
       throw InvalidInput("the model has " + std::to_string(model.trees.size()) +
                          " separate bodies and robots: the stepper 'macroscopic' keeps a dense A and takes at most " +
@@ -67,7 +69,7 @@ class Impulses final : public MomentumFamily {
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     list_items(start.state, island, start.dt);
     fill_matrix(island);
-    out.solve.iterations += program_.solve(rules_);
+    out.solve.iterations += program_.solve(asked_.program);
     if (!program_.converged()) out.status = StepStatus::Unconverged;
     take_forces(island, start.dt, out);
   }
@@ -77,7 +79,7 @@ class Impulses final : public MomentumFamily {
     const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
     program_.resize(3 * nc + nr);
     program_.items.resize(at(nc + nr));
-    const double k = variant_ == Variant::Momentum ? options_.momentum.compensation / dt : 0;
+    const double k = variant_ == Variant::Momentum ? asked_.compensation / dt : 0;
     for (int i = 0; i < nc; ++i) {
       const Touching& t = touching_[at(island.contacts[at(i)])];
       ProgramItem& item = program_.items[at(i)];
@@ -169,16 +171,16 @@ class Impulses final : public MomentumFamily {
   // (momentum.8)
   void add_spring(Touching& t, double A_NN, double dt) const {
     if (!(A_NN > 0)) return;
-    const double m = 1 / A_NN, frequency = options_.momentum.soft_spring / dt;
+    const double m = 1 / A_NN, frequency = asked_.soft_spring / dt;
     const double f = m * frequency * (-frequency * t.d.z() - 2 * t.v.z());
     if (!(f > 0)) return;
     t.f.z() += f;
     if (t.mode == ContactMode::Open) t.mode = ContactMode::Stick;
   }
 
+  Asked asked_;
   Variant variant_;
   ContactProgram program_;
-  ContactProgram::Rules rules_;
   const Model* model_;
   std::vector<Contact> contacts_;
   std::vector<Row> rows_;
@@ -187,16 +189,67 @@ class Impulses final : public MomentumFamily {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+FieldTable<T> impulse_fields() {
+  FieldTable<T> table = momentum_fields<T>();
+  table.add("friction_in_program", &T::friction_in_program,
+            "sliding friction acts while the normal impulses are solved; false: it is set afterwards");
+  return table;
+}
+
+template <class T>
+void add_relaxation(FieldTable<T>& table) {
+  table.add("relaxation", &T::relaxation, positive(1), "", "of the impulses, over the mean diagonal of A");
+}
+
+}  // namespace
+
+OptionTable momentum_options() {
+  auto table = impulse_fields<MomentumOptions>();
+  add_relaxation(table);
+  table.add("compensation", &MomentumOptions::compensation, within(0, 1), "",
+            "share of a displacement that a step undoes");
+  return table;
+}
+
+OptionTable relaxed_options() {
+  auto table = impulse_fields<RelaxedOptions>();
+  add_relaxation(table);
+  table.add("soft_spring", &RelaxedOptions::soft_spring, within(0, 1), "", "frequency of the spring-dampers times dt");
+  return table;
+}
+
+OptionTable macroscopic_options() {
+  auto table = impulse_fields<MacroscopicOptions>();
+  table.add("singular", &MacroscopicOptions::singular,
+            {{"pivoting", SingularSolve::Pivoting}, {"minimum-norm", SingularSolve::MinimumNorm}},
+            "how a singular system is taken: unknowns without a pivot are 0, or the shortest solution");
+  return table;
+}
+
 std::unique_ptr<Scheme> make_momentum(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Impulses>(model, options, Variant::Momentum);
+  const auto own = options.own.taken<MomentumOptions>("stepper 'momentum'");
+  Asked asked;
+  asked.program.relaxation = own.relaxation;
+  asked.compensation = own.compensation;
+  return std::make_unique<Impulses>(model, own, Variant::Momentum, asked);
 }
 
 std::unique_ptr<Scheme> make_relaxed(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Impulses>(model, options, Variant::Relaxed);
+  const auto own = options.own.taken<RelaxedOptions>("stepper 'relaxed'");
+  Asked asked;
+  asked.program.relaxation = own.relaxation;
+  asked.soft_spring = own.soft_spring;
+  return std::make_unique<Impulses>(model, own, Variant::Relaxed, asked);
 }
 
 std::unique_ptr<Scheme> make_macroscopic(const Model& model, const StepperOptions& options) {
-  return std::make_unique<Impulses>(model, options, Variant::Macroscopic);
+  const auto own = options.own.taken<MacroscopicOptions>("stepper 'macroscopic'");
+  Asked asked;
+  asked.program.solve = own.singular == SingularSolve::Pivoting ? ProgramSolve::Pivoting : ProgramSolve::MinimumNorm;
+  return std::make_unique<Impulses>(model, own, Variant::Macroscopic, asked);
 }
 
 }  // namespace tribo

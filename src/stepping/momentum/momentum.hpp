@@ -22,7 +22,9 @@
 
 #include "dynamics/articulated.hpp"
 #include "dynamics/chart.hpp"
-#include "stepping/step.hpp"
+#include "tribo/momentum.hpp"
+#include "tribo/options.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -43,7 +45,7 @@ struct Touching {
   Vec3 on_a = Vec3::Zero(), on_b = Vec3::Zero();    ///< cores of the point in the frames of the bodies [m]
   Vec3 off_a = Vec3::Zero(), off_b = Vec3::Zero();  ///< from the cores to the point, in W: radii of round shapes [m]
   Vec3 point = Vec3::Zero();                        ///< what the referential point holds, in the frame of b [m]
-  Vec3 anchor = Vec3::Zero();                       ///< the referential point on the surface, in the frame of a [m]
+  Vec3 reference = Vec3::Zero();                    ///< the referential point on the surface, in the frame of a [m]
   bool slid = false, loaded = false;                ///< in the last step
   bool fresh = false;                               ///< touches for the first time
   ContactMode mode = ContactMode::Open;             ///< over the step
@@ -58,9 +60,19 @@ struct JointForce {
   double friction = 0;  ///< bound of dry friction; 0: a limit [N m] or [N]
 };
 
+template <class T>
+FieldTable<T> momentum_fields() {
+  FieldTable<T> table;
+  Range range = positive();
+  range.infinite = true;
+  table.add("ramp", &T::ramp, range, "s/m", "k_w: friction sets in over the sliding speed 1/k_w; inf: at once")
+      .fallback_words = std::same_as<T, MicroscopicOptions> ? "100" : "20 / (g dt)";
+  return table;
+}
+
 class MomentumFamily : public Scheme {
  public:
-  MomentumFamily(const Model& model, const StepperOptions& options);
+  MomentumFamily(const Model& model, const MomentumFamilyOptions& options);
   bool needs_mass_matrix() const final { return false; }
   void begin(const Start& start) final;
   void solve(const Start& start, Outcome& out) final;
@@ -82,17 +94,22 @@ class MomentumFamily : public Scheme {
   /// Ramp w(|v_F|) = 1 - exp(-k_w |v_F|).
   double ramp(double speed) const;
 
-  StepperOptions options_;
   ArticulatedBody articulated_;
   std::vector<Touching> touching_;
   std::vector<JointForce> joints_;
   VecX applied_, x0_;
+  double ramp_;            // k_w as asked for [s/m]; NaN: not given
   double k_w_ = 0;         // [s/m]
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
 
  private:
-  void add_touching(const Start& start, int listed, const ContactMemory* memory);
-  void set_reference(const Start& start, Touching& t, const ContactMemory* memory) const;
+  /// A contact and its referential point in the memory of the state; null where it is not remembered.
+  struct Remembered {
+    const ContactMemory* contact = nullptr;
+    const ReferenceMemory* reference = nullptr;
+  };
+  void add_touching(const Start& start, int listed, const Remembered& memory);
+  void set_reference(const Start& start, Touching& t, const Remembered& memory) const;
   void list_joints(const Model& model, const State& state);
   void free_motion(const Start& start, const VecX& torque);
   bool hold_torque(const Start& start, Outcome& out);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/names.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/momentum/momentum.hpp"
@@ -14,19 +13,10 @@ constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
 constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
-void require(bool good, const std::string& field, double value, const std::string& bound) {
-  if (!good) throw InvalidInput("stepper: " + field + " = " + shown(value) + ", must be " + bound);
-}
-
 }  // namespace
 
-MomentumFamily::MomentumFamily(const Model& model, const StepperOptions& options)
-    : options_(options), articulated_(model), stage_(model), chart_(model) {
-  const MomentumOptions& m = options.momentum;
-  require(m.relaxation > 0 && m.relaxation <= 1, "relaxation", m.relaxation, "> 0 and <= 1");
-  require(m.compensation >= 0 && m.compensation <= 1, "compensation", m.compensation, "from 0 to 1");
-  require(m.soft_spring >= 0 && m.soft_spring <= 1, "soft_spring", m.soft_spring, "from 0 to 1");
-  require(std::isnan(m.ramp) || m.ramp > 0, "ramp", m.ramp, "> 0 s/m");
+MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& options)
+    : articulated_(model), ramp_(options.ramp), stage_(model), chart_(model) {
   for (const Body& b : model.bodies) {
     for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
       if (model.joints.friction[k] > 0) rubbing_.push_back(k);
@@ -46,19 +36,20 @@ void MomentumFamily::begin(const Start& start) {
   touching_.clear();
   // What touched stays while free fall would close the gap within a step.
   const double release = std::max(touch_slop, release_share * start.model.gravity.norm() * start.dt * start.dt);
-  auto memory = start.state.contacts.begin();
-  const auto end = start.state.contacts.end();
+  const Memory& m = start.state.memory;
+  const std::size_t remembered = m.references.size();  // one for each contact, or none where another family wrote
+  std::size_t k = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
     const Contact& c = start.contacts[i];
-    while (memory != end && memory->id < c.id) ++memory;
-    const bool known = memory != end && memory->id == c.id;
-    if (c.gap > (known && memory->touched ? release : touch_slop)) continue;
-    add_touching(start, static_cast<int>(i), known ? &*memory : nullptr);
+    while (k < remembered && m.contacts[k].id < c.id) ++k;
+    const bool known = k < remembered && m.contacts[k].id == c.id;
+    if (c.gap > (known && m.contacts[k].touched ? release : touch_slop)) continue;
+    add_touching(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.references[k]} : Remembered{});
   }
   list_joints(start.model, start.state);
 }
 
-void MomentumFamily::add_touching(const Start& start, int listed, const ContactMemory* memory) {
+void MomentumFamily::add_touching(const Start& start, int listed, const Remembered& memory) {
   const Model& model = start.model;
   const Dynamics& dynamics = start.dynamics;
   Touching& t = touching_.emplace_back();
@@ -76,36 +67,36 @@ void MomentumFamily::add_touching(const Start& start, int listed, const ContactM
 }
 
 // (momentum.3), (momentum.4)
-void MomentumFamily::set_reference(const Start& start, Touching& t, const ContactMemory* memory) const {
+void MomentumFamily::set_reference(const Start& start, Touching& t, const Remembered& memory) const {
   const Contact& c = t.c;
   const Dynamics& dynamics = start.dynamics;
-  t.fresh = memory == nullptr || !memory->touched;
-  if (!t.fresh) t.f = memory->f;
-  t.loaded = !t.fresh && memory->f.z() > 0;
-  t.slid = !t.fresh && memory->mode == ContactMode::Slip;
+  t.fresh = memory.contact == nullptr || !memory.contact->touched;
+  if (!t.fresh) t.f = memory.contact->f;
+  t.loaded = !t.fresh && memory.contact->f.z() > 0;
+  t.slid = !t.fresh && memory.contact->mode == ContactMode::Slip;
   t.point = to_body(dynamics, c.body_b, c.p_WC);
   t.d = Vec3(0, 0, c.gap);
   if (!t.fresh && !t.slid) {
-    const Vec3 held = to_world(dynamics, c.body_b, memory->point);
+    const Vec3 held = to_world(dynamics, c.body_b, memory.reference->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, memory->anchor))).head<2>();
+    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, memory.reference->reference))).head<2>();
     if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
-      t.point = memory->point;
-      t.anchor = memory->anchor;  // kept to the bit
+      t.point = memory.reference->point;
+      t.reference = memory.reference->reference;  // kept to the bit
       return;
     }
   } else if (t.fresh) {
     // One step before: as remembered, or as the velocity has it.
     double gap = c.gap - start.dt * t.v.z();
     Vec3 moved = start.dt * t.v;
-    if (memory != nullptr) {
-      gap = memory->rest;
-      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics, c.body_a, memory->anchor));
+    if (memory.reference != nullptr) {
+      gap = memory.reference->last_gap;
+      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics, c.body_a, memory.reference->last));
     }
     const double s = gap > 0 ? gap / (gap - std::min(c.gap, 0.0)) : 0;
     t.d.head<2>() = (1 - s) * moved.head<2>();
   }
-  t.anchor = to_body(dynamics, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
+  t.reference = to_body(dynamics, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
 }
 
 void MomentumFamily::list_joints(const Model& model, const State& state) {
@@ -146,18 +137,19 @@ void MomentumFamily::report(const Start& start, Outcome& out) const {
 }
 
 void MomentumFamily::remember(const Start& start, Outcome& out) const {
-  out.memory.assign(start.contacts.size(), {});
+  out.memory.begin(MemoryFamily::Momentum, start.contacts.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
     const Contact& listed = start.contacts[i];
-    ContactMemory& m = out.memory[i];
+    ContactMemory& m = out.memory.contacts[i];
+    ReferenceMemory& reference = out.memory.references[i];
     m.id = listed.id;
     m.t1 = listed.R_WC.col(0);
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
       // Open: where it is now, for the crossing of the surface.
       const Vec3 p = listed.body_a < 0 ? Vec3(listed.p_WC + 0.5 * listed.gap * listed.R_WC.col(2)) : listed.p_WC;
-      m.anchor = to_body(start.dynamics, listed.body_a, p);
-      m.rest = listed.gap;
+      reference.last = to_body(start.dynamics, listed.body_a, p);
+      reference.last_gap = listed.gap;
       continue;
     }
     const Touching& t = touching_[next++];
@@ -165,12 +157,12 @@ void MomentumFamily::remember(const Start& start, Outcome& out) const {
     // What slid goes on sliding when it is loaded again.
     m.mode = t.mode == ContactMode::Open && t.slid ? ContactMode::Slip : t.mode;
     m.touched = true;
-    m.point = t.point;
-    m.anchor = t.anchor;
+    reference.point = t.point;
+    reference.reference = t.reference;
     if (!t.slid || t.mode != ContactMode::Stick) continue;
     // It came to rest within the step: there.
     const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * start.dt * (t.v + t.v_end).head<2>());
-    m.anchor = to_body(start.dynamics, t.c.body_a, t.c.p_WC + moved);
+    reference.reference = to_body(start.dynamics, t.c.body_a, t.c.p_WC + moved);
   }
 }
 

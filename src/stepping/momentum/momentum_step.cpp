@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/drive.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/momentum/momentum.hpp"
 
@@ -17,9 +18,7 @@ constexpr int most_saturations = 5;
 
 void MomentumFamily::solve(const Start& start, Outcome& out) {
   const double g = start.model.gravity.norm();
-  k_w_ = !std::isnan(options_.momentum.ramp) ? options_.momentum.ramp
-         : default_kw_ > 0                   ? default_kw_
-                                             : ramp_of_gravity / ((g > 0 ? g : 9.81) * start.dt);
+  k_w_ = !std::isnan(ramp_) ? ramp_ : default_kw_ > 0 ? default_kw_ : ramp_of_gravity / ((g > 0 ? g : 9.81) * start.dt);
   std::fill(saturated_.begin(), saturated_.end(), 0);
   for (int pass = 0; pass < most_saturations; ++pass) {
     free_motion(start, out.torque);
@@ -35,11 +34,8 @@ void MomentumFamily::free_motion(const Start& start, const VecX& torque) {
   const double dt = start.dt;
   const VecX& D = start.model.joints.damping;
   for (int k = 0; k < start.model.nv; ++k) {
-    double gain = a.kd[k] + dt * a.kp[k];
-    double tau = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-    if (saturated_[at(k)]) tau = torque[k];
-    if (saturated_[at(k)]) gain = 0;
-    if (gain == 0) tau = std::clamp(tau, a.lower[k], a.upper[k]);
+    auto [tau, gain] = saturated_[at(k)] ? Drive{torque[k], 0} : implicit_drive(a, k, dt);
+    if (gain == 0) tau = within_limits(a, k, tau);
     extra_[k] = dt * (D[k] + gain);
     applied_[k] = tau - (D[k] + gain) * start.state.v[k] + a.external[k] - start.dynamics.h()[k];
   }
@@ -66,10 +62,10 @@ bool MomentumFamily::hold_torque(const Start& start, Outcome& out) {
     const double v_end = start.state.v[k] + dt * x_[k];
     damping_[k] = -start.model.joints.damping[k] * v_end;
     if (saturated_[at(k)]) continue;
-    const double gain = a.kd[k] + dt * a.kp[k];
-    const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k] - gain * v_end;
-    out.torque[k] = std::clamp(wanted, a.lower[k], a.upper[k]);
-    if (gain == 0 || wanted == out.torque[k]) continue;
+    const Drive drive = implicit_drive(a, k, dt);
+    const double wanted = drive.at(v_end);
+    out.torque[k] = within_limits(a, k, wanted);
+    if (drive.gain == 0 || wanted == out.torque[k]) continue;
     saturated_[at(k)] = 1;
     again = true;
   }

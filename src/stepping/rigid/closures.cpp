@@ -12,7 +12,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr int most_rounds = 8;
 constexpr double closed = 1e-13;  // [m] or [rad]: near the rounding of coordinates of order one
 
-// A body of an equality: its pose, and how a moved one goes over the step.
+// A body of an equality: its pose, and how a kinematic one goes over the step.
 struct Side {
   Placement X;
   Twist twist;
@@ -21,8 +21,8 @@ struct Side {
 Side side(const Model& model, const Dynamics& dynamics, int body, double t, double dt) {
   if (body >= 0) return {dynamics.X_WB(body), {}};
   if (body == -1) return {};
-  const MovedBody& moved = model.moved[at(moved_index(body))];
-  return {moved.pose(t), dt > 0 ? mean_twist(moved, t, dt) : Twist{}};
+  const KinematicBody& given = model.kinematic[at(kinematic_index(body))];
+  return {given.pose(t), dt > 0 ? mean_twist(given, t, dt) : Twist{}};
 }
 
 Row bilateral(Row::Kind kind, int element, int component) {

@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "contact/assembly.hpp"
 #include "dynamics/chart.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
@@ -22,7 +22,7 @@ class Closures {
   explicit Closures(const Model& model);
 
   bool empty() const { return empty_; }
-  /// Appends the rows at a configuration; moved bodies go from t to t + dt.
+  /// Appends the rows at a configuration; kinematic bodies go from t to t + dt.
   static void list(const Model& model, const VecX& q, const Dynamics& dynamics, double t, double dt,
                    std::vector<Row>& rows);
 

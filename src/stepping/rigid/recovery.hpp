@@ -1,7 +1,7 @@
 // Removal of overlap, on positions: see (rigid.6).
 #pragma once
 
-#include "stepping/step.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -9,9 +9,11 @@ constexpr double closure_compliance = 1e-10;  ///< of the largest diagonal entry
 
 class Recovery {
  public:
-  Recovery(const Model& model, const StepperOptions& options);
+  Recovery(const Model& model, const ContactOptions& options);
   /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone.
   void solve(const Start& start, std::span<const Row> rows, Outcome& out);
+  /// Is there overlap that it would remove?
+  bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
 
  private:
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;

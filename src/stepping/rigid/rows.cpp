@@ -14,12 +14,15 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 }  // namespace
 
 StepRows::StepRows(const Model& model)
-    : saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
+    : friction_(model), saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
 }
 
-void StepRows::begin() { std::fill(saturated_.begin(), saturated_.end(), 0); }
+void StepRows::begin(const State& state) {
+  std::fill(saturated_.begin(), saturated_.end(), 0);
+  friction_.begin(state);
+}
 
 void StepRows::list(const Start& start, double margin) {
   rows_.clear();
@@ -29,20 +32,23 @@ void StepRows::list(const Start& start, double margin) {
   const JointProperties& p = start.model.joints;
   for (int k = 0; k < start.model.nv; ++k) {
     drives_[at(k)] = free_drive(a, k, dt);
+    const std::size_t before = rows_.size();
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
       if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, below});
       if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
     }
-    if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    if (p.friction[k] > 0) {
+      if (rows_.size() > before || row_driven(a, k)) friction_.make_row(k);  // what else it does is not known
+      if (friction_.needs_row(k)) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    }
     if (!row_driven(a, k)) continue;
     if (a.has_target(k)) {
       rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
     } else {
-      const double gain = dt * a.kp[k] + a.kd[k];
-      const double wanted = a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k];
-      rows_.push_back({k, 1, -wanted / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
+      const auto [torque, gain] = implicit_drive(a, k, dt);
+      rows_.push_back({k, 1, -torque / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
   }
   Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
@@ -61,12 +67,18 @@ std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
          static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
 
-StepRows::Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
+Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
   if (known(a, k)) return {a.lower[k], 0};
   if (row_driven(a, k)) return {};
-  Drive drive{a.tau[k] + a.kp[k] * a.error[k] + a.kd[k] * a.v_ref[k], a.kd[k] + dt * a.kp[k]};
-  if (drive.gain == 0) drive.torque = std::clamp(drive.torque, a.lower[k], a.upper[k]);
+  Drive drive = implicit_drive(a, k, dt);
+  if (drive.gain == 0) drive.torque = within_limits(a, k, drive.torque);
   return drive;
+}
+
+void StepRows::hold_joints(double smallest, VecX& v_end) const {
+  for (std::size_t j = 0; j < rows_.size(); ++j)
+    if (rows_[j].kind == Row::Kind::Friction)
+      friction_.settle(rows_[j].dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
 }
 
 bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
@@ -74,7 +86,7 @@ bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
   for (int k = 0; k < static_cast<int>(v.size()); ++k) {
     if (row_driven(a, k)) continue;
     const Drive& d = drives_[at(k)];
-    torque[k] = d.torque - d.gain * v[k];
+    torque[k] = d.at(v[k]);
     if (d.gain == 0 || (torque[k] >= a.lower[k] && torque[k] <= a.upper[k])) continue;
     saturated_[at(k)] = 1;
     again = true;

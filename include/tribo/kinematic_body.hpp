@@ -1,7 +1,7 @@
 // Bodies whose motion is given: platforms, conveyors, shakers. Forces do not move them, they move what touches them.
 //
-//   p(t) = p_0 + velocity t + amplitude (sin(omega t + phase) - sin(phase))          (moved.1)
-//   R(t) = R_0 exp(angular_velocity t + swing (sin(omega t + phase) - sin(phase)))   (moved.2)
+//   p(t) = p_0 + velocity t + amplitude (sin(omega t + phase) - sin(phase))          (kinematic.1)
+//   R(t) = R_0 exp(angular_velocity t + swing (sin(omega t + phase) - sin(phase)))   (kinematic.2)
 // with omega = 2 pi frequency; angular_velocity and swing along one axis of the body, so that the angles add.
 #pragma once
 
@@ -20,12 +20,12 @@ struct Motion {
   double phase = 0;                      ///< [rad]
 };
 
-struct MovedBody {
+struct KinematicBody {
   std::string name;
   Placement X_WB;  ///< at t = 0
   Motion motion;
 
-  Placement pose(double t) const;  ///< (moved.1), (moved.2)
+  Placement pose(double t) const;  ///< (kinematic.1), (kinematic.2)
 };
 
 /// Motion of a rigid body at an instant, in W.
@@ -35,10 +35,10 @@ struct Twist {
 };
 
 /// Steady motion that takes the body from its pose at t to its pose at t + dt: what it touches goes with it exactly.
-Twist mean_twist(const MovedBody& body, double t, double dt);
+Twist mean_twist(const KinematicBody& body, double t, double dt);
 
-/// Geometry::body of moved body k, and back; k is -1 for the world and for bodies of trees.
-inline int moved_body(int k) { return -2 - k; }
-inline int moved_index(int body) { return body <= -2 ? -2 - body : -1; }
+/// Geometry::body of kinematic body k, and back; k is -1 for the world and for bodies of trees.
+inline int kinematic_body(int k) { return -2 - k; }
+inline int kinematic_index(int body) { return body <= -2 ? -2 - body : -1; }
 
 }  // namespace tribo

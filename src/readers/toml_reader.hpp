@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tribo/types.hpp"
@@ -21,6 +23,7 @@ struct TomlValue {
   std::vector<TomlValue> items;   ///< of a table or an array
 
   const TomlValue* find(const std::string& key) const;
+  TomlValue* find(const std::string& key);
   bool is_number() const { return kind == Kind::Integer || kind == Kind::Real; }
 };
 
@@ -28,6 +31,9 @@ struct TomlValue {
 TomlValue parse_toml(const std::string& text, const std::string& file);
 /// Sets root.path to the value, parsed as TOML; a bare word is a string. Items of an array go by their index.
 void apply_override(TomlValue& root, const std::string& path, const std::string& value);
+
+/// "the number 3", "an array of 2"
+std::string kind_name(const TomlValue& value);
 
 enum class Bound { Any, NonNegative, Positive };
 
@@ -44,6 +50,8 @@ class Section {
   [[noreturn]] void fail(const TomlValue& at, const std::string& message) const;
 
   bool has(const std::string& key);
+  /// The old key of an earlier version: where it is used, finish() answers with the new one.
+  void renamed(const std::string& old, const std::string& now) { renamed_.emplace_back(old, now); }
   const TomlValue* value(const std::string& key);
 
   double number(const std::string& key, double fallback, Bound bound = Bound::Any);
@@ -62,12 +70,13 @@ class Section {
 
   /// Finite number of a value within the bound.
   double number_of(const TomlValue& value, const std::string& key, Bound bound = Bound::Any) const;
-  /// InvalidInput for keys that nobody asked for: names the line and the nearest known key.
-  void finish() const;
+  /// InvalidInput for keys that nobody asked for: names the line, and the nearest known key where hint(key) has
+  /// nothing better to say.
+  void finish(const std::function<std::string(const std::string&)>& hint = {}) const;
 
   /// Runs f; an InvalidInput of it is told with the place of the key (or of the section).
   template <class F>
-  auto at(const std::string& key, F&& f) const {
+  decltype(auto) at(const std::string& key, F&& f) const {
     try {
       return f();
     } catch (const InvalidInput& error) {
@@ -83,6 +92,7 @@ class Section {
   const TomlValue* table_;
   std::string file_, label_;
   std::vector<std::string> known_;
+  std::vector<std::pair<std::string, std::string>> renamed_;
 };
 
 }  // namespace tribo

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "dynamics/dynamics.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_problem.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 
@@ -28,7 +28,7 @@ struct Row {
   double slope = 0;
   int body_a = -1, body_b = -1;                                      ///< not moved by forces where < 0
   Vec3 axis = Vec3::Zero(), p_a = Vec3::Zero(), p_b = Vec3::Zero();  ///< in W
-  double given = 0;                                                  ///< by moved bodies [m/s] or [rad/s]
+  double given = 0;                                                  ///< by kinematic bodies [m/s] or [rad/s]
   int element = -1, component = 0;  ///< of an equality: which one, and which of its rows
   int contact = -1;                 ///< of torsional and rolling friction: whose normal force bounds it
   double length = 0;                ///< and by how much of it [m]

@@ -1,4 +1,4 @@
-#include "scene/toml_reader.hpp"
+#include "readers/toml_reader.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -124,6 +124,8 @@ T kept(const T& fallback, F&& f) {
   return value;
 }
 
+}  // namespace
+
 std::string kind_name(const TomlValue& value) {
   switch (value.kind) {
     case TomlValue::Kind::Table:
@@ -141,9 +143,12 @@ std::string kind_name(const TomlValue& value) {
   return "";
 }
 
-}  // namespace
-
 const TomlValue* TomlValue::find(const std::string& key) const {
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
+}
+
+TomlValue* TomlValue::find(const std::string& key) {
   const auto found = std::find(keys.begin(), keys.end(), key);
   return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
@@ -182,7 +187,7 @@ void apply_override(TomlValue& root, const std::string& path, const std::string&
       at->keys.push_back(key);
       at->items.emplace_back();
     }
-    at = const_cast<TomlValue*>(at->find(key));
+    at = at->find(key);
   }
   *at = parse_override(path, value);
 }
@@ -340,12 +345,23 @@ std::vector<Section> Section::tables(const std::string& key) {
   return list;
 }
 
-void Section::finish() const {
+void Section::finish(const std::function<std::string(const std::string&)>& hint) const {
   std::vector<std::string> wrong;
   for (std::size_t i = 0; i < table_->keys.size(); ++i) {
     const std::string& key = table_->keys[i];
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    std::string message = unknown_name(label_.empty() ? "section or key" : "key", key, known_);
+    const auto now =
+        std::find_if(renamed_.begin(), renamed_.end(), [&](const auto& names) { return names.first == key; });
+    if (now != renamed_.end()) {
+      wrong.push_back(place(table_->items[i]) + ": '" + key + "' is called '" + now->second + "' now");
+      continue;
+    }
+    std::string message = hint ? hint(key) : "";
+    if (!message.empty()) {
+      wrong.push_back(place(table_->items[i]) + ": " + label_ + " " + message);
+      continue;
+    }
+    message = unknown_name(label_.empty() ? "section or key" : "key", key, known_);
     if (!label_.empty()) message.insert(message.find('\'') + key.size() + 2, " in " + label_);
     wrong.push_back(place(table_->items[i]) + ": " + message);
   }

@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "contact/assembly.hpp"
-#include "dynamics/dynamics.hpp"
-#include "stepping/pool.hpp"
 #include "tribo/actuation.hpp"
+#include "tribo/assembly.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/contact_solver.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/pool.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
@@ -69,11 +69,12 @@ struct Outcome {
   Pool<IslandSolution> islands;         ///< problems, forces and modes
   Pool<IslandSolution> recovery;        ///< the same of the removal of overlap
   std::vector<ContactReport> contacts;  ///< in the order of the list
-  std::vector<ContactMemory> memory;    ///< for the next step, sorted by id; commit hands it to the state
+  Memory memory;                        ///< for the next step; commit hands it to the state
   int island_count = 0;                 ///< groups of contacts and rows that do not touch each other
   SolveReport solve;                    ///< the worst island's
   StepStatus status = StepStatus::Ok;
   double held = 1;     ///< share of the step up to where a contact changes its law
+  int unresolved = 0;  ///< trees that turn too fast for dt, whose gain of energy was taken off
   bool judged = true;  ///< the laws of rigid contact are meant to hold, if only in the limit of stiff springs
   Work work;
 
@@ -122,6 +123,10 @@ class Scheme {
   virtual void charge(const Start& start, Outcome& outcome) = 0;
   /// Corrections of q and v as they will be committed. They may not be finite.
   virtual void correct(const Start&, Outcome&, VecX& /*q*/, VecX& /*v*/) {}
+
+  /// Dynamics at the corrected q and v, where the scheme has them: the next step begins with them. Their content is
+  /// taken. Null: it has none.
+  virtual Dynamics* end_dynamics() { return nullptr; }
 
   /// Do contacts store energy? Then begin is called at the end of an audited step too.
   virtual bool stores_energy() const { return false; }

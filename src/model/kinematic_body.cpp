@@ -1,4 +1,4 @@
-#include "tribo/moved_body.hpp"
+#include "tribo/kinematic_body.hpp"
 
 #include <cmath>
 
@@ -17,26 +17,26 @@ Vec3 turned(const Motion& m, double t) { return t * m.angular_velocity + wave(m,
 
 }  // namespace
 
-Placement MovedBody::pose(double t) const {
+Placement KinematicBody::pose(double t) const {
   const Vec3 angle = turned(motion, t);
   Placement X = X_WB;
-  X.p += t * motion.velocity + wave(motion, t) * motion.amplitude;  // (moved.1)
+  X.p += t * motion.velocity + wave(motion, t) * motion.amplitude;  // (kinematic.1)
   if (!angle.isZero(0))
-    X.R = X_WB.R * Eigen::AngleAxisd(angle.norm(), angle.normalized()).toRotationMatrix();  // (moved.2)
+    X.R = X_WB.R * Eigen::AngleAxisd(angle.norm(), angle.normalized()).toRotationMatrix();  // (kinematic.2)
   return X;
 }
 
-Twist mean_twist(const MovedBody& body, double t, double dt) {
+Twist mean_twist(const KinematicBody& body, double t, double dt) {
   const Motion& m = body.motion;
   const double moved = wave(m, t + dt) - wave(m, t);
   return {m.velocity + moved / dt * m.amplitude, body.X_WB.R * (m.angular_velocity + moved / dt * m.swing)};
 }
 
-int ModelBuilder::add_moved_body(MovedBody body) {
-  const std::string owner = "moved body '" + body.name + "'";
+int ModelBuilder::add_kinematic_body(KinematicBody body) {
+  const std::string owner = "kinematic body '" + body.name + "'";
   const Motion& m = body.motion;
-  for (const MovedBody& known : model_.moved)
-    if (known.name == body.name) throw InvalidInput("two moved bodies are called '" + body.name + "'");
+  for (const KinematicBody& known : model_.kinematic)
+    if (known.name == body.name) throw InvalidInput("two kinematic bodies are called '" + body.name + "'");
   for (const Vec3& x : {m.velocity, m.angular_velocity, m.amplitude, m.swing, body.X_WB.p})
     if (!x.allFinite()) throw InvalidInput(owner + ": its place or motion is not finite");
   if (!body.X_WB.R.allFinite() || !std::isfinite(m.phase))
@@ -46,8 +46,8 @@ int ModelBuilder::add_moved_body(MovedBody body) {
   const double both = m.angular_velocity.norm() * m.swing.norm();
   if (m.angular_velocity.cross(m.swing).norm() > 1e-9 * both)
     throw InvalidInput(owner + ": angular_velocity and swing must be along one axis");
-  model_.moved.push_back(std::move(body));
-  return moved_body(static_cast<int>(model_.moved.size()) - 1);
+  model_.kinematic.push_back(std::move(body));
+  return kinematic_body(static_cast<int>(model_.kinematic.size()) - 1);
 }
 
 }  // namespace tribo

@@ -1,0 +1,28 @@
+// Options of the rigid stepper. How it solves its contact problems is in ContactOptions (tribo/stepper.hpp).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tribo/contact_solver.hpp"
+
+namespace tribo {
+
+/// The rule for what nothing acts on. Trees of several bodies fly with order two in either.
+enum class SmoothScheme {
+  Euler,    ///< single free bodies fall by semi-implicit Euler, as the bodies that something acts on
+  Midpoint  ///< of second order for single free bodies too
+};
+
+struct RigidOptions {
+  SmoothScheme smooth = SmoothScheme::Euler;
+  /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
+  /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
+  double target_compliance = 1e-6;
+  /// Called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
+  std::function<void(ContactProblem& problem, const double* f)> on_problem;
+  /// A solver that is in no table, instead of the named one; it gets a dense G. For studies.
+  std::function<std::unique_ptr<ContactSolver>()> make_solver;
+};
+
+}  // namespace tribo

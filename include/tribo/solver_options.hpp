@@ -1,0 +1,21 @@
+// Options of single contact solvers; what all of them share is in tribo/contact_solver.hpp.
+#pragma once
+
+namespace tribo {
+
+struct LemkeOptions {
+  int facets = 4;  ///< of the friction pyramid: 4, 8 or 16
+};
+
+enum class LineSearch { Exact, Armijo };
+
+/// Of primal-newton-sap, and of primal-newton-mujoco as the base of its own.
+struct PrimalNewtonOptions {
+  using Family = PrimalNewtonOptions;
+  LineSearch line_search = LineSearch::Exact;
+};
+struct MujocoNewtonOptions : PrimalNewtonOptions {
+  double compliance_ratio = 1e-3;  ///< alpha in R = alpha diag G [-], > 0
+};
+
+}  // namespace tribo

@@ -1,0 +1,112 @@
+// The hash of a model: every number that changes the motion, whether by the step, by a controller or by who meets whom. What
+// build() derives from others is left out.
+#include "base/hash.hpp"
+
+#include "tribo/model.hpp"
+
+namespace tribo {
+namespace {
+
+void add(Hash& hash, const Placement& X) { hash.add(X.p).add(X.R); }
+
+void add(Hash& hash, const Body& b) {
+  hash.add(b.name).add(b.parent).add(static_cast<int>(b.joint)).add(b.axis);
+  add(hash, b.X_PJ);
+  hash.add(b.inertia.mass).add(b.inertia.com).add(b.inertia.about_com);
+}
+
+void add(Hash& hash, const Geometry& g) {
+  hash.add(g.name).add(g.body).add(g.member).add(static_cast<int>(g.kind)).add(g.size).add(g.material);
+  add(hash, g.X_BG);
+  hash.add(std::uint64_t{g.group}).add(std::uint64_t{g.collides_with});
+  if (g.hull) {
+    hash.add(g.hull->vertices.size()).add(g.hull->faces.size());
+    for (const Vec3& x : g.hull->vertices) hash.add(x);
+    for (const std::vector<int>& face : g.hull->faces) {
+      hash.add(face.size());
+      for (int i : face) hash.add(i);
+    }
+  }
+  if (g.terrain) {
+    hash.add(g.terrain->nx).add(g.terrain->ny).add(g.terrain->spacing_x).add(g.terrain->spacing_y);
+    for (double z : g.terrain->heights) hash.add(z);
+  }
+}
+
+void add(Hash& hash, const SurfacePair& s) {
+  for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping,
+                   s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
+    hash.add(x);
+}
+
+void add(Hash& hash, const JointProperties& p) {
+  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper,
+                        &p.stiffness, &p.rest})
+    hash.add(*x);
+}
+
+void add(Hash& hash, const Equality& e) {
+  hash.add(static_cast<int>(e.kind)).add(e.body_a).add(e.body_b).add(e.point_a).add(e.point_b).add(e.center);
+  add(hash, e.X_AB);
+  for (double c : e.polynomial) hash.add(c);
+}
+
+void add(Hash& hash, const KinematicBody& b) {
+  const Motion& m = b.motion;
+  add(hash, b.X_WB);
+  hash.add(m.velocity).add(m.angular_velocity).add(m.amplitude).add(m.swing).add(m.frequency).add(m.phase);
+}
+
+void add(Hash& hash, const Actuator& a) {
+  hash.add(a.ends.size());
+  for (const ActuatorEnd& end : a.ends) {
+    hash.add(end.body).add(static_cast<int>(end.in_parent));
+    for (double x : end.gear) hash.add(x);
+  }
+  for (int k = 0; k < 3; ++k) hash.add(a.gain[at(k)]).add(a.bias[at(k)]);
+  hash.add(a.control_lower).add(a.control_upper).add(a.force_lower).add(a.force_upper);
+}
+
+void add(Hash& hash, const Member& m) {
+  hash.add(m.first_body).add(m.bodies).add(static_cast<int>(m.robot)).add(m.feet.size()).add(m.actuators.size());
+  for (int foot : m.feet) hash.add(foot);
+  for (const Actuator& a : m.actuators) add(hash, a);
+}
+
+void add(Hash& hash, const Frame& f) {
+  hash.add(f.name).add(f.body);
+  add(hash, f.X_BF);
+}
+
+void add(Hash& hash, const CollisionPair& pair) { hash.add(pair.geometry_a).add(pair.geometry_b); }
+
+void add(Hash& hash, const std::pair<int, int>& pair) { hash.add(pair.first).add(pair.second); }
+
+void add(Hash& hash, char flag) { hash.add(static_cast<int>(flag)); }
+
+template <class Items>
+void add_all(Hash& hash, const Items& items) {
+  hash.add(items.size());
+  for (const auto& item : items) add(hash, item);
+}
+
+}  // namespace
+
+std::uint64_t Model::computed_hash() const {
+  Hash hash;
+  add_all(hash, bodies);
+  add_all(hash, geometries);
+  add_all(hash, frames);
+  add_all(hash, members);
+  add(hash, joints);
+  add_all(hash, equalities);
+  add_all(hash, kinematic);
+  add_all(hash, pairs);
+  add_all(hash, surfaces_);
+  add_all(hash, excluded_);
+  add_all(hash, apart_);
+  add_all(hash, self_collision_);
+  return hash.add(gravity).value();
+}
+
+}  // namespace tribo
