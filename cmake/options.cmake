@@ -31,8 +31,10 @@ endif()
 # What nearly every unit includes is compiled once: half the time of a build from nothing. A cached build that is shared
 # between folders finds more without.
 option(TRIBO_PCH "Precompile the headers that nearly every unit includes" ON)
-function(tribo_precompile target)  # and more headers, as <a/b.hpp>
-  if(TRIBO_PCH)
+function(tribo_precompile target)  # and more headers, as <a/b.hpp>; or REUSE_FROM a target with the same flags
+  if(TRIBO_PCH AND "${ARGV1}" STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+  elseif(TRIBO_PCH)
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory>
                               <numeric> <optional> <span> <string> <vector> <Eigen/Dense> ${ARGN})
   endif()
