@@ -15,6 +15,7 @@
 // matrix moves with q) is given back to the base                                                           (rigid.9)
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
+// Dry friction has no row where what it does can be guessed (joint_friction.hpp).
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
 // the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
@@ -38,12 +39,18 @@
 namespace tribo {
 namespace {
 
+constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
  public:
   Rigid(const Model& model, const StepperOptions& options)
-      : model_(model), options_(options), recovery_(model, options), rows_(model), closures_(model), flight_(model) {
+      : model_(model),
+        options_(options),
+        recovery_(model, options),
+        rows_(model, options.smooth != SmoothScheme::Midpoint),
+        closures_(model),
+        flight_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(options.contact_model);
     facets_ = options.facets;
@@ -54,21 +61,25 @@ class Rigid final : public Scheme {
     solver.compliance_ratio = options.compliance_ratio;
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
+    takes_discs_ = !options.make_solver && contact_solver_entry(options.solver).discs;
     if (options.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
     for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
-    rows_.begin();
+    rows_.begin(start.state);
     for (int pass = 0;; ++pass) {
       rows_.list(start, options_.margin);
       free_motion(start);
       solve_contacts(start, out);
       if (midpoint_) midpoint_->step(start, extra_, out.v_end);
-      if (!rows_.torques(start.actuation, out.v_end, out.torque) || pass == 4) break;
+      const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
+      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
     }
+    rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
     miss_targets(start, out);
-    recovery_.solve(start, rows_.rows(), out);
+    recover(start, out);
     out.v_mean = out.v_end + out.correction;
     if (midpoint_) midpoint_->moves(start.model, out.v_mean);
   }
@@ -91,6 +102,8 @@ class Rigid final : public Scheme {
       m = {};
       m.id = StepRows::id(rows_.rows()[j], start.contacts);
       m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
+      if (rows_[static_cast<int>(j)].kind == Row::Kind::Friction)
+        m.f.y() = rows_.friction().patience(rows_[static_cast<int>(j)].dof);
     }
     std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
               [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
@@ -140,19 +153,39 @@ class Rigid final : public Scheme {
   }
 
  private:
+  // Held joints may move to make room: that is not a motion that their friction is asked for.
+  void recover(const Start& start, Outcome& out) {
+    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) {
+      for (int k = 0; k < start.model.nv; ++k)
+        if (rows_.friction().damping(k) > 0) extra_[k] = implicit(start, k);
+      start.dynamics.factor(extra_);
+    }
+    recovery_.solve(start, rows_.rows(), out);
+  }
+
+  // What of (rigid.1) stands beside M.
+  double implicit(const Start& start, int k) const {
+    const JointProperties& p = start.model.joints;
+    return start.dt * (p.damping[k] + rows_.drive(k).gain + start.dt * p.stiffness[k]);
+  }
+
   void free_motion(const Start& start) {
     const Model& model = start.model;
     const double dt = start.dt;
-    const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
+    const VecX &h = start.dynamics.h(), &K = model.joints.stiffness, &v = start.state.v;
+    const JointFriction& friction = rows_.friction();
     if (springs_) spring_deflection(model, start.state.q, deflection_);
     for (int k = 0; k < model.nv; ++k) {
       const StepRows::Drive& drive = rows_.drive(k);
-      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
-      v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
+      extra_[k] = implicit(start, k) + friction.damping(k);
+      v_free_[k] =
+          dt * (drive.torque + friction.torque(k) + start.actuation.external[k] - h[k] - K[k] * deflection_[k]);
+      if (!friction.held(k)) v_free_[k] -= extra_[k] * v[k];
     }
     start.dynamics.factor(extra_);
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) start.dynamics.solve_in_place(t, v_free_.data());
-    v_free_ += v;  // (rigid.1)
+    for (int k = 0; k < model.nv; ++k)
+      if (!friction.held(k)) v_free_[k] += v[k];  // (rigid.1)
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
@@ -205,12 +238,13 @@ class Rigid final : public Scheme {
     s.impact.resize(s.problem.nc());
     for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
     if (s.problem.nr() > 0) set_rows(start, s);
-    const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
+    list_discs(island, rows_.rows(), s.problem);
     if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
-    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
-    if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
-                      s.f.map(), s.solve);
+    if (s.problem.discs.empty() || takes_discs_)
+      s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    else
+      s.solve = rolling_.solve({*solver_, options_.tolerance, contact_model_, facets_}, s.before.data(), start.dt,
+                               s.problem, s.f.map());
     add_solve(s.solve, out);
     s.problem.velocity(s.f.data(), s.c.data());
     report_contacts(start, s, out);
@@ -358,9 +392,9 @@ class Rigid final : public Scheme {
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   std::unique_ptr<Midpoint> midpoint_;
-  RollingFriction rolling_;
+  RollingRounds rolling_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_;
-  bool need_dense_ = false;
+  bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
