@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "dynamics/dynamics.hpp"
 #include "stepping/rigid/rolling.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/state.hpp"
 
 using namespace tribo;

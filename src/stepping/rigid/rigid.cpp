@@ -209,19 +209,21 @@ class Rigid final : public Scheme {
       if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
-  // The bias at the mean velocity (rigid.12).
+  // The bias at the mean velocity (rigid.12). Where joints are told their velocities, the free motion says nothing of
+  // them: the bias stays that of the start.
   void turn_on_the_way(const Start& start, int t) {
     const Tree& tree = start.model.trees[at(t)];
     const VecX& v = start.state.v;
     double fastest = 0;  // the speed of a base does not enter the bias
     const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
-    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k)
+    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
+      if (start.actuation.has_target(k)) return;
       fastest = std::max({fastest, std::abs(v[k]), std::abs(v_free_[k])});
+    }
     if (start.dt * fastest < slow_turn) return;
     for (int pass = 0; pass < 2; ++pass) {
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-        const bool told = start.actuation.has_target(k);
-        middle_[k] = 0.5 * (v[k] + (told ? start.actuation.target[k] : v_free_[k]));
+        middle_[k] = 0.5 * (v[k] + v_free_[k]);
         change_[k] = v_free_[k];
         rate_[k] = bias_[k];
       }
