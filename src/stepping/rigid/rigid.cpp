@@ -3,7 +3,7 @@
 //   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
 //       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
 // with k the stiffness of joint springs and s their deflection. The bias b is that of the mean velocity,
-//   b = h(q, (v + v_f)/2)                                                                                  (rigid.12)
+//   b = h(q, (v + v_f)/2)              velocity targets in the place of v_f where there are any            (rigid.12)
 // by fixed point: one pass, a second where the first changed more than 1e-6 of the kinetic energy (flight.5). For a
 // single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
@@ -209,14 +209,17 @@ class Rigid final : public Scheme {
       if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
-  // The bias at the mean velocity (rigid.12).
+  // The bias at the mean velocity (rigid.12). Where joints are told their velocities, the free motion says nothing of
+  // them: the bias stays that of the start.
   void turn_on_the_way(const Start& start, int t) {
     const Tree& tree = start.model.trees[at(t)];
     const VecX& v = start.state.v;
     double fastest = 0;  // the speed of a base does not enter the bias
     const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
-    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k)
+    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
+      if (start.actuation.has_target(k)) return;
       fastest = std::max({fastest, std::abs(v[k]), std::abs(v_free_[k])});
+    }
     if (start.dt * fastest < slow_turn) return;
     for (int pass = 0; pass < 2; ++pass) {
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
