@@ -1,9 +1,9 @@
 // Trees that nothing touches: energy, momentum, order. By default and with smooth = midpoint.
 #include <doctest/doctest.h>
 
+#include "dynamics/group.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/rigid.hpp"
-#include "dynamics/group.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
