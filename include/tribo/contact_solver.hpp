@@ -57,7 +57,8 @@ struct SolverEntry {
   bool rows = false;                 ///< handles rows beside the contacts
   std::string summary;               ///< one line for `tribo list solvers`
   std::unique_ptr<ContactSolver> (*make)(const SolverOptions&);
-  bool dense = true;  ///< needs G as a matrix; otherwise its factor will do
+  bool dense = true;   ///< needs G as a matrix; otherwise its factor will do
+  bool discs = false;  ///< takes torsional and rolling friction; else the step is solved in rounds with their bounds
 };
 
 const std::vector<SolverEntry>& contact_solvers();

@@ -134,6 +134,12 @@ void read_stepper(Section& root, Scene& scene) {
     scene.stepper_options.smooth = section.choice("smooth", "euler", {"euler", "midpoint"}) == "euler"
                                        ? SmoothScheme::Euler
                                        : SmoothScheme::Midpoint;
+  if (name == "rigid") {
+    const std::string law = section.choice("impact", "newton", {"newton", "poisson", "sequential"});
+    scene.stepper_options.impact = law == "newton"    ? ImpactLaw::Newton
+                                   : law == "poisson" ? ImpactLaw::Poisson
+                                                      : ImpactLaw::Sequential;
+  }
   const bool momentum = name == "momentum" || name == "relaxed" || name == "macroscopic" || name == "microscopic";
   if (momentum) read_momentum(section, name, scene.stepper_options.momentum);
   if (name != "rigid" && !momentum) read_compliant(section, compliant);

@@ -8,7 +8,8 @@
 // single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
-//       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
+//       g_N -= c' / dt                                instead, at an impact: c' = -e (J v)_N, or as the
+//                                                     impacts of a step follow one another (impacts.hpp)   (rigid.3)
 //       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
 //   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
@@ -17,6 +18,7 @@
 // Trees that nothing acts on take the step as flight.hpp has it: of second order.
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
+// Dry friction has no row where what it does can be guessed (joint_friction.hpp).
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
 // the diagonal of G. Their positions are corrected after the step (closures.hpp). Moved bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
@@ -29,6 +31,7 @@
 #include "stepping/contact_report.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/impacts.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
@@ -41,7 +44,10 @@ namespace {
 
 constexpr double slow_turn = 1e-4;     // a tree that turns less in a step has its bias taken at the start [rad]
 constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less of the kinetic energy is the last
-constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
+constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
+constexpr double shared_impact = 2;     // IslandSolution::impact of a contact whose speed impacts.hpp found
+constexpr double open_closure = 1e-6;   // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
  public:
@@ -62,6 +68,7 @@ class Rigid final : public Scheme {
     solver.compliance_ratio = options.compliance_ratio;
     solver_ = options.make_solver ? options.make_solver() : make_contact_solver(options.solver, solver);
     need_dense_ = options.make_solver || contact_solver_entry(options.solver).dense;
+    takes_discs_ = !options.make_solver && contact_solver_entry(options.solver).discs;
     for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_, &force_, &bias_, &middle_})
       x->setZero(model.nv);
     motion_ = Dynamics(model).make_motion();
@@ -69,17 +76,20 @@ class Rigid final : public Scheme {
   }
 
   void solve(const Start& start, Outcome& out) override {
-    rows_.begin();
+    rows_.begin(start.state);
     for (int pass = 0;; ++pass) {
       rows_.list(start, options_.margin);
       start.assembly.group(start.contacts, rows_.rows());
       flight_.begin(start, rows_);
       free_motion(start);
       solve_contacts(start, out);
-      if (!rows_.torques(start.actuation, out.v_end, out.torque) || pass == 4) break;
+      const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
+      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
     }
-    miss_targets(start, out);
-    recovery_.solve(start, rows_.rows(), out);
+    rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
+    StepRows::miss_targets(start, out);
+    recover(start, out);
     out.v_mean = out.v_end + out.correction;
     flight_.depart(start, rows_, out);
   }
@@ -102,6 +112,8 @@ class Rigid final : public Scheme {
       m = {};
       m.id = StepRows::id(rows_.rows()[j], start.contacts);
       m.f.x() = rows_.forces()[static_cast<Eigen::Index>(j)];
+      if (rows_[static_cast<int>(j)].kind == Row::Kind::Friction)
+        m.f.y() = rows_.friction().patience(rows_[static_cast<int>(j)].dof);
     }
     std::sort(out.memory.begin() + static_cast<std::ptrdiff_t>(nc), out.memory.end(),
               [](const ContactMemory& a, const ContactMemory& b) { return a.id < b.id; });
@@ -155,10 +167,27 @@ class Rigid final : public Scheme {
   }
 
  private:
+  // Held joints may move to make room: that is not a motion that their friction is asked for.
+  void recover(const Start& start, Outcome& out) {
+    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) {
+      for (int k = 0; k < start.model.nv; ++k)
+        if (rows_.friction().damping(k) > 0) extra_[k] = implicit(start, k);
+      start.dynamics.factor(extra_);
+    }
+    recovery_.solve(start, rows_.rows(), out);
+  }
+
+  // What of (rigid.1) stands beside M.
+  double implicit(const Start& start, int k) const {
+    const JointProperties& p = start.model.joints;
+    return start.dt * (p.damping[k] + rows_.drive(k).gain + start.dt * p.stiffness[k]);
+  }
+
   void free_motion(const Start& start) {
     const Model& model = start.model;
     const double dt = start.dt;
-    const VecX &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
+    const VecX &K = model.joints.stiffness, &v = start.state.v;
+    const JointFriction& friction = rows_.friction();
     if (springs_) spring_deflection(model, start.state.q, deflection_);
     bias_ = start.dynamics.h();
     v_free_ = v;
@@ -168,8 +197,9 @@ class Rigid final : public Scheme {
       const Tree& tree = model.trees[at(t)];
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
         const StepRows::Drive& drive = rows_.drive(k);
-        extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
-        force_[k] = dt * (drive.torque + start.actuation.external[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
+        extra_[k] = implicit(start, k) + friction.damping(k);
+        force_[k] = dt * (drive.torque + friction.torque(k) + start.actuation.external[k] - K[k] * deflection_[k]);
+        if (!friction.held(k)) force_[k] -= extra_[k] * v[k];
       }
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
@@ -182,7 +212,8 @@ class Rigid final : public Scheme {
     const Tree& tree = start.model.trees[at(t)];
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) v_free_[k] = force_[k] - start.dt * bias_[k];
     start.dynamics.solve_in_place(t, v_free_.data());
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) v_free_[k] += start.state.v[k];  // (rigid.1)
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+      if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
   // The bias at the mean velocity (rigid.12).
@@ -274,14 +305,17 @@ class Rigid final : public Scheme {
     s.f.resize(s.problem.size());
     s.c.resize(s.problem.size());
     s.impact.resize(s.problem.nc());
-    for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
+    bool bounces = false;
+    for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, s);
+    if (bounces) share_impact(start, s);
     if (s.problem.nr() > 0) set_rows(start, s);
-    const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
+    list_discs(island, rows_.rows(), s.problem);
     if (options_.on_problem) options_.on_problem(s.problem, s.f.data());
-    s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
-    if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, options_.tolerance, contact_model_, facets_}, s.problem,
-                      s.f.map(), s.solve);
+    if (s.problem.discs.empty() || takes_discs_)
+      s.solve = solver_->solve(s.problem, options_.tolerance, s.f.map());
+    else
+      s.solve = rolling_.solve({*solver_, options_.tolerance, contact_model_, facets_}, s.before.data(), start.dt,
+                               s.problem, s.f.map());
     add_solve(s.solve, out);
     s.problem.velocity(s.f.data(), s.c.data());
     report_contacts(start, s, out);
@@ -300,7 +334,8 @@ class Rigid final : public Scheme {
     return next_memory_ < memory.size() && memory[next_memory_].id == id ? &memory[next_memory_++] : nullptr;
   }
 
-  void set_contact(const Start& start, int i, IslandSolution& s) {
+  // True where it bounces.
+  bool set_contact(const Start& start, int i, IslandSolution& s) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
     const ContactMemory* memory = recall(start.state, contact.id);
@@ -318,10 +353,31 @@ class Rigid final : public Scheme {
       g[o + 2] += gap / (dt * dt);  // (rigid.4)
       s.problem.R()[o + 2] = surface.compliance / (dt * dt);
     } else {
-      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+      // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
+      const bool carries = memory && memory->f.z() > carried_share * s.problem.weight && gap < touching_gap;
+      g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
     }
     s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
     s.f.map().segment<3>(o) = memory && options_.warm_start ? memory->f : Vec3::Zero();
+    return bounces;
+  }
+
+  // Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
+  void share_impact(const Start& start, IslandSolution& s) {
+    const int nc = s.problem.nc();
+    impacts_.pairs().resize(at(nc));
+    for (int i = 0; i < nc; ++i) {
+      const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+      const SurfacePair& surface = start.model.surface(contact.surface);
+      impacts_.pairs()[at(i)] = {contact.gap, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
+    }
+    if (!impacts_.find(options_.impact, s.problem, s.before.data(), start.dt)) return;
+    for (int i = 0; i < nc; ++i) {
+      const double target = impacts_.target(i);
+      if (std::isnan(target)) continue;
+      s.impact[i] = shared_impact;
+      s.problem.g()[3 * i + 2] = (s.free[3 * i + 2] - target) / start.dt;  // (rigid.3)
+    }
   }
 
   void set_rows(const Start& start, IslandSolution& s) {
@@ -380,6 +436,9 @@ class Rigid final : public Scheme {
       ContactReport& r = out.contacts[at(listed)];
       list_contact(contact, r);
       const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
+      Vec3 came = before;
+      if (s.impact[i] == shared_impact)  // the speed that Newton's law leaves with its target
+        came.z() = (dt * problem.g()[o + 2] - s.free[o + 2]) / start.model.surface(contact.surface).restitution;
       const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                    ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
       const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
@@ -390,7 +449,7 @@ class Rigid final : public Scheme {
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
       const Vec3 end =
           dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
-      add_action(f, before, end, mode, mu, r);
+      add_action(f, came, end, mode, mu, r);
       contact_work_ += 0.5 * dt * f.dot(end + before);
       given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
     }
@@ -411,28 +470,16 @@ class Rigid final : public Scheme {
     }
   }
 
-  void miss_targets(const Start& start, Outcome& out) const {
-    if (out.worst_target >= 0) out.target_miss.setZero();
-    out.gave_way = 0;
-    out.worst_target = -1;
-    for (int k = 0; k < start.model.nv; ++k) {
-      if (!start.actuation.has_target(k)) continue;
-      const double miss = out.v_end[k] - start.actuation.target[k];
-      out.target_miss[k] = miss;
-      out.gave_way += std::abs(miss) > 1e-4;
-      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target])) out.worst_target = k;
-    }
-  }
-
   const Model& model_;
   StepperOptions options_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
-  RollingFriction rolling_;
+  RollingRounds rolling_;
+  Impacts impacts_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
-  bool need_dense_ = false;
+  bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
