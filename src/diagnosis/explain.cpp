@@ -37,10 +37,11 @@ double largest_step(double a, double b) {
 }  // namespace
 
 struct Witness::Impl {
-  explicit Impl(const Scene& s) : scene(s), model(*scene.model) { start_gains(); }
+  explicit Impl(const Scene& s) : scene(s), model(*scene.model), stepper(stepper_entry(s.stepper)) { start_gains(); }
 
   Scene scene;
   const Model& model;
+  const StepperEntry& stepper;
   std::uint64_t steps = 0;
   bool failed = false;
   Audit audit;
@@ -66,10 +67,7 @@ struct Witness::Impl {
       if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
     return "?";
   }
-  bool explicit_stepper() const { return stepper_entry(scene.stepper).explicit_contact; }
-  bool gains_explicit(const PdOptions& pd) const {
-    return !pd.implicit || !stepper_entry(scene.stepper).implicit_gains;
-  }
+  bool gains_explicit(const PdOptions& pd) const { return !pd.implicit || !stepper.implicit_gains; }
 
   // (explain.1) for every controller whose gains are taken explicitly.
   void start_gains() {
@@ -125,7 +123,7 @@ struct Witness::Impl {
 
   // (explain.2) at the first contacts that carry force.
   void see_stiffness(const Simulation& simulation, const StepReport& report) {
-    if (stiffness || !explicit_stepper() || report.closed == 0 || !new_contacts(simulation, report)) return;
+    if (stiffness || !stepper.explicit_contact || report.closed == 0 || !new_contacts(simulation, report)) return;
     Dynamics dynamics(model);
     dynamics.compute(simulation.state().q, simulation.state().v);
     const MatX M = dynamics.mass_matrix();
@@ -165,7 +163,6 @@ struct Witness::Impl {
   void see_solver(const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
     if (!unconverged && missed) {
-      const StepperEntry& stepper = stepper_entry(scene.stepper);
       const bool rigid = stepper.targets;
       const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
       unconverged = Finding{Cause::Unconverged,
