@@ -197,7 +197,7 @@ class Rigid final : public Scheme {
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
       move_freely(start, t);
-      if (tree.bodies > 1) turn_on_the_way(start, t);
+      if (tree.bodies > 1 && !start.assembly.touched(t)) turn_on_the_way(start, t);
     }
   }
 
@@ -209,8 +209,8 @@ class Rigid final : public Scheme {
       if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
-  // The bias at the mean velocity (rigid.12). Where joints are told their velocities, the free motion says nothing of
-  // them: the bias stays that of the start.
+  // The bias at the mean velocity (rigid.12). Where contacts, limits or targets act, the free motion says little of the
+  // velocity at the end: the bias stays that of the start.
   void turn_on_the_way(const Start& start, int t) {
     const Tree& tree = start.model.trees[at(t)];
     const VecX& v = start.state.v;
