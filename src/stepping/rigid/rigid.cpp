@@ -8,8 +8,7 @@
 // single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
-//       g_N -= c' / dt                                instead, at an impact: c' = -e (J v)_N, or as the
-//                                                     impacts of a step follow one another (impacts.hpp)   (rigid.3)
+//       g_N -= c' / dt                                at an impact: c' = -e (J v)_N, or by impacts.hpp     (rigid.3)
 //       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
 //   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
@@ -57,7 +56,8 @@ class Rigid final : public Scheme {
         recovery_(model, options),
         rows_(model),
         closures_(model),
-        flight_(model, options.smooth == SmoothScheme::Midpoint) {
+        flight_(model, options.smooth == SmoothScheme::Midpoint),
+        impacts_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(options.contact_model);
     facets_ = options.facets;
@@ -365,6 +365,7 @@ class Rigid final : public Scheme {
   // Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
   void share_impact(const Start& start, IslandSolution& s) {
     const int nc = s.problem.nc();
+    if (nc > Impacts::most_contacts) return;
     impacts_.pairs().resize(at(nc));
     for (int i = 0; i < nc; ++i) {
       const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
@@ -475,7 +476,6 @@ class Rigid final : public Scheme {
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   RollingRounds rolling_;
-  Impacts impacts_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
@@ -486,6 +486,7 @@ class Rigid final : public Scheme {
   int facets_ = 4;
   bool springs_ = false;
   Flight flight_;
+  Impacts impacts_;
   std::size_t next_memory_ = 0;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
