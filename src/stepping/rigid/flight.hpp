@@ -34,6 +34,10 @@ class Flight {
   void begin(const Start& start, const StepRows& rows);
   /// It flies for certain: no contact and no row is listed on it.
   bool alone(int tree) const { return alone_[static_cast<std::size_t>(tree)]; }
+  /// It touches something, or may within the step: its free motion does not happen.
+  bool pressed(int tree) const { return pressed_[static_cast<std::size_t>(tree)]; }
+  /// The scale of (flight.5): at the start, or at v where it is faster then. What begins at rest is no gain [J].
+  double twice_kinetic(const Start& start, int tree, const VecX& v);
   /// The bias of a single body over a step that something acts in: gyroscopic moment by (gyroscope.1), and weight.
   void turn_in_place(const Start& start, int tree, VecX& bias);
   bool gyroscope(int tree) const { return gyroscope_[static_cast<std::size_t>(tree)]; }
@@ -62,9 +66,9 @@ class Flight {
 
   // held: a force from outside the tree acts on it, beside its weight.
   bool second_order_, springs_, arrived_ = false;
-  std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_;  // by tree
-  std::vector<Gyroscope> bodies_;                                             // by tree
-  std::vector<double> change_, needed_;                                       // by tree: e, and work of the motion [J]
+  std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, pressed_;  // by tree
+  std::vector<Gyroscope> bodies_;                                                       // by tree
+  std::vector<double> change_, needed_;  // by tree: e, and work of the motion [J]
   Dynamics end_;
   TreeMotion motion_;
   VecX theta_, extra_, force_, deflection_, w_, trial_, rate_, lock_;
