@@ -199,7 +199,7 @@ class Rigid final : public Scheme {
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
       move_freely(start, t);
-      if (tree.bodies > 1) turn_on_the_way(start, t);
+      if (tree.bodies > 1 && !flight_.pressed(t)) turn_on_the_way(start, t);
     }
   }
 
@@ -235,7 +235,7 @@ class Rigid final : public Scheme {
       move_freely(start, t);
       double change = 0;
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
-      change = std::abs(start.dt * change) / std::max(2 * start.dynamics.kinetic(t), 1e-300);
+      change = std::abs(start.dt * change) / flight_.twice_kinetic(start, t, v_free_);
       if (pass == 0) turned_[at(t)] = change;
       if (change < settled_turn) break;
     }
