@@ -72,7 +72,8 @@ std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options
 /// The motors that the file of a member describes (tribo/actuator.hpp), each under a control that stays.
 struct ActuatorOptions {
   int member = 0;
-  VecX control;  ///< one for each actuator of the member, in their units
+  VecX control;                  ///< one for each actuator of the member, in their units
+  const double* live = nullptr;  ///< controls that may change between steps, in the place of `control`
 };
 std::unique_ptr<Controller> make_actuators(const Model& model, const ActuatorOptions& options);
 

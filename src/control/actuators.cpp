@@ -24,7 +24,7 @@ Vec3 log_of(const Quat& q) {
 class Actuators final : public Controller {
  public:
   Actuators(const Model& model, const ActuatorOptions& options)
-      : member_(model.members[at(options.member)]), control_(options.control) {
+      : member_(model.members[at(options.member)]), control_(options.control), live_(options.live) {
     const std::string owner = "actuators of '" + member_.name + "'";
     if (member_.actuators.empty()) throw InvalidInput(owner + ": its file describes none");
     if (control_.size() != static_cast<Eigen::Index>(member_.actuators.size()))
@@ -49,7 +49,8 @@ class Actuators final : public Controller {
                Actuation& out) override {
     for (std::size_t a = 0; a < member_.actuators.size(); ++a) {
       const Actuator& actuator = member_.actuators[a];
-      const double u = control_[static_cast<Eigen::Index>(a)];
+      const double u = live_ == nullptr ? control_[static_cast<Eigen::Index>(a)]
+                                        : std::clamp(live_[a], actuator.control_lower, actuator.control_upper);
       if (implicit_[a])
         spring(model.bodies[at(actuator.ends[0].body)], actuator, u, state, out);
       else
@@ -120,6 +121,7 @@ class Actuators final : public Controller {
 
   Member member_;
   VecX control_;
+  const double* live_;
   std::vector<char> implicit_;
 };
 
