@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {

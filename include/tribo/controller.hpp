@@ -72,8 +72,7 @@ std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options
 /// The motors that the file of a member describes (tribo/actuator.hpp), each under a control that stays.
 struct ActuatorOptions {
   int member = 0;
-  VecX control;                  ///< one for each actuator of the member, in their units
-  const double* live = nullptr;  ///< controls that may change between steps, in the place of `control`
+  VecX control;  ///< one for each actuator of the member, in their units
 };
 std::unique_ptr<Controller> make_actuators(const Model& model, const ActuatorOptions& options);
 

@@ -20,18 +20,10 @@ struct Motion {
   double phase = 0;                      ///< [rad]
 };
 
-/// A way that was commanded: straight from one pose to another between two times, at rest before and after.
-struct CommandedWay {
-  Placement from, to;
-  double start = 0, end = -1;  ///< [s]; nothing is commanded where the end is before the start
-  bool given() const { return end >= start; }
-};
-
 struct KinematicBody {
   std::string name;
   Placement X_WB;  ///< at t = 0
   Motion motion;
-  CommandedWay way;  ///< in the place of motion, where it is given
 
   Placement pose(double t) const;  ///< (kinematic.1), (kinematic.2)
 };

@@ -107,14 +107,6 @@ struct ModelFactors {
   double friction = 1;  ///< on every coefficient of friction [-], >= 0
 };
 
-/// What of a model is to be another.
-struct ModelChanges {
-  std::map<int, double> mass;        ///< of a body [kg], > 0; its inertia grows with it, its centre of mass stays
-  std::map<int, double> friction;    ///< of a geometry against all that it meets: both coefficients [-], >= 0
-  std::vector<int> without;          ///< equalities that cease to hold
-  std::vector<Equality> equalities;  ///< that hold from now on
-};
-
 class Model {
  public:
   std::vector<Body> bodies;
@@ -157,8 +149,6 @@ class Model {
   /// The same with other masses and friction, and another hash where a factor is not 1. InvalidInput for a factor out of
   /// range.
   Model scaled(const ModelFactors& factors) const;
-  /// The same with these changes, and another hash. InvalidInput for what is not there or out of range.
-  Model changed(const ModelChanges& changes) const;
 
  private:
   friend class ModelBuilder;

@@ -22,24 +22,11 @@ struct ControllerSpec {
   std::string name;  ///< see controllers()
   int member = 0;    ///< the robot that it moves
   std::function<std::unique_ptr<Controller>(const Model&)> make;
-  std::optional<PdOptions> pd;               ///< of 'pd'
-  std::optional<ActuatorOptions> actuators;  ///< of 'actuators'
-};
-
-/// `path.key=value` of the command line, applied before the scene is read.
-struct Override {
-  std::string path, value;
-};
-
-/// How a scene can be made again: a name or file, or the text of one.
-struct SceneOrigin {
-  std::string scene, text, controller;
-  std::vector<Override> settings;
+  std::optional<PdOptions> pd;  ///< of 'pd'
 };
 
 /// Everything that a scene says. Model and start are ready to run.
 struct Scene {
-  SceneOrigin origin;  ///< where Python loaded it
   std::string name;
   std::string source;  ///< path of the file
   std::shared_ptr<const Model> model;
@@ -58,6 +45,11 @@ struct Scene {
   void set_stepper(const std::string& name);
   /// Another contact solver, likewise.
   void set_solver(const std::string& name);
+};
+
+/// `path.key=value` of the command line, applied before the scene is read.
+struct Override {
+  std::string path, value;
 };
 
 /// InvalidInput names file, line and key, and the nearest known key for an unknown one.

@@ -11,6 +11,7 @@
 #include "tribo/commands.hpp"
 #include "tribo/inquiry.hpp"
 #include "tribo/inverse_kinematics.hpp"
+#include "tribo/model_changes.hpp"
 
 namespace tribo::python {
 namespace {
@@ -249,21 +250,23 @@ void bind_inverse_kinematics(nb::module_& m) {
       "model"_a, "q"_a, "targets"_a, "joints"_a, "tolerance"_a, "iterations"_a, "starts"_a);
 }
 
-nb::object origin(const std::optional<SceneOrigin>& found) {
-  if (!found) return nb::none();
-  nb::list settings;
-  for (const Override& o : found->settings) settings.append(nb::make_tuple(o.path, o.value));
-  return nb::make_tuple(found->scene, found->text, found->controller, settings);
+nb::list origins(const std::vector<SceneOrigin>& found) {
+  nb::list list;
+  for (const SceneOrigin& origin : found) {
+    nb::list settings;
+    for (const Override& o : origin.settings) settings.append(nb::make_tuple(o.path, o.value));
+    list.append(nb::make_tuple(origin.scene, origin.text, origin.controller, settings));
+  }
+  return list;
 }
 
 void bind_changes(nb::module_& m) {
   m.def(
-      "_origin_of_model", [](const Model& model) { return origin(origin_of(model.hash())); }, "model"_a,
-      nb::sig("def _origin_of_model(model: Model) -> object"));
+      "_origins_of_model", [](const Model& model) { return origins(origins_of(model)); }, "model"_a,
+      nb::sig("def _origins_of_model(model: Model) -> list[tuple[str, str, str, list[tuple[str, str]]]]"));
   m.def(
-      "_origin_of_scene",
-      [](const Scene& s) { return origin(s.origin.scene.empty() ? std::nullopt : std::optional(s.origin)); }, "scene"_a,
-      nb::sig("def _origin_of_scene(scene: Scene) -> object"));
+      "_origins_of_scene", [](const Scene& scene) { return origins(origins_of(scene)); }, "scene"_a,
+      nb::sig("def _origins_of_scene(scene: Scene) -> list[tuple[str, str, str, list[tuple[str, str]]]]"));
   nb::class_<ModelFactors>(m, "_ModelFactors")
       .def(
           "__init__",

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "arrays.hpp"
@@ -11,6 +12,7 @@
 #include "function_controller.hpp"
 #include "history.hpp"
 #include "tribo/commands.hpp"
+#include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
 #include "tribo/run.hpp"
 
@@ -170,7 +172,9 @@ class Runner final : public Observer {
   void change(const ModelChanges& changes, const ModelFactors& factors, double gains) {
     const Turn turn(*this);
     if (!(gains >= 0) || !std::isfinite(gains)) throw InvalidInput("factor of gains must be finite and >= 0");
-    rebuild(std::make_shared<const Model>(scene_.model->changed(changes).scaled(factors)), gains_ * gains);
+    Model other = changed(*scene_.model, changes);
+    if (factors.mass != 1 || factors.friction != 1) other = other.scaled(factors);
+    rebuild(std::make_shared<const Model>(std::move(other)), gains_ * gains);
   }
 
   /// A kinematic body goes to a pose within a time, and stays.
@@ -181,9 +185,21 @@ class Runner final : public Observer {
       own_model_ = std::make_shared<Model>(*scene_.model);
       rebuild(own_model_, gains_);
     }
+    // A steady motion from here to there, in whole steps; settle() ends it.
     KinematicBody& body = own_model_->kinematic[at(k)];
-    const double now = t();
-    body.way = {body.pose(now), to, now, now + std::max(time, scene_.dt)};
+    const double now = t(), steps = std::max(1.0, std::round(time / scene_.dt)), span = steps * scene_.dt;
+    const Placement from = body.pose(now);
+    const Eigen::AngleAxisd turn(Mat3(from.R.transpose() * to.R));
+    const Vec3 w = turn.angle() / span * turn.axis();
+    const Vec3 v = (to.p - from.p) / span;
+    const Vec3 back = -now * w;
+    Mat3 R = from.R;
+    if (!back.isZero(0)) R = R * Eigen::AngleAxisd(back.norm(), back.normalized()).toRotationMatrix();
+    body.X_WB = {R, from.p - now * v};
+    body.motion = Motion{};
+    body.motion.velocity = v;
+    body.motion.angular_velocity = w;
+    ways_[k] = {to, now + span};
   }
 
   void add_push(const Push& push) {
@@ -220,7 +236,10 @@ class Runner final : public Observer {
   void rebuild(std::shared_ptr<const Model> model, double gains) {
     State state = simulation_->state();
     state.model = scene_.start.model = model->hash();
-    if (model != own_model_) own_model_ = nullptr;
+    if (model != own_model_) {
+      own_model_ = nullptr;
+      ways_.clear();
+    }
     scene_.model = std::move(model);
     gains_ = gains;
     simulation_ = made();
@@ -249,8 +268,22 @@ class Runner final : public Observer {
     last_ = report;
     show();
   }
+  // Kinematic bodies that have arrived stay where they are.
+  void settle() {
+    for (auto way = ways_.begin(); way != ways_.end();) {
+      if (t() < way->second.second - 1e-6 * scene_.dt) {
+        ++way;
+        continue;
+      }
+      KinematicBody& body = own_model_->kinematic[at(way->first)];
+      body.X_WB = way->second.first;
+      body.motion = Motion{};
+      way = ways_.erase(way);
+    }
+  }
   // Steppers swap buffers; what Python holds stays where it is.
   void show() {
+    if (!ways_.empty()) settle();
     q_ = simulation_->state().q;
     v_ = simulation_->state().v;
     history_.push(*simulation_, last_, scene_.model);
@@ -262,6 +295,7 @@ class Runner final : public Observer {
   bool direct_ = false;               ///< torques and wrenches are added
   std::vector<Maker> added_;          ///< controllers beside those of the scene
   std::shared_ptr<Model> own_model_;  ///< where kinematic bodies are commanded
+  std::map<int, std::pair<Placement, double>> ways_;  ///< where they go, and when they arrive [s]
   std::unique_ptr<Simulation> simulation_;
   VecX q_, v_;  ///< of the state, at an address that does not change
   Witness witness_;

@@ -68,8 +68,7 @@ void bind_scene(nb::module_& m) {
       [](const std::string& scene, const std::string& controller, const Settings& settings) {
         nb::gil_scoped_release release;
         Scene found = find_scene({scene, controller, overrides_of(settings)});
-        found.origin = {scene, "", controller, overrides_of(settings)};
-        remember_origin(found);
+        remember_origin(found, {scene, "", controller, overrides_of(settings), ""});
         return found;
       },
       "scene"_a, "controller"_a = "", "settings"_a = Settings{},
@@ -79,8 +78,7 @@ void bind_scene(nb::module_& m) {
       [](const std::string& text, const std::string& name, const Settings& settings) {
         nb::gil_scoped_release release;
         Scene found = parse_scene(text, name, overrides_of(settings));
-        found.origin = {name, text, "", overrides_of(settings)};
-        remember_origin(found);
+        remember_origin(found, {name, text, "", overrides_of(settings), ""});
         return found;
       },
       "text"_a, "name"_a = "scene", "settings"_a = Settings{}, "A scene from the text of a scene file (TOML).");

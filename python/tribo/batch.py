@@ -179,8 +179,8 @@ class Batch(_Handed):
                        friction: float | Mapping[str, float] = 1.0, gains: float = 1.0) -> None:
         """Other masses, friction and pd gains in a world, in several, or in those that a mask marks, which begin anew.
 
-        mass: a factor on those of the scene [-], or {body: kg}. friction: a factor [-], or {geometry, body, robot or
-        object: coefficient against all that it meets}. gains: a factor [-].
+        mass: a factor on those of the scene [-], or {body: kg}. friction: a factor [-], or {material, or geometry, body,
+        robot or object with a material of its own: coefficient against all others}. gains: a factor [-].
         """
         changes, masses, frictions = changes_of(self._model(), mass, friction)
         for w in self._which(world):

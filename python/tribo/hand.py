@@ -357,14 +357,28 @@ def adopts(methods: type) -> Callable[[type], type]:
     return give
 
 
+def _materials(model: _core.Model, name: str) -> list[int]:
+    """A material by its name, or that of a robot, object, body or geometry which nothing else has."""
+    if name in model.materials:
+        return [model.materials.index(name)]
+    mine = set(_core._geometries(model, name))
+    used = {model.geometries[g].material for g in mine}
+    shared = [g.name for i, g in enumerate(model.geometries) if g.material in used and i not in mine]
+    if shared:
+        materials = ", ".join(f"'{model.materials[m]}'" for m in sorted(used))
+        raise _core.InvalidInput(f"friction of '{name}': its material {materials} is also that of '{shared[0]}'; name the material, "
+                                 "or give it one of its own in the scene")
+    return sorted(used)
+
+
 def changes_of(model: _core.Model, mass: float | Mapping[str, float], friction: float | Mapping[str, float]
                ) -> tuple[_core._ModelChanges, float, float]:
-    """Factors on all, or values of single bodies [kg] and of geometries, bodies, robots and objects [-]."""
+    """Factors on all, or values of single bodies [kg] and of materials and what has one of its own [-]."""
     changes = _core._ModelChanges()
     if isinstance(mass, Mapping):
         find = _by_body(model)
         changes.mass = {int(find(name)[1]): float(value) for name, value in mass.items()}
     if isinstance(friction, Mapping):
-        changes.friction = {g: float(mu) for name, mu in friction.items() for g in _core._geometries(model, name)}
+        changes.friction = {m: float(mu) for name, mu in friction.items() for m in _materials(model, name)}
     return (changes, 1.0 if isinstance(mass, Mapping) else float(mass),
             1.0 if isinstance(friction, Mapping) else float(friction))

@@ -41,19 +41,20 @@ def model_again(origin: Origin, name: str) -> _core.Model:
 
 
 def _reduce_scene(scene: _core.Scene) -> tuple[Any, ...]:
-    origin = _core._origin_of_scene(scene)
-    if origin is None:
-        raise TypeError("a scene made from a Model of this program cannot be sent to another: make it there")
-    if scene.model.hash != _made(origin).model.hash:
-        raise TypeError("the model of the scene was changed since it was loaded: send the state, and change it there")
-    return scene_again, (origin, (scene.stepper, scene.contact_model, scene.solver, scene.dt, scene.duration), scene.start)
+    origins = _core._origins_of_scene(scene)
+    if not origins:
+        raise TypeError("a scene that was not loaded from a file, a name or a text cannot be sent to another process: make "
+                        "it there")
+    if len(origins) > 1:
+        raise TypeError("this scene was loaded in several ways that cannot be told apart: load it in the other process")
+    return scene_again, (origins[0], (scene.stepper, scene.contact_model, scene.solver, scene.dt, scene.duration), scene.start)
 
 
 def _reduce_model(model: _core.Model) -> tuple[Any, ...]:
-    origin = _core._origin_of_model(model)
-    if origin is None:
+    origins = _core._origins_of_model(model)
+    if not origins:
         raise TypeError("a model that was not loaded from a scene or a robot cannot be sent to another process: make it there")
-    return model_again, (origin, model.hash)
+    return model_again, (origins[0], model.hash)
 
 
 copyreg.pickle(_core.Scene, _reduce_scene)

@@ -212,8 +212,8 @@ class Simulation(_Handed):
                        gains: float = 1.0) -> None:
         """Other masses, friction or pd gains from now on; the run goes on from where it is.
 
-        mass: a factor on all [-], or {body: kg}. friction: a factor on all [-], or {geometry, body, robot or object:
-        coefficient against all that it meets}. gains: a factor [-]. Factors count from what is now. The audit begins anew.
+        mass: a factor on all [-], or {body: kg}. friction: a factor on all [-], or {material, or geometry, body,
+        robot or object with a material of its own: coefficient against all others}. gains: a factor [-]. Factors count from what is now. The audit begins anew.
         """
         changes, masses, frictions = changes_of(self.model, mass, friction)
         self._change(changes, _core._ModelFactors(masses, frictions), gains)

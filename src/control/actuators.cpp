@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "control/live_controls.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/dynamics.hpp"
 
@@ -21,10 +22,13 @@ Vec3 log_of(const Quat& q) {
   return 2 * sign * std::atan2(s, sign * q.w()) / s * q.vec();
 }
 
-class Actuators final : public Controller {
+class Actuators final : public Controller, public LiveControls {
  public:
+  const VecX& controls() const override { return control_; }
+  void follow(const double* row) override { live_ = row; }
+
   Actuators(const Model& model, const ActuatorOptions& options)
-      : member_(model.members[at(options.member)]), control_(options.control), live_(options.live) {
+      : member_(model.members[at(options.member)]), control_(options.control) {
     const std::string owner = "actuators of '" + member_.name + "'";
     if (member_.actuators.empty()) throw InvalidInput(owner + ": its file describes none");
     if (control_.size() != static_cast<Eigen::Index>(member_.actuators.size()))
@@ -121,7 +125,7 @@ class Actuators final : public Controller {
 
   Member member_;
   VecX control_;
-  const double* live_;
+  const double* live_ = nullptr;
   std::vector<char> implicit_;
 };
 

@@ -1,6 +1,5 @@
 #include "tribo/kinematic_body.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/names.hpp"
@@ -19,13 +18,6 @@ Vec3 turned(const Motion& m, double t) { return t * m.angular_velocity + wave(m,
 }  // namespace
 
 Placement KinematicBody::pose(double t) const {
-  if (way.given()) {
-    const double share = way.end > way.start ? std::clamp((t - way.start) / (way.end - way.start), 0.0, 1.0)
-                                             : (t < way.start ? 0.0 : 1.0);
-    if (share >= 1) return way.to;
-    const Quat from(way.from.R);
-    return {from.slerp(share, Quat(way.to.R)).toRotationMatrix(), way.from.p + share * (way.to.p - way.from.p)};
-  }
   const Vec3 angle = turned(motion, t);
   Placement X = X_WB;
   X.p += t * motion.velocity + wave(motion, t) * motion.amplitude;  // (kinematic.1)
@@ -35,11 +27,6 @@ Placement KinematicBody::pose(double t) const {
 }
 
 Twist mean_twist(const KinematicBody& body, double t, double dt) {
-  if (body.way.given()) {
-    const Placement X = body.pose(t), Y = body.pose(t + dt);
-    const Eigen::AngleAxisd turn(Mat3(Y.R * X.R.transpose()));
-    return {(Y.p - X.p) / dt, turn.angle() / dt * turn.axis()};
-  }
   const Motion& m = body.motion;
   const double moved = wave(m, t + dt) - wave(m, t);
   return {m.velocity + moved / dt * m.amplitude, body.X_WB.R * (m.angular_velocity + moved / dt * m.swing)};

@@ -43,7 +43,6 @@ ActuatorOptions read_options(Section& section, const Model& model, int member_in
 
 void read_actuators(Section& section, const Scene& scene, ControllerSpec& spec) {
   const ActuatorOptions options = read_options(section, *scene.model, spec.member);
-  spec.actuators = options;
   spec.make = [options](const Model& model) { return make_actuators(model, options); };
 }
 

@@ -22,10 +22,9 @@ struct World {
 };
 
 std::shared_ptr<const Model> varied(const std::shared_ptr<const Model>& model, const WorldParameters& p) {
-  const ModelChanges& c = p.changes;
-  const bool changed = !(c.mass.empty() && c.friction.empty() && c.without.empty() && c.equalities.empty());
-  if (p.mass == 1 && p.friction == 1 && !changed) return model;
-  const Model other = changed ? model->changed(c) : *model;
+  if (p.mass == 1 && p.friction == 1 && p.changes.empty()) return model;
+  const Model other = p.changes.empty() ? *model : changed(*model, p.changes);
+  if (p.mass == 1 && p.friction == 1) return std::make_shared<const Model>(other);
   return std::make_shared<const Model>(other.scaled({p.mass, p.friction}));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "control/live_controls.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -87,7 +88,7 @@ std::vector<std::string> actuator_names(const Model& model) {
 
 bool has_actuators(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(),
-                     [](auto& c) { return c.actuators.has_value(); });
+                     [](auto& c) { return c.name == "actuators"; });
 }
 bool has_pd(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(), [](auto& c) { return c.pd.has_value(); });
@@ -103,12 +104,11 @@ void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows
       const Member& member = model.members[at(options.member)];
       options.reference = std::make_shared<Aimed>(model, options, rows.target + member.iq);
       simulation.add_controller(make_pd(model, options));
-    } else if (spec.actuators) {
-      ActuatorOptions options = *spec.actuators;
-      options.live = rows.ctrl + first_actuator(model, options.member);
-      simulation.add_controller(make_actuators(model, options));
     } else {
-      simulation.add_controller(spec.make(model));
+      std::unique_ptr<Controller> made = spec.make(model);
+      if (auto* live = dynamic_cast<LiveControls*>(made.get()); live != nullptr)
+        live->follow(rows.ctrl + first_actuator(model, spec.member));
+      simulation.add_controller(std::move(made));
     }
   }
 }
@@ -127,9 +127,10 @@ void clear_commands(const Scene& scene, const CommandRows& rows) {
   for (const ControllerSpec& spec : scene.controllers) {
     if (spec.pd)
       std::copy_n(spec.pd->q_ref.data(), spec.pd->q_ref.size(), rows.target + model.members[at(spec.pd->member)].iq);
-    if (spec.actuators)
-      std::copy_n(spec.actuators->control.data(), spec.actuators->control.size(),
-                  rows.ctrl + first_actuator(model, spec.actuators->member));
+    if (spec.name != "actuators") continue;
+    const std::unique_ptr<Controller> made = spec.make(model);
+    if (const auto* live = dynamic_cast<const LiveControls*>(made.get()); live != nullptr)
+      std::copy_n(live->controls().data(), live->controls().size(), rows.ctrl + first_actuator(model, spec.member));
   }
 }
 
