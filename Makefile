@@ -29,10 +29,15 @@ configure: setup
 build: configure
 	@cmake --build "$(BUILD)" -j $(JOBS)
 
-# The command alone: a first run does not wait for the tests to build.
-run: configure
-	@cmake --build "$(BUILD)" -j $(JOBS) --target tribo
-	@"$(BUILD)/tribo" run scenes/solo.toml --out out/solo
+# The command alone: a first run waits neither for the tests and experiments to compile nor for the robots to be fetched.
+run:
+	@scripts/setup compile
+	@scripts/setup & \
+	scripts/configure "$(BUILD)" $(CMAKE_FLAGS) && \
+	echo "run: compiling $(BUILD)/tribo (a few minutes the first time)" && \
+	cmake --build "$(BUILD)" -j $(JOBS) --target tribo && \
+	wait $$! && \
+	"$(BUILD)/tribo" run scenes/solo.toml --out out/solo
 
 test: setup-tests build
 	@cd "$(BUILD)" && ctest -j $(JOBS) -LE long

@@ -31,8 +31,28 @@ endif()
 # What nearly every unit includes is compiled once: half the time of a build from nothing. A cached build that is shared
 # between folders finds more without.
 option(TRIBO_PCH "Precompile the headers that nearly every unit includes" ON)
-set(TRIBO_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional>
-                         <span> <string> <vector> <Eigen/Dense>)
+function(tribo_precompile target)  # and more headers, as <a/b.hpp>
+  if(TRIBO_PCH)
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory>
+                              <numeric> <optional> <span> <string> <vector> <Eigen/Dense> ${ARGN})
+  endif()
+endfunction()
+
+# Code that runs once a run is not worth -O3, which takes longer to compile: -O1 for targets, or for the sources of folders of the
+# top level. The bits of a result are the same: without -ffast-math no level reorders sums, and Eigen's vectors are intrinsics.
+function(tribo_compile_quickly)
+  cmake_parse_arguments(it "" "" "TARGETS;DIRECTORIES" ${ARGN})
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  foreach(target ${it_TARGETS})
+    target_compile_options(${target} PRIVATE -O1)
+  endforeach()
+  foreach(directory ${it_DIRECTORIES})
+    file(GLOB_RECURSE sources ${PROJECT_SOURCE_DIR}/${directory}/*.cpp)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O1)
+  endforeach()
+endfunction()
 
 add_library(tribo_options INTERFACE)
 target_compile_options(tribo_options INTERFACE -Wall -Wextra $<$<BOOL:${TRIBO_WERROR}>:-Werror>)

@@ -64,15 +64,6 @@ std::string table_text(const Json& table) {
 
 }  // namespace
 
-const Experiment& find_experiment(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Experiment& e : experiments()) {
-    if (e.name == name) return e;
-    known.push_back(e.name);
-  }
-  throw InvalidInput(unknown_name("experiment", name, known));
-}
-
 Json judge_claims(const Json& claims, const std::map<std::string, double>& measures) {
   Json judged = Json::array();
   for (const Json& claim : claims) {

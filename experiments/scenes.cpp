@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/names.hpp"
+#include "tribo/run.hpp"
 
 namespace tribo::experiments {
 namespace {

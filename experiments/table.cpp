@@ -1,5 +1,7 @@
 // Every experiment: one line each.
+#include "base/names.hpp"
 #include "list.hpp"
+#include "tribo/types.hpp"
 
 namespace tribo::experiments {
 
@@ -30,6 +32,15 @@ const std::vector<Experiment>& experiments() {
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;
+}
+
+const Experiment& find_experiment(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Experiment& e : experiments()) {
+    if (e.name == name) return e;
+    known.push_back(e.name);
+  }
+  throw InvalidInput(unknown_name("experiment", name, known));
 }
 
 }  // namespace tribo::experiments

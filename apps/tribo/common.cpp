@@ -24,12 +24,38 @@ void on_signal(int signal) { stop_signal = signal; }
 
 }  // namespace
 
+int complain(const std::string& message) {
+  std::fprintf(stderr, "tribo: %s\n", message.c_str());
+  return bad_input;
+}
+
+int execute(CLI::App& app, Action& action, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::Success& asked) {  // help, version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    const bool several = !app.get_subcommands({}).empty() && argc > 1;
+    return complain(std::string(error.what()) + "\nSee '" + app.get_name() + " --help'" +
+                    (several ? " and 'tribo " + std::string(argv[1]) + " --help'." : "."));
+  } catch (const InvalidInput& error) {
+    return complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory for this input");
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return failed;
+  }
+}
+
 void SceneOptions::add(CLI::App& command, bool required) {
   command
       .add_option("SCENE", scene, "a scene file, the name of a scene, or a robot: see 'tribo list scenes', 'robots'")
       ->required(required);
-  command.add_option("--stepper", stepper, "how the state is advanced: see 'tribo list steppers'");
-  command.add_option("--contact-model", contact_model, "law of contact: see 'tribo list contact-models'");
+  command.add_option("--stepper", stepper, "time-stepping method: see 'tribo list steppers'");
+  command.add_option("--contact-model", contact_model,
+                     "contact law of the rigid stepper: see 'tribo list contact-models'");
   command.add_option("--solver", solver, "contact solver: see 'tribo list solvers'");
   command.add_option("--controller", controller, "'none', or a controller: see 'tribo list controllers'");
   command.add_option("--dt", dt, "time step [s]");
@@ -45,7 +71,7 @@ void SceneOptions::add(CLI::App& command, bool required) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("DIR");
   command.add_option("--unsupported", unsupported,
-                     "what an MJCF file has and Tribo has not: 'warn' (the default) or 'refuse'");
+                     "elements of an MJCF file that are not supported: 'warn' (the default) or 'refuse'");
 }
 
 std::vector<Override> SceneOptions::overrides() const {

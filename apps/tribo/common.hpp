@@ -28,10 +28,14 @@ void add_check(CLI::App& command, Action& action);
 void add_solve(CLI::App& command, Action& action);
 void add_list(CLI::App& command, Action& action);
 void add_compare(CLI::App& command, Action& action);
-void add_experiment(CLI::App& command, Action& action);
 void add_bench(CLI::App& command, Action& action);
 void add_view(CLI::App& command, Action& action);
 void add_video(CLI::App& command, Action& action);
+
+/// Parses the command line and does what it asks; errors are told on stderr. Returns the exit code.
+int execute(CLI::App& app, Action& action, int argc, char** argv);
+/// One line on stderr; returns bad_input.
+int complain(const std::string& message);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {

@@ -133,7 +133,8 @@ void print_fate(const Json& summary) {
     std::printf("%-14s '%s' at t = %s s: it moves at %s m/s\n", "THROWN", flung["name"].get<std::string>().c_str(),
                 text(flung["time"]).c_str(), text(flung["speed"]).c_str());
   if (summary["status"] == to_string(StepStatus::NotFinite))
-    std::printf("%-14s at t = %s s: the next step has no finite answer\n", "DIVERGED", text(summary["end_time"]).c_str());
+    std::printf("%-14s at t = %s s: the next step has no finite answer\n", "DIVERGED",
+                text(summary["end_time"]).c_str());
   const Json& overlap = summary["overlap"];
   if (overlap["too_deep"].get<bool>())
     std::printf("%-14s '%s' and '%s' by %s m at t = %s s; contact allows for %s m\n", "OVERLAP",

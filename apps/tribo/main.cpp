@@ -1,8 +1,9 @@
 // tribo: the table of subcommands. Each is one file and one line here.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
-#include <exception>
-#include <new>
+#include <filesystem>
 
 #include "base/names.hpp"
 #include "common.hpp"
@@ -13,28 +14,32 @@ using tribo::app::Command;
 
 constexpr Command commands[] = {
     {"run", "simulate a scene", tribo::app::add_run},
-    {"check", "say everything that is wrong with a scene or a robot file", tribo::app::add_check},
-    {"solve", "solve contact problems out of files", tribo::app::add_solve},
-    {"compare", "the same scene under several methods, side by side", tribo::app::add_compare},
-    {"experiment", "run an experiment of the literature and judge its claims", tribo::app::add_experiment},
-    {"bench", "what a step costs", tribo::app::add_bench},
+    {"check", "report every error of a scene or a robot file", tribo::app::add_check},
+    {"solve", "solve contact problems from files", tribo::app::add_solve},
+    {"compare", "run a scene with several methods and compare them", tribo::app::add_compare},
+    {"experiment", "run an experiment of the literature and check its claims", nullptr},  // a program of its own
+    {"bench", "measure the CPU time of a step", tribo::app::add_bench},
     {"view", "show a recording in the browser", tribo::app::add_view},
     {"video", "write a recording as a film or a picture", tribo::app::add_video},
-    {"list", "say what there is to choose from", tribo::app::add_list},
+    {"list", "list scenes, robots, steppers, solvers, controllers, features", tribo::app::add_list},
 };
 
 constexpr char about[] = "Tribo: a robot simulator for stiff frictional contact.";
 constexpr char examples[] =
     "Examples:\n"
     "  tribo run solo --duration 2 --out out/solo        simulate, and record for NumPy\n"
-    "  tribo run talos --contact-model ccp --json        the same robot under another law of contact\n"
+    "  tribo run talos --contact-model ccp --json        another robot, another contact law\n"
     "  tribo solve problem.json --solver newton          one contact problem\n"
-    "  tribo list solvers                                what there is to choose from\n\n"
+    "  tribo list solvers                                the contact solvers\n\n"
     "Exit codes: 0 done; 1 the simulation or the solve failed; 2 bad input; 130, 143 interrupted.";
 
-int complain(const std::string& message) {
-  std::fprintf(stderr, "tribo: %s\n", message.c_str());
-  return tribo::app::bad_input;
+/// Becomes the program beside this one, with the arguments from the second on.
+int become(const char* program, char** argv) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
+  execv(path.c_str(), argv + 1);
+  return tribo::app::complain("'tribo " + std::string(argv[1]) + "' needs " + path.string() +
+                              ", which is not there; 'make build' builds it");
 }
 
 }  // namespace
@@ -47,30 +52,16 @@ int main(int argc, char** argv) {
   tribo::app::Action action;
   std::vector<std::string> names;
   for (const Command& command : commands) {
-    command.add(*app.add_subcommand(command.name, command.summary), action);
+    CLI::App* sub = app.add_subcommand(command.name, command.summary);
+    if (command.add) command.add(*sub, action);
     names.emplace_back(command.name);
   }
-  try {
-    if (argc < 2) {
-      std::fputs(app.help().c_str(), stderr);
-      return tribo::app::bad_input;
-    }
-    if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-      return complain(tribo::unknown_name("command", argv[1], names));
-    }
-    app.parse(argc, argv);
-    return action();
-  } catch (const CLI::Success& asked) {  // help, version
-    return app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    return complain(std::string(error.what()) + "\nSee 'tribo --help' and 'tribo " + (argc > 1 ? argv[1] : "run") +
-                    " --help'.");
-  } catch (const tribo::InvalidInput& error) {
-    return complain(error.what());
-  } catch (const std::bad_alloc&) {
-    return complain("not enough memory for this input");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tribo: %s\n", error.what());
-    return tribo::app::failed;
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return tribo::app::bad_input;
   }
+  if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
+    return tribo::app::complain(tribo::unknown_name("command", argv[1], names));
+  if (argv[1] == std::string("experiment")) return become("tribo-experiment", argv);
+  return tribo::app::execute(app, action, argc, argv);
 }

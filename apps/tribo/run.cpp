@@ -137,6 +137,8 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"infeasible", a.infeasible},
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
+  if (a.gained > 0.01) json["audit"]["gained"] = a.gained;
+  if (a.unresolved > 0) json["audit"]["unresolved"] = a.unresolved;
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
   if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
   if (a.worst_target >= 0)
@@ -182,6 +184,9 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, residual " + number(audit["worst_residual"]) +
                      " at most (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  if (audit.contains("unresolved"))
+    line("turning", "too fast for dt at " + audit["unresolved"].dump() +
+                        " steps: what the scheme added to the energy was taken off");
   if (audit.contains("control_unsolved"))
     line("control", "found no torque at " + audit["control_unsolved"].dump() + " steps, and kept the last one");
   if (audit.contains("forgotten_memories"))
@@ -197,6 +202,9 @@ void print_summary(const Json& j) {
          fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) +
              " J");
     line("energy balance", "error " + number(energy["closure"]) + " (relative to the largest energy or work)");
+    if (audit.contains("gained"))
+      line("gain", "the scheme added " + number(100 * audit["gained"].get<double>()) +
+                       " % of the energy within a second: take a smaller dt");
   } else {
     line("energy", "not audited: stepper.audit is not \"full\"");
   }

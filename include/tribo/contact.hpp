@@ -19,6 +19,8 @@ struct Contact {
   Vec3 p_WC = Vec3::Zero();      ///< point, midway between the surfaces [m]
   Mat3 R_WC = Mat3::Identity();  ///< axes t1, t2, n as columns
   double gap = 0;                ///< phi, negative where they overlap [m]
+  /// From p to the points of a and b that touch, where the two meet only within the step; else zero [m].
+  Vec3 arm_a = Vec3::Zero(), arm_b = Vec3::Zero();
   Vec3 v_given = Vec3::Zero();  ///< the part of b's velocity relative to a that kinematic bodies give, at p, in W [m/s]
   Vec3 w_given = Vec3::Zero();  ///< the same of its turning [rad/s]
 };

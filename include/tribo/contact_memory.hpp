@@ -31,7 +31,8 @@ struct ContactMemory {
 /// Rigid: of a scalar row beside the contacts (a joint limit, a friction, a closure).
 struct RowMemory {
   std::uint64_t id = 0;
-  double f = 0;  ///< last force or torque [N] or [N m]
+  double f = 0;         ///< last force or torque [N] or [N m]
+  double patience = 0;  ///< of dry friction: steps for which the row stays
 };
 
 /// Compliant: of a contact that touched; zeros where it was open.

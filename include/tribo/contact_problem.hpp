@@ -3,6 +3,7 @@
 //   c = (G + R) f + g                                                            (problem.1)
 //   contact i:  K_mu ∋ f_i ⟂ c_i + Gamma(c_i) ∈ K_mu*,  Gamma(c) = (0, 0, mu |c_T|)     (problem.2)
 //   row j:      f_j in [lower, upper];  c_j = 0 inside, >= 0 at lower, <= 0 at upper     (problem.3)
+//   disc:       |f_D| <= r f_N,  f_D = -r f_N c_D / |c_D| where c_D != 0                 (problem.4)
 //
 // In force scaling: f is a force [N] (impulse over dt), g and c are accelerations [m/s^2] (velocity over dt), so that a
 // tolerance means the same at every dt. Unknowns: contacts first, three each in the order (t1, t2, n), then the rows.
@@ -41,6 +42,14 @@ struct ContactFactor {
   bool empty() const { return start.empty(); }
 };
 
+/// Torsional or rolling friction of a contact: the torques of one or two rows, bounded by its normal force (problem.4).
+struct FrictionDisc {
+  int contact = 0;
+  int row = 0;        ///< its first row
+  int size = 1;       ///< rows: 1 torsional, 2 rolling
+  double length = 0;  ///< r [m]
+};
+
 class ContactProblem {
  public:
   /// Sizes the problem; nothing is allocated once it has been as large before.
@@ -72,6 +81,8 @@ class ContactProblem {
   VectorBuffer::ConstMap lower() const { return lower_.map(); }
   VectorBuffer::Map upper() { return upper_.map(); }  ///< (nr) [N], inf allowed
   VectorBuffer::ConstMap upper() const { return upper_.map(); }
+
+  std::vector<FrictionDisc> discs;  ///< ascending by row; they stand in place of the bounds of their rows
 
   ContactFactor factor;  ///< filled by the assembly; empty for problems given as a dense G
   double weight = 0;     ///< m g of what is in the problem, for relative residuals [N]

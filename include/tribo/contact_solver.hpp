@@ -60,6 +60,7 @@ struct SolverEntry {
   std::string summary;               ///< one line for `tribo list solvers`
   std::function<std::unique_ptr<ContactSolver>(const SolverOptions&)> make;
   bool dense = true;         ///< needs G as a matrix; otherwise its factor will do
+  bool discs = false;        ///< takes torsional and rolling friction; else the step is solved in rounds with their bounds
   OptionTable options = {};  ///< its own
 };
 

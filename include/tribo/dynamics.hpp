@@ -34,6 +34,14 @@ struct RigidInertia {
   Spatial operator*(const Spatial& s) const { return {m * s.lin + s.ang.cross(mc), I * s.ang + mc.cross(s.lin)}; }
 };
 
+/// What depends on the velocities, for trees that are not single.
+struct TreeMotion {
+  std::vector<Spatial> V, A, F;   ///< velocity, acceleration at vdot = 0 less gravity, force that they need; by body
+  std::vector<Spatial> momentum;  ///< about O, by tree
+  std::vector<double> kinetic;    ///< by tree [J]
+  VecX h;                         ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
+};
+
 class Dynamics {
  public:
   explicit Dynamics(const Model& model);
@@ -42,26 +50,35 @@ class Dynamics {
   void compute(const VecX& q, const VecX& v);
   /// Poses, velocities, h and energies without M and gravity_force: linear in the bodies, however long the chains.
   void compute_motion(const VecX& q, const VecX& v);
-  /// L and D of M + diag(extra).
+  /// What depends on v anew, of one tree at the same q. Poses and M stay. Not for single trees: see move().
+  void bias(int tree, const VecX& v, TreeMotion& motion) const;
+  /// The same for any tree, as if it had been computed with v.
+  void move(int tree, const VecX& q, const VecX& v);
+  /// Room for bias().
+  TreeMotion make_motion() const;
+  /// L and D of M + diag(extra), of every tree or of one.
   void factor(const VecX& extra);
+  void factor(int tree, const VecX& extra);
 
   const Placement& X_WB(int body) const { return X_WB_[static_cast<std::size_t>(body)]; }
   const Vec3& origin(int tree) const { return origin_[static_cast<std::size_t>(tree)]; }
   const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
-  const Spatial& body_velocity(int body) const { return V_[static_cast<std::size_t>(body)]; }
+  const Spatial& body_velocity(int body) const { return motion_.V[static_cast<std::size_t>(body)]; }
   /// Inertia of one body, not of its subtree; for bodies of trees that are not single.
   const RigidInertia& body_inertia(int body) const { return I_[static_cast<std::size_t>(body)]; }
-  const VecX& h() const { return h_; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
+  const VecX& h() const { return motion_.h; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
   const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
-  double kinetic() const { return kinetic_; }                   ///< at (q, v) [J]
-  double potential() const { return potential_; }               ///< [J]
+  double kinetic() const;                                       ///< at (q, v) [J]
+  double potential() const;                                     ///< [J]
+  double kinetic(int tree) const { return motion_.kinetic[static_cast<std::size_t>(tree)]; }
+  double potential(int tree) const { return potential_[static_cast<std::size_t>(tree)]; }
 
   /// Velocity in W of the point p_W of a body.
   Vec3 point_velocity(int body, const Vec3& p_W) const;
   /// Acceleration in W of that point at vdot = 0 (Jdot v): classical, in the sense of the free joint above.
   Vec3 point_bias(int body, const Vec3& p_W) const;
   /// Angular acceleration in W of that body at vdot = 0.
-  const Vec3& angular_bias(int body) const { return A_[static_cast<std::size_t>(body)].ang; }
+  const Vec3& angular_bias(int body) const { return motion_.A[static_cast<std::size_t>(body)].ang; }
   /// Jacobian of that point in the axes R_WC, along the body's chain: column-major 3 x depth.
   void point_jacobian(int body, const Vec3& p_W, const Mat3& R_WC, double* J) const;
   /// J -> Y = J L^-1 D^-1/2 in place, along the chain of a body; rows x depth, column-major.
@@ -76,26 +93,32 @@ class Dynamics {
   void multiply(int tree, const double* x, double* y) const;
   /// Diagonal entry of M.
   double inertia(int iv) const { return row(iv)[depth_[static_cast<std::size_t>(iv)]]; }
+  /// Block of M of a free root joint: the inertia of the whole tree about O, in the axes of its base.
+  Eigen::Matrix<double, 6, 6> base_inertia(int tree) const;
   /// Entry of M (without extra) in dense form: for tests and controllers.
   MatX mass_matrix() const;
   /// Generalised force of a world force at a world point of a body, added to tau.
   void add_force(int body, const Vec3& p_W, const Vec3& f_W, VecX& tau) const;
   /// The same of a world torque.
   void add_torque(int body, const Vec3& torque_W, VecX& tau) const;
+  /// Momentum about O of a tree at (q, v).
+  const Spatial& momentum(int tree) const { return motion_.momentum[static_cast<std::size_t>(tree)]; }
   /// Linear momentum and mass centre of a tree at (q, v).
-  Vec3 linear_momentum(int tree) const { return momentum_[static_cast<std::size_t>(tree)].lin; }
+  Vec3 linear_momentum(int tree) const { return motion_.momentum[static_cast<std::size_t>(tree)].lin; }
   /// Angular momentum about the world's origin.
   Vec3 angular_momentum(int tree) const;
   Vec3 center_of_mass(int tree) const;
 
  private:
-  using Backward = void (Dynamics::*)(const Tree& tree, const VecX& v);
-  void pass(const VecX& q, const VecX& v, Backward back);
+  void pass(const VecX& q, const VecX& v, bool mass_matrix);
   void forward(const Tree& tree, const VecX& q, const VecX& v);
-  void backward(const Tree& tree, const VecX& v);
-  void backward_bias(const Tree& tree, const VecX& v);
   void single(int tree, const VecX& q, const VecX& v);
   void place(const Body& body, int i, const VecX& q);
+  void weigh(const Body& body, int i);
+  void start_motion(int tree, TreeMotion& motion) const;
+  void move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const;
+  void gather(const Tree& tree, const VecX& v, TreeMotion& motion) const;
+  void sum_masses(const Tree& tree);
   double* row(int k) { return M_.data() + row_[static_cast<std::size_t>(k)]; }
   const double* row(int k) const { return M_.data() + row_[static_cast<std::size_t>(k)]; }
   const double* lrow(int k) const { return L_.data() + row_[static_cast<std::size_t>(k)]; }
@@ -103,15 +126,16 @@ class Dynamics {
   const Model* model_;
   std::vector<Placement> X_WB_;
   std::vector<Vec3> r_, origin_;
-  std::vector<Spatial> V_, A_, F_, S_, momentum_;
+  std::vector<Spatial> S_;
+  TreeMotion motion_;
   std::vector<RigidInertia> I_, subtree_;  // of each body, and with all that it carries
   std::vector<int> aligned_;               // 0, 1, 2: the joint axis is that unit vector; -1: it is not
   std::vector<std::size_t> row_;           // row k of M: entries of chain(k), the diagonal last
   std::vector<int> depth_;                 // length of chain(k), k excluded
   std::vector<const int*> chain_;
   std::vector<double> M_, L_;
-  VecX h_, gravity_force_, dis_;  // dis: D^-1/2
-  double kinetic_ = 0, potential_ = 0;
+  VecX gravity_force_, dis_;       // dis: D^-1/2
+  std::vector<double> potential_;  // by tree
 };
 
 }  // namespace tribo

@@ -8,10 +8,10 @@
 
 namespace tribo {
 
-/// The rule for trees that nothing touches.
+/// The rule for what nothing acts on. Trees of several bodies fly with order two in either.
 enum class SmoothScheme {
-  Euler,    ///< semi-implicit, of first order
-  Midpoint  ///< of second order, for trees fixed to the world; a second pass of the dynamics
+  Euler,    ///< single free bodies fall by semi-implicit Euler, as the bodies that something acts on
+  Midpoint  ///< of second order for single free bodies too
 };
 
 struct RigidOptions {

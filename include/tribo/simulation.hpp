@@ -26,6 +26,10 @@ struct Audit {
   std::uint64_t iterations = 0;  ///< of the contact solver
   double worst_residual = 0;     ///< relative
   std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
+  std::uint64_t unresolved = 0;  ///< steps at which a tree turned too fast for dt, see StepReport
+  double gained =
+      0;  ///< most that the scheme itself added within a second, over the largest kinetic and elastic energy
+          ///< in it [-]; by full seconds, and where a run ends by itself
   std::uint64_t unsolved = 0;          ///< steps at which a controller found no answer
   std::uint64_t gave_way = 0;          ///< steps on which a velocity target was missed by more than 1e-4
   double target_miss = 0;              ///< largest, in absolute value [rad/s] or [m/s]

@@ -74,6 +74,7 @@ struct Outcome {
   SolveReport solve;                    ///< the worst island's
   StepStatus status = StepStatus::Ok;
   double held = 1;     ///< share of the step up to where a contact changes its law
+  int unresolved = 0;  ///< trees that turn too fast for dt, whose gain of energy was taken off
   bool judged = true;  ///< the laws of rigid contact are meant to hold, if only in the limit of stiff springs
   Work work;
 
@@ -122,6 +123,10 @@ class Scheme {
   virtual void charge(const Start& start, Outcome& outcome) = 0;
   /// Corrections of q and v as they will be committed. They may not be finite.
   virtual void correct(const Start&, Outcome&, VecX& /*q*/, VecX& /*v*/) {}
+
+  /// Dynamics at the corrected q and v, where the scheme has them: the next step begins with them. Their content is
+  /// taken. Null: it has none.
+  virtual Dynamics* end_dynamics() { return nullptr; }
 
   /// Do contacts store energy? Then begin is called at the end of an audited step too.
   virtual bool stores_energy() const { return false; }

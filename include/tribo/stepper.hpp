@@ -78,6 +78,7 @@ struct StepReport {
   int worst_target = -1;     ///< velocity coordinate of the one that was missed most; -1: there are no targets
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
   int substeps = 1;          ///< that the step was divided into
+  int unresolved = 0;        ///< trees that turned too fast for dt: energy that the scheme had added was taken off
   EnergyLines energy;        ///< AuditLevel::Full only
 };
 

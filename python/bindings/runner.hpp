@@ -290,11 +290,11 @@ class Runner final : public Observer {
   }
 
   Scene scene_;
-  Commands commands_;                 ///< before the simulation, whose controllers read them
-  double gains_ = 1;                  ///< factor on those of the pd controllers
-  bool direct_ = false;               ///< torques and wrenches are added
-  std::vector<Maker> added_;          ///< controllers beside those of the scene
-  std::shared_ptr<Model> own_model_;  ///< where kinematic bodies are commanded
+  Commands commands_;                                 ///< before the simulation, whose controllers read them
+  double gains_ = 1;                                  ///< factor on those of the pd controllers
+  bool direct_ = false;                               ///< torques and wrenches are added
+  std::vector<Maker> added_;                          ///< controllers beside those of the scene
+  std::shared_ptr<Model> own_model_;                  ///< where kinematic bodies are commanded
   std::map<int, std::pair<Placement, double>> ways_;  ///< where they go, and when they arrive [s]
   std::unique_ptr<Simulation> simulation_;
   VecX q_, v_;  ///< of the state, at an address that does not change

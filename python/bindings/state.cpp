@@ -38,6 +38,12 @@ std::string shown(const Audit& a) {
   text +=
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
+  if (a.unresolved > 0)
+    text += line("turning", "too fast for dt at " + std::to_string(a.unresolved) +
+                                " steps: what the scheme added to the energy was taken off");
+  if (a.gained > 0.01)
+    text += line("gain",
+                 "the scheme added " + number(100 * a.gained) + " % of the energy within a second: take a smaller dt");
   if (a.unsolved > 0)
     text += line("control", "found no torque at " + std::to_string(a.unsolved) + " steps, and kept the last one");
   if (a.forgotten > 0)
@@ -158,6 +164,10 @@ void bind_audit(nb::module_& m) {
       .def_ro("infeasible", &Audit::infeasible, "steps")
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
+      .def_ro("unresolved", &Audit::unresolved, "steps at which a tree turned too fast for dt")
+      .def_ro(
+          "gained", &Audit::gained,
+          "most that the scheme itself added within a second, over the largest kinetic and elastic energy in it [-]")
       .def_ro("unsolved", &Audit::unsolved, "steps at which a controller found no answer")
       .def_ro("forgotten", &Audit::forgotten, "memories of contacts that a stepper of another family had written")
       .def_ro("status", &Audit::status, "NotFinite, Stopped: the run ended there")
@@ -171,6 +181,8 @@ void bind_audit(nb::module_& m) {
       .def_ro("contacts", &StepReport::contacts, "in the list")
       .def_ro("closed", &StepReport::closed, "with force")
       .def_ro("penetration", &StepReport::penetration, "deepest at the start of the step [m]")
+      .def_ro("unresolved", &StepReport::unresolved,
+              "trees that turned too fast for dt: energy that the scheme had added was taken off")
       .def_ro("unsolved", &StepReport::unsolved, "controllers that found no answer and went on with their last torque")
       .def_ro("laws", &StepReport::laws)
       .def_ro("energy", &StepReport::energy)

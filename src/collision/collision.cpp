@@ -5,6 +5,7 @@
 
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
+#include "collision/seams.hpp"
 
 namespace tribo {
 namespace {
@@ -66,9 +67,7 @@ struct Collision::Impl {
   }
   /// Fixed geometry is side a, else the smaller index.
   std::pair<int, int> sides(int i, int j) const {
-    const bool i_fixed = model->geometries[at(i)].body < 0, j_fixed = model->geometries[at(j)].body < 0;
-    if (i_fixed != j_fixed) return i_fixed ? std::pair(i, j) : std::pair(j, i);
-    return std::minmax(i, j);
+    return side_a_first(*model, i, j) ? std::pair(i, j) : std::pair(j, i);
   }
   void place(std::span<const BodyMotion> bodies);
   void find_grounds(const DetectionRange& range);
@@ -91,6 +90,7 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts;
+  std::unique_ptr<Seams> seams;
 };
 
 Collision::Impl::Impl(const Model& m) : model(&m) {
@@ -105,7 +105,7 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
     const Geometry& g = m.geometries[at(i)];
     solids.emplace_back(g);
     turned.push_back(!g.X_BG.R.isIdentity(0));
-    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero(), 0});
+    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero()});
     const bool ground = endless(g.kind);
     if (!small && !ground) continue;
     for (int j = 0; j < n; ++j) {
@@ -121,6 +121,7 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
     if (meets[at(i)] && !endless(m.geometries[at(i)].kind)) swept.push_back(i);
   }
   first.resize(at(n) + 1);
+  seams = std::make_unique<Seams>(m, solids);
 }
 
 void Collision::Impl::place(std::span<const BodyMotion> bodies) {
@@ -137,6 +138,7 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
       x.X.R = body.X_WB.R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
+    x.arm = r;
     if (!endless(g.kind)) x.spin = body.w.norm() * g.radius;
   }
 }
@@ -202,10 +204,11 @@ void Collision::Impl::sort_pairs() {
 void Collision::Impl::add(int a, int b, const DetectionRange& range) {
   Query query{placed[at(a)], placed[at(b)], range.margin, range.dt, range.margin, &scratch};
   if (range.dt > 0) query.reach = std::max(range.margin, range.dt * fastest(query.a, query.b));
+  const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   touches.count = 0;
   touch(query, touches);
+  if (range.dt > 0 && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_ahead(query, touches);
 
-  const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   std::uint64_t features[Touches::most];
   const int surface = touches.count > 0 ? model->surface_index(a, b) : 0;
   const std::size_t begin = contacts.size();
@@ -220,6 +223,8 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
     c.p_WC = t.p;
     c.R_WC.col(2) = t.n;
     c.gap = t.gap;
+    c.arm_a = t.arm_a;
+    c.arm_b = t.arm_b;
     if (gb.body < -1) {
       c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
       c.w_given += query.b.w;
@@ -257,6 +262,7 @@ void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange&
   if (x.pairs.empty()) return;
   x.sort_pairs();
   for (const auto& [a, b] : x.pairs) x.add(a, b, range);
+  x.seams->remove_covered(x.placed, x.contacts);
   x.carry_tangents(memory);
 }
 

@@ -29,9 +29,12 @@ struct Terrain {
   explicit Terrain(std::shared_ptr<const HeightField> heights);
 
   std::shared_ptr<const HeightField> field;
-  double lowest, highest;   ///< [m]
-  double half_x, half_y;    ///< half extents of the grid [m]
-  std::vector<char> ridge;  ///< grid points that stand above two opposite neighbours
+  double lowest, highest;  ///< [m]
+  double half_x, half_y;   ///< half extents of the grid [m]
+  /// Of each grid point (i, j): does it stand above two opposite neighbours, and are the edges from it to (i + 1, j) and to
+  /// (i, j + 1), and the diagonal of its cell, convex?
+  enum : char { peak = 1, ridge_x = 2, ridge_y = 4, ridge_diagonal = 8 };
+  std::vector<char> ridge;
 };
 
 /// The nearest point of one triangle of a terrain. part: 0 the face, else bits of the corners of the edge or vertex.
@@ -65,6 +68,8 @@ struct Touch {
   Vec3 p, n;
   double gap;
   std::uint64_t feature;  ///< what touches what: stable while the same features meet
+  /// From p to the points of a and b that touch, where they meet only within the step (ahead.cpp).
+  Vec3 arm_a = Vec3::Zero(), arm_b = Vec3::Zero();
 };
 
 /// A vertex of a polygon that is being clipped, in the plane of the reference face.
@@ -96,9 +101,10 @@ struct Scratch {
 
 struct PlacedSolid {
   const Solid* solid;
-  Placement X;      ///< in W
-  Vec3 v, w;        ///< velocity of its origin and angular velocity, in W
-  double spin = 0;  ///< |w| radius: no point moves faster about the origin [m/s]
+  Placement X;              ///< in W
+  Vec3 v, w;                ///< velocity of its origin and angular velocity, in W
+  double spin = 0;          ///< |w| radius: no point moves faster about the origin [m/s]
+  Vec3 arm = Vec3::Zero();  ///< from the origin of its body to its own, in W
 };
 
 /// One pair to look at.
@@ -132,6 +138,15 @@ struct Touches {
 /// Any pair. Points from a to b.
 void touch(const Query& query, Touches& out);
 
+/// Pairs that are apart: takes the points of where they meet within the step instead of those of its start.
+void look_ahead(const Query& query, Touches& touches);
+
+/// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain.
+double reach_along(const Solid& solid, const Vec3& n);
+/// Signed distance of a point from a solid in its frame, and the outward normal there. Of an ellipsoid to first order;
+/// of a polytope, outside, a lower bound. Not for terrain.
+double depth_of(const Solid& solid, const Vec3& x, Vec3& n);
+
 // By kind; a is the shape that the name says first. A point is a sphere of radius zero.
 void touch_half_space(const Query& query, Touches& out);
 void touch_sphere_sphere(const Query& query, Touches& out);
@@ -155,7 +170,7 @@ struct RimPoints {
   int count = 0;
 };
 RimPoints lowest_rim_points(const Vec3& up, const Vec3& size);
-/// Signed distance of a point from a cylinder in its frame, and the outward normal there.
+/// The same of a cylinder.
 double cylinder_distance(const Vec3& size, const Vec3& x, Vec3& n);
 /// The two caps as polygons that touch the circle from inside; corners of each are consecutive.
 constexpr int cap_corners = 16;

@@ -5,11 +5,11 @@
 //   face:           gap = n . (x - a) - r,   n the normal of the triangle            (terrain.1)
 //   edge or vertex: gap = |x - p| - r,       n = (x - p) / |x - p|                   (terrain.2)
 // An edge or vertex counts where no triangle at it comes nearer, so that a foot that slides over flat cells meets no
-// inner edges. Terrain is a graph: x is inside where it is below the surface in its own column. Corners miss peaks
-// under a face, so points on ridges of the terrain are looked up in the other shape as well                (terrain.3)
+// inner edges. Terrain is a graph: x is inside where it is below the surface in its own column. What corners and ends
+// miss is in terrain_solid.cpp.
 #include <algorithm>
 
-#include "collision/narrowphase.hpp"
+#include "collision/terrain.hpp"
 
 namespace tribo {
 
@@ -28,12 +28,18 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
   // Higher than the middle of two opposite neighbours; the border counts where its one neighbour is lower.
   constexpr int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
   for (int j = 0; j < h.ny; ++j)
-    for (int i = 0; i < h.nx; ++i)
+    for (int i = 0; i < h.nx; ++i) {
+      char& bits = ridge[static_cast<std::size_t>(j * h.nx + i)];
       for (const auto& d : directions) {
         const bool inside = i >= d[0] && i + d[0] < h.nx && j >= std::abs(d[1]) && j + std::abs(d[1]) < h.ny;
-        if (inside && z(i, j) > 0.5 * (z(i - d[0], j - d[1]) + z(i + d[0], j + d[1])) + least)
-          ridge[static_cast<std::size_t>(j * h.nx + i)] = 1;
+        if (inside && z(i, j) > 0.5 * (z(i - d[0], j - d[1]) + z(i + d[0], j + d[1])) + least) bits |= peak;
       }
+      // An edge is a ridge where the corner of one triangle is below the plane of the other.
+      const bool east = i + 1 < h.nx, north = j + 1 < h.ny;
+      if (east && (j == 0 || !north || z(i, j) + z(i + 1, j) > z(i, j + 1) + z(i + 1, j - 1) + least)) bits |= ridge_x;
+      if (north && (i == 0 || !east || z(i, j) + z(i, j + 1) > z(i + 1, j) + z(i - 1, j + 1) + least)) bits |= ridge_y;
+      if (east && north && z(i + 1, j) + z(i, j + 1) > z(i, j) + z(i + 1, j + 1) + least) bits |= ridge_diagonal;
+    }
 }
 
 namespace {
@@ -64,35 +70,6 @@ void nearest_in_triangle(const Vec3& x, const Vec3& a, const Vec3& b, const Vec3
     out.p = x - out.s * out.n, out.part = 0;
   out.d2 = (x - out.p).squaredNorm();
 }
-
-/// Corner of the grid, and the two triangles of a cell: (i, j), (i + 1, j), (i, j + 1) and the other half.
-struct Cells {
-  const Terrain& terrain;
-  const HeightField& h = *terrain.field;
-
-  int index(int i, int j) const { return j * h.nx + i; }
-  double z(int k) const { return h.heights[at(k)]; }
-  Vec3 corner(int i, int j) const {
-    return {i * h.spacing_x - terrain.half_x, j * h.spacing_y - terrain.half_y, z(index(i, j))};
-  }
-  int cell_x(double x) const { return cell(x + terrain.half_x, h.spacing_x, h.nx); }
-  int cell_y(double y) const { return cell(y + terrain.half_y, h.spacing_y, h.ny); }
-  static int cell(double x, double spacing, int points) {
-    return static_cast<int>(std::clamp(std::floor(x / spacing), 0.0, static_cast<double>(points - 2)));
-  }
-  bool over(const Vec3& x) const { return std::abs(x.x()) <= terrain.half_x && std::abs(x.y()) <= terrain.half_y; }
-
-  /// Height and normal of the surface in the column of x, which is over the grid.
-  double column(const Vec3& x, Vec3& n) const {
-    const int i = cell_x(x.x()), j = cell_y(x.y());
-    const double u = (x.x() + terrain.half_x) / h.spacing_x - i, v = (x.y() + terrain.half_y) / h.spacing_y - j;
-    const double z00 = z(index(i, j)), z10 = z(index(i + 1, j)), z01 = z(index(i, j + 1)), z11 = z(index(i + 1, j + 1));
-    const bool first = u + v <= 1;
-    const double dx = first ? z10 - z00 : z11 - z01, dy = first ? z01 - z00 : z11 - z10;
-    n = Vec3(-dx / h.spacing_x, -dy / h.spacing_y, 1).normalized();
-    return first ? z00 + u * dx + v * dy : z11 - (1 - u) * dx - (1 - v) * dy;
-  }
-};
 
 void add_triangle(const Cells& cells, const Vec3& x, const int (&ij)[3][2], double reach2,
                   std::vector<NearTriangle>& out) {
@@ -191,85 +168,6 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
   for (std::size_t i = begin; i < found.size(); ++i) found[i].feature += std::min<std::uint64_t>(i - begin, 3);
 }
 
-/// Signed distance of a point from a solid in its own frame, and the outward normal there.
-double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
-  if (solid.kind == ShapeKind::Capsule) {
-    const Vec3 d = x - Vec3(0, 0, std::clamp(x.z(), -solid.size.z(), solid.size.z()));
-    n = direction(d, Vec3::UnitX());
-    return d.norm() - solid.round;
-  }
-  if (solid.kind == ShapeKind::Ellipsoid) {  // first order, exact on the surface
-    const Vec3 u = x.cwiseQuotient(solid.size), g = u.cwiseQuotient(solid.size);
-    n = direction(g, Vec3::UnitZ());
-    const double length = u.norm();
-    return length * (length - 1) / std::max(g.norm(), 1e-12);
-  }
-  if (solid.kind == ShapeKind::Cylinder) return cylinder_distance(solid.size, x, n);
-  double s = -HUGE_VAL;
-  for (const PolytopeFace& face : solid.polytope->faces)
-    if (const double height = face.n.dot(x) - face.offset; height > s) s = height, n = face.n;
-  return s;
-}
-
-// (terrain.3)
-void add_ridges(const Query& query) {
-  const Cells cells{*query.a.solid->terrain};
-  const Solid& solid = *query.b.solid;
-  const Placement X_TB = query.a.X.inverse() * query.b.X;
-  const Vec3 center = X_TB * solid.box_center;
-  const Vec3 half = X_TB.R.cwiseAbs() * solid.box_half + Vec3::Constant(query.reach);
-  if (center.z() - half.z() > cells.terrain.highest) return;
-  const HeightField& h = cells.h;
-  const int i0 =
-      static_cast<int>(std::ceil(std::max(0.0, (center.x() - half.x() + cells.terrain.half_x) / h.spacing_x)));
-  const int j0 =
-      static_cast<int>(std::ceil(std::max(0.0, (center.y() - half.y() + cells.terrain.half_y) / h.spacing_y)));
-  const double i1 = std::min<double>(h.nx - 1, (center.x() + half.x() + cells.terrain.half_x) / h.spacing_x);
-  const double j1 = std::min<double>(h.ny - 1, (center.y() + half.y() + cells.terrain.half_y) / h.spacing_y);
-  for (int j = j0; j <= j1; ++j)
-    for (int i = i0; i <= i1; ++i) {
-      const int k = cells.index(i, j);
-      if (!cells.terrain.ridge[at(k)] || cells.z(k) < center.z() - half.z()) continue;
-      const Vec3 v_T = cells.corner(i, j);
-      Vec3 n_B = Vec3::UnitZ();
-      const double gap = depth_of(solid, X_TB.R.transpose() * (v_T - X_TB.p), n_B);
-      const Vec3 n_T = -(X_TB.R * n_B);
-      if (!(gap < query.reach) || n_T.z() <= 0) continue;
-      const Vec3 p_W = query.a.X * Vec3(v_T + 0.5 * gap * n_T), n_W = query.a.X.R * n_T;
-      if (query.listed(p_W, n_W, gap))
-        query.scratch->candidates.push_back({p_W, n_W, gap, 0x10000ull + static_cast<unsigned>(k)});
-    }
-}
-
-/// Normal of the terrain under a point, in W.
-Vec3 normal_under(const Query& query, const Vec3& x_W) {
-  const Cells cells{*query.a.solid->terrain};
-  const Vec3 x = query.a.X.R.transpose() * (x_W - query.a.X.p);
-  Vec3 n = Vec3::UnitZ();
-  if (cells.over(x)) cells.column(x, n);
-  return query.a.X.R * n;
-}
-
-void add_cylinder(const Query& query) {
-  const Placement& X = query.b.X;
-  const Vec3& size = query.b.solid->size;
-  const RimPoints rim = lowest_rim_points(X.R.transpose() * normal_under(query, X.p), size);
-  for (int k = 0; k < rim.count; ++k) add_ball(query, X * rim.p[at(k)], 0, rim.feature[at(k)]);
-}
-
-// The point of the ellipsoid whose normal is that of the terrain under it: three rounds are enough for terrain that is
-// flat on the ellipsoid's own scale.
-void add_ellipsoid(const Query& query) {
-  const Placement& X = query.b.X;
-  const Vec3& size = query.b.solid->size;
-  Vec3 x = X.p;
-  for (int round = 0; round < 3; ++round) {
-    const Vec3 scaled = size.cwiseProduct(X.R.transpose() * normal_under(query, x));
-    x = X * Vec3(-size.cwiseProduct(scaled) / scaled.norm());
-  }
-  add_ball(query, x, 0, 0);
-}
-
 }  // namespace
 
 void touch_terrain(const Query& query, Touches& out) {
@@ -294,13 +192,10 @@ void touch_terrain(const Query& query, Touches& out) {
         add_ball(query, X * solid.polytope->vertices[k], 0, k);
       break;
     case ShapeKind::Cylinder:
-      add_cylinder(query);
-      break;
     case ShapeKind::Ellipsoid:
-      add_ellipsoid(query);
       break;
   }
-  if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_ridges(query);
+  if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_solid(query);
   add_spread(query, out);
 }
 

@@ -180,8 +180,8 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
     const Contact& c = contacts[at(island.contacts[at(i)])];
     factor.start.push_back(static_cast<int>(factor.blocks.size()));
     double *b = before.data() + 3 * i, *f = free.data() + 3 * i;
-    if (c.body_b >= 0) add_side(c.body_b, c.p_WC, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
-    if (c.body_a >= 0) add_side(c.body_a, c.p_WC, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
+    if (c.body_b >= 0) add_side(c.body_b, c.p_WC + c.arm_b, c.R_WC, 1, dynamics, v, v_free, factor, b, f);
+    if (c.body_a >= 0) add_side(c.body_a, c.p_WC + c.arm_a, c.R_WC, -1, dynamics, v, v_free, factor, b, f);
     if (c.v_given.isZero(0)) continue;
     const Vec3 given = c.R_WC.transpose() * c.v_given;
     for (int k = 0; k < 3; ++k) {

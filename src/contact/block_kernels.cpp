@@ -63,6 +63,13 @@ TRIBO_CLONES void divide_by_transposed_6(const double* LU, const int* pivot, dou
 
 }  // namespace
 
+TRIBO_CLONES void multiply_3x6(const double* D, const double* Y, double* out) {
+  for (int k = 0; k < 6; ++k) {
+    const double x = Y[3 * k], y = Y[3 * k + 1], z = Y[3 * k + 2];
+    for (int r = 0; r < 3; ++r) out[3 * k + r] = D[r] * x + D[r + 3] * y + D[r + 6] * z;
+  }
+}
+
 TRIBO_CLONES void add_product_6(const double* A, const double* B, double* out) {
   double x[6], y[6], z[6];
   for (int k = 0; k < 6; ++k) {

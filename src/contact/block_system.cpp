@@ -66,7 +66,9 @@ void BlockSystem::assemble(const ContactProblem& problem, const double* D) {
       const FactorBlock& b = factor.blocks[at(t)];
       scratch_.resize(std::max(scratch_.size(), at(rows * b.depth)));
       const double* y = factor.y.data() + b.first;
-      for (int k = 0; k < b.depth; ++k)  // D Y_b
+      const bool free_body = rows == 3 && b.depth == 6;
+      if (free_body) kernels::multiply_3x6(Di, y, scratch_.data());
+      for (int k = 0; k < b.depth && !free_body; ++k)  // D Y_b
         for (int r = 0; r < rows; ++r) {
           double sum = 0;
           for (int m = 0; m < rows; ++m) sum += Di[r + rows * m] * y[rows * k + m];
@@ -75,6 +77,33 @@ void BlockSystem::assemble(const ContactProblem& problem, const double* D) {
       for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
         assemble_block(factor, rows, factor.blocks[at(s)], b);
     }
+  }
+  assemble_discs(problem, D);
+}
+
+// Y_row^T d Y_other, `other` being a component of a block.
+void BlockSystem::add_scaled(const ContactProblem& problem, int row, int other, int component, double d) {
+  if (d == 0) return;
+  const ContactFactor& factor = problem.factor;
+  const int rows = problem.block_size(other);
+  for (int t = factor.start[at(other)]; t < factor.start[at(other + 1)]; ++t) {
+    const FactorBlock& b = factor.blocks[at(t)];
+    scratch_.resize(std::max(scratch_.size(), at(b.depth)));
+    for (int k = 0; k < b.depth; ++k) scratch_[at(k)] = d * factor.y[at(b.first + rows * k + component)];
+    for (int s = factor.start[at(row)]; s < factor.start[at(row + 1)]; ++s)
+      assemble_block(factor, 1, factor.blocks[at(s)], b);
+  }
+}
+
+void BlockSystem::assemble_discs(const ContactProblem& problem, const double* D) {
+  const int nc = problem.nc();
+  const double* d = D + disc_offset(problem, 0);
+  for (const FrictionDisc& disc : problem.discs) {
+    for (int k = 0; k < disc.size; ++k) {
+      if (disc.size == 2) add_scaled(problem, nc + disc.row + k, nc + disc.row + 1 - k, 0, d[k]);
+      add_scaled(problem, nc + disc.row + k, disc.contact, 2, d[2 + k]);
+    }
+    d += disc_numbers;
   }
 }
 
@@ -139,6 +168,15 @@ bool BlockSystem::factor_dense(const ContactProblem& problem, const double* D) {
         A(o + r, j) = sum;
       }
   }
+  const double* d = D + disc_offset(problem, 0);
+  for (const FrictionDisc& disc : problem.discs) {
+    const int o = 3 * problem.nc() + disc.row, normal = 3 * disc.contact + 2;
+    for (int k = 0; k < disc.size; ++k) {
+      A.row(o + k) += d[2 + k] * G.row(normal);
+      if (disc.size == 2) A.row(o + k) += d[k] * G.row(o + 1 - k);
+    }
+    d += disc_numbers;
+  }
   A.diagonal().array() += 1;
   pivots_.resize(std::max(pivots_.size(), at(n)));
   return dense::lu(matrix_.data(), n, pivots_.data());
@@ -148,22 +186,33 @@ bool BlockSystem::factor(const ContactProblem& problem, const double* D) {
   return sparse_ ? factor_sparse(problem, D) : factor_dense(problem, D);
 }
 
-void BlockSystem::solve(const ContactProblem& problem, const double* D, double* e) {
+void BlockSystem::solve(const ContactProblem& problem, const double* D, double* e, double* Gf) {
   if (!sparse_) {
     dense::lu_solve(matrix_.data(), problem.size(), pivots_.data(), e);
+    if (Gf) problem.multiply(e, Gf);
     return;
   }
   w_.resize(problem.factor.nw);
   y_.resize(problem.size());
   to_bodies(problem, e, w_.data());
   solve_sparse(w_.data());
-  to_contacts(problem, w_.data(), y_.data());
+  to_contacts(problem, w_.data(), y_.data());  // = G f, since w = Y^T f
   for (int i = 0; i < problem.blocks(); ++i) {
     const int rows = problem.block_size(i), o = problem.offset(i);
     const double* Di = D + block_offset(problem, i);
     for (int r = 0; r < rows; ++r)
       for (int m = 0; m < rows; ++m) e[o + r] -= Di[r + rows * m] * y_[o + m];
   }
+  const double* d = D + disc_offset(problem, 0);
+  for (const FrictionDisc& disc : problem.discs) {
+    const int o = 3 * problem.nc() + disc.row, normal = 3 * disc.contact + 2;
+    for (int k = 0; k < disc.size; ++k) {
+      e[o + k] -= d[2 + k] * y_[normal];
+      if (disc.size == 2) e[o + k] -= d[k] * y_[o + 1 - k];
+    }
+    d += disc_numbers;
+  }
+  if (Gf) std::copy_n(y_.data(), problem.size(), Gf);
 }
 
 }  // namespace tribo

@@ -35,6 +35,7 @@ void ContactProblem::resize(int contacts, int rows, bool dense) {
   mu_.resize(contacts);
   lower_.resize(rows);
   upper_.resize(rows);
+  discs.clear();
 }
 
 void ContactProblem::velocity(const double* f, double* c) const {
@@ -97,6 +98,9 @@ std::string ContactProblem::defect() const {
   for (int j = 0; j < nr_; ++j)
     if (!(lower_[j] <= upper_[j]))
       return "row " + std::to_string(j) + ": lower = " + shown(lower_[j]) + " is not <= upper = " + shown(upper_[j]);
+  for (const FrictionDisc& d : discs)
+    if (d.contact < 0 || d.contact >= nc_ || d.row < 0 || d.row + d.size > nr_ || !(d.length >= 0))
+      return "a friction disc names no contact, no row, or a negative length";
   if (dense_ && !pending_) {
     if (!finite(G())) return "G is not finite";
     for (int i = 0; i < n; ++i)

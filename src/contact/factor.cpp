@@ -12,7 +12,7 @@ TRIBO_CLONES void add_transposed_3x6(const double* y, const double* f, double* w
   for (int k = 0; k < 6; ++k) w[k] += y[3 * k] * f[0] + y[3 * k + 1] * f[1] + y[3 * k + 2] * f[2];
 }
 
-void add_product_3x6(const double* y, const double* w, double* c) {
+TRIBO_CLONES void add_product_3x6(const double* y, const double* w, double* c) {
   double a = c[0], b = c[1], n = c[2];
   for (int k = 0; k < 6; ++k) {
     a += y[3 * k] * w[k];

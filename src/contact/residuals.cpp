@@ -89,6 +89,33 @@ void judge_row(double f, double c, double lower, double upper, Residual& r) {
     r.complementarity = std::max(r.complementarity, down * std::abs(upper - f));
 }
 
+// (problem.4)
+void judge_disc(const FrictionDisc& disc, const double* f, const double* c, double normal, Residual& r) {
+  double ff = 0, cc = 0, power = 0;
+  for (int k = 0; k < disc.size; ++k) {
+    ff += f[k] * f[k];
+    cc += c[k] * c[k];
+    power += f[k] * c[k];
+  }
+  const double bound = disc.length * std::max(normal, 0.0);
+  r.primal = std::max(r.primal, std::sqrt(ff) - bound);
+  r.complementarity = std::max(r.complementarity, std::abs(power + bound * std::sqrt(cc)));
+}
+
+constexpr double pressing = 1e-8;  // of the largest force: what has less is merely listed
+
+// Of what has a force: open gaps of contacts that are merely listed, over dt^2, are no motion.
+double motion_scale(const ContactProblem& problem, const double* f, double least) {
+  const auto g = problem.g();
+  double largest = 0;
+  for (int i = 0; i < problem.nc(); ++i)
+    if (f[3 * i + 2] > least)
+      largest = std::max({largest, std::abs(g[3 * i]), std::abs(g[3 * i + 1]), std::abs(g[3 * i + 2])});
+  for (int j = 3 * problem.nc(); j < problem.size(); ++j)
+    if (std::abs(f[j]) > least) largest = std::max(largest, std::abs(g[j]));
+  return largest + 9.81;
+}
+
 }  // namespace
 
 double Residual::absolute() const { return std::max({primal, dual, complementarity}); }
@@ -100,14 +127,13 @@ double Residual::relative() const {
 Residual judge(const ContactProblem& problem, ContactModel model, const double* f, const double* c, int facets) {
   Residual r;
   const int n = problem.size();
-  double largest_f = 0, largest_g = 0, bad = 0;
+  double largest_f = 0, bad = 0;
   for (int i = 0; i < n; ++i) {
     largest_f = std::max(largest_f, std::abs(f[i]));
-    largest_g = std::max(largest_g, std::abs(problem.g()[i]));
     bad += 0 * (f[i] + c[i]);  // NaN where either is not finite
   }
   r.force_scale = std::max({largest_f, problem.weight, 1e-300});
-  r.motion_scale = largest_g + 9.81;
+  r.motion_scale = motion_scale(problem, f, pressing * r.force_scale);
   for (int i = 0; i < problem.nc(); ++i) {
     const Vec3 fi(f + 3 * i), ci(c + 3 * i);
     const double mu = problem.mu()[i];
@@ -126,8 +152,17 @@ Residual judge(const ContactProblem& problem, ContactModel model, const double* 
         break;
     }
   }
-  for (int j = 0; j < problem.nr(); ++j)
-    judge_row(f[3 * problem.nc() + j], c[3 * problem.nc() + j], problem.lower()[j], problem.upper()[j], r);
+  const double *rows_f = f + 3 * problem.nc(), *rows_c = c + 3 * problem.nc();
+  int j = 0;
+  auto judge_rows = [&](int end) {
+    for (; j < end; ++j) judge_row(rows_f[j], rows_c[j], problem.lower()[j], problem.upper()[j], r);
+  };
+  for (const FrictionDisc& disc : problem.discs) {
+    judge_rows(disc.row);
+    judge_disc(disc, rows_f + disc.row, rows_c + disc.row, f[3 * disc.contact + 2], r);
+    j = disc.row + disc.size;
+  }
+  judge_rows(problem.nr());
   if (std::isnan(bad)) r.primal = r.dual = r.complementarity = std::numeric_limits<double>::infinity();
   return r;
 }

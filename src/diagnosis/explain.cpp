@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "base/names.hpp"
 #include "diagnosis/model_faults.hpp"
@@ -58,7 +59,9 @@ struct Witness::Impl {
   int heavy = -1, light = -1;  ///< trees of the largest ratio
   int saturated_dof = -1;
   std::uint64_t saturated_steps = 0, slipping_steps = 0;
-  std::vector<ContactReport> before;  ///< contacts of the step before
+  int most_closed = 0;
+  std::set<std::pair<int, int>> touched;  ///< geometries that carried force
+  std::vector<ContactReport> before;      ///< contacts of the step before
   VecX last_torque;
   std::vector<std::uint64_t> flips;      ///< steps at which a torque changed its sign by much, by velocity coordinate
   std::vector<std::uint64_t> saturated;  ///< steps at its limit, likewise
@@ -232,9 +235,19 @@ struct Witness::Impl {
                       "move one of them away by that much, or drop the robot from above ('drop' of the scene file)"};
   }
 
+  // Do more contacts carry force than ever before, or shapes that did not touch yet? An eigenproblem costs more than a
+  // step, and (explain.2) grows with the contacts: only then it is worth another look.
+  bool new_contacts(const Simulation& simulation, const StepReport& report) {
+    bool fresh = report.closed > most_closed;
+    most_closed = std::max(most_closed, report.closed);
+    for (const ContactReport& c : simulation.contacts())
+      if (c.f.z() > 0) fresh |= touched.insert({c.geometry_a, c.geometry_b}).second;
+    return fresh;
+  }
+
   // (explain.2) at the first contacts that carry force.
   void see_stiffness(const Simulation& simulation, const StepReport& report) {
-    if (stiffness || !explicit_stepper() || report.closed == 0) return;
+    if (stiffness || !explicit_stepper() || report.closed == 0 || !new_contacts(simulation, report)) return;
     Dynamics dynamics(model);
     dynamics.compute(simulation.state().q, simulation.state().v);
     const MatX M = dynamics.mass_matrix();

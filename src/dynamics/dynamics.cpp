@@ -26,19 +26,16 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
   const std::size_t nb = model.bodies.size();
   X_WB_.resize(nb);
   r_.resize(nb);
-  V_.resize(nb);
-  A_.resize(nb);
-  F_.resize(nb);
   I_.resize(nb);
   subtree_.resize(nb);
   aligned_.resize(nb);
   origin_.resize(model.trees.size());
-  momentum_.resize(model.trees.size());
+  potential_.resize(model.trees.size());
+  motion_ = make_motion();
   S_.resize(at(model.nv));
   row_.resize(at(model.nv));
   depth_.resize(at(model.nv));
   chain_.resize(at(model.nv));
-  h_.setZero(model.nv);
   gravity_force_.setZero(model.nv);
   dis_.setOnes(model.nv);
   std::size_t entries = 0;
@@ -60,22 +57,58 @@ Dynamics::Dynamics(const Model& model) : model_(&model) {
   L_.assign(entries, 0.0);
 }
 
-void Dynamics::compute(const VecX& q, const VecX& v) { pass(q, v, &Dynamics::backward); }
+TreeMotion Dynamics::make_motion() const {
+  const std::size_t nb = model_->bodies.size(), nt = model_->trees.size();
+  TreeMotion m;
+  for (std::vector<Spatial>* x : {&m.V, &m.A, &m.F}) x->resize(nb);
+  m.momentum.resize(nt);
+  m.kinetic.resize(nt);
+  m.h.setZero(model_->nv);
+  return m;
+}
 
-void Dynamics::compute_motion(const VecX& q, const VecX& v) { pass(q, v, &Dynamics::backward_bias); }
+void Dynamics::compute(const VecX& q, const VecX& v) { pass(q, v, true); }
 
-void Dynamics::pass(const VecX& q, const VecX& v, Backward back) {
-  kinetic_ = potential_ = 0;
+void Dynamics::compute_motion(const VecX& q, const VecX& v) { pass(q, v, false); }
+
+void Dynamics::pass(const VecX& q, const VecX& v, bool mass_matrix) {
   const int nt = static_cast<int>(model_->trees.size());
   for (int t = 0; t < nt; ++t) {
     const Tree& tree = model_->trees[at(t)];
     if (tree.single) {
       single(t, q, v);
-    } else {
-      forward(tree, q, v);
-      (this->*back)(tree, v);
+      continue;
     }
+    forward(tree, q, v);
+    gather(tree, v, motion_);
+    if (mass_matrix) sum_masses(tree);
   }
+}
+
+void Dynamics::bias(int t, const VecX& v, TreeMotion& motion) const {
+  const Tree& tree = model_->trees[at(t)];
+  start_motion(t, motion);
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) move_body(model_->bodies[at(i)], i, v, motion);
+  gather(tree, v, motion);
+}
+
+void Dynamics::move(int t, const VecX& q, const VecX& v) {
+  if (model_->trees[at(t)].single)
+    single(t, q, v);
+  else
+    bias(t, v, motion_);
+}
+
+double Dynamics::kinetic() const {
+  double sum = 0;
+  for (double x : motion_.kinetic) sum += x;
+  return sum;
+}
+
+double Dynamics::potential() const {
+  double sum = 0;
+  for (double x : potential_) sum += x;
+  return sum;
 }
 
 // A free body with principal axes: M is constant, only the pose and the gyroscopic moment change.
@@ -91,21 +124,22 @@ void Dynamics::single(int t, const VecX& q, const VecX& v) {
   origin_[at(t)] = X.p;
   const Vec3 lin = v.segment<3>(body.iv), w = v.segment<3>(body.iv + 3);
   const Vec3 Iw = I.cwiseProduct(w);
-  V_[i] = {X.R * lin, X.R * w};
-  A_[i] = {-model_->gravity - V_[i].ang.cross(V_[i].lin), Vec3::Zero()};
+  const Spatial V{X.R * lin, X.R * w};
+  motion_.V[i] = V;
+  motion_.A[i] = {-model_->gravity - V.ang.cross(V.lin), Vec3::Zero()};
   const Vec3 weight = -m * (X.R.transpose() * model_->gravity);
   gravity_force_.segment<3>(body.iv) = weight;
-  h_.segment<3>(body.iv) = weight;
-  h_.segment<3>(body.iv + 3) = w.cross(Iw);
+  motion_.h.segment<3>(body.iv) = weight;
+  motion_.h.segment<3>(body.iv + 3) = w.cross(Iw);
   for (int k = 0; k < 3; ++k) {
     S_[at(body.iv + k)] = {X.R.col(k), Vec3::Zero()};
     S_[at(body.iv + 3 + k)] = {Vec3::Zero(), X.R.col(k)};
     row(body.iv + k)[k] = m;
     row(body.iv + 3 + k)[3 + k] = I[k];
   }
-  kinetic_ += 0.5 * (m * lin.squaredNorm() + w.dot(Iw));
-  potential_ -= m * model_->gravity.dot(X.p);
-  momentum_[at(t)] = {m * V_[i].lin, X.R * Iw};
+  motion_.kinetic[at(t)] = 0.5 * (m * lin.squaredNorm() + w.dot(Iw));
+  potential_[at(t)] = -m * model_->gravity.dot(X.p);
+  motion_.momentum[at(t)] = {m * V.lin, X.R * Iw};
 }
 
 // Pose of body i and the axes of its joint.
@@ -154,64 +188,95 @@ void Dynamics::place(const Body& body, int i, const VecX& q) {
   X_WB_[at(i)].p = O + r;
 }
 
+// Inertia about O in world axes.
+void Dynamics::weigh(const Body& body, int i) {
+  const Mat3& R = X_WB_[at(i)].R;
+  const double m = body.inertia.mass;
+  const Vec3 c = r_[at(i)] + R * body.inertia.com;
+  RigidInertia& I = I_[at(i)];
+  I.m = m;
+  I.mc = m * c;
+  I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
+  I.I.diagonal().array() += I.mc.dot(c);
+  potential_[at(body.tree)] -= model_->gravity.dot(m * origin_[at(body.tree)] + I.mc);
+}
+
 void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
   const Body& root = model_->bodies[at(tree.first_body)];
   origin_[at(root.tree)] = root.joint == JointKind::Free ? Vec3(root.X_PJ * Vec3(q.segment<3>(root.iq))) : root.X_PJ.p;
+  potential_[at(root.tree)] = 0;
+  start_motion(root.tree, motion_);
   for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
     const Body& body = model_->bodies[at(i)];
     place(body, i, q);
-    const int n = nv_of(body.joint);
-    Spatial Sv{S_[at(body.iv)].lin * v[body.iv], S_[at(body.iv)].ang * v[body.iv]};
-    for (int k = 1; k < n; ++k) {
-      Sv.lin += S_[at(body.iv + k)].lin * v[body.iv + k];
-      Sv.ang += S_[at(body.iv + k)].ang * v[body.iv + k];
-    }
-    Spatial& V = V_[at(i)];
-    Spatial& A = A_[at(i)];
-    V = Sv;                                // (dyn.1)
-    A = {-model_->gravity, Vec3::Zero()};  // (dyn.2)
-    if (body.parent >= 0) {
-      V.lin += V_[at(body.parent)].lin;
-      V.ang += V_[at(body.parent)].ang;
-      A = A_[at(body.parent)];
-    }
-    if (body.joint == JointKind::Free) {
-      A.lin -= V.ang.cross(V.lin);
-    } else {
-      const Spatial c = cross_motion(V, Sv);
-      A.lin += c.lin;
-      A.ang += c.ang;
-    }
-    // Inertia about O in world axes, and the force that the motion needs.
-    const Mat3& R = X_WB_[at(i)].R;
-    const double m = body.inertia.mass;
-    const Vec3 c = r_[at(i)] + R * body.inertia.com;
-    RigidInertia& I = I_[at(i)];
-    I.m = m;
-    I.mc = m * c;
-    I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
-    I.I.diagonal().array() += I.mc.dot(c);
-    subtree_[at(i)] = I;
-    const Spatial P = I * V;
-    kinetic_ += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
-    const Spatial IA = I * A;
-    F_[at(i)] = {IA.lin + V.ang.cross(P.lin), IA.ang + V.ang.cross(P.ang) + V.lin.cross(P.lin)};  // (dyn.3)
-    Spatial& total = momentum_[at(root.tree)];
-    if (i == tree.first_body) total = {};
-    total.lin += P.lin;
-    total.ang += P.ang;
+    weigh(body, i);
+    move_body(body, i, v, motion_);
   }
 }
 
-void Dynamics::backward(const Tree& tree, const VecX& v) {
+void Dynamics::start_motion(int t, TreeMotion& motion) const {
+  motion.momentum[at(t)] = {};
+  motion.kinetic[at(t)] = 0;
+}
+
+// Velocity of a body, and the force that its motion needs.
+void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const {
+  const int n = nv_of(body.joint);
+  Spatial Sv{S_[at(body.iv)].lin * v[body.iv], S_[at(body.iv)].ang * v[body.iv]};
+  for (int k = 1; k < n; ++k) {
+    Sv.lin += S_[at(body.iv + k)].lin * v[body.iv + k];
+    Sv.ang += S_[at(body.iv + k)].ang * v[body.iv + k];
+  }
+  Spatial& V = motion.V[at(i)];
+  Spatial& A = motion.A[at(i)];
+  V = Sv;                                // (dyn.1)
+  A = {-model_->gravity, Vec3::Zero()};  // (dyn.2)
+  if (body.parent >= 0) {
+    V.lin += motion.V[at(body.parent)].lin;
+    V.ang += motion.V[at(body.parent)].ang;
+    A = motion.A[at(body.parent)];
+  }
+  if (body.joint == JointKind::Free) {
+    A.lin -= V.ang.cross(V.lin);
+  } else {
+    const Spatial c = cross_motion(V, Sv);
+    A.lin += c.lin;
+    A.ang += c.ang;
+  }
+  const RigidInertia& I = I_[at(i)];
+  const Spatial P = I * V, IA = I * A;
+  motion.kinetic[at(body.tree)] += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
+  motion.F[at(i)] = {IA.lin + V.ang.cross(P.lin), IA.ang + V.ang.cross(P.ang) + V.lin.cross(P.lin)};  // (dyn.3)
+  Spatial& total = motion.momentum[at(body.tree)];
+  total.lin += P.lin;
+  total.ang += P.ang;
+}
+
+// h: the forces of the bodies, on their joints.
+void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
+    const Body& body = model_->bodies[at(i)];
+    const Spatial& F = motion.F[at(i)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      motion.h[k] = S_[at(k)].lin.dot(F.lin) + S_[at(k)].ang.dot(F.ang);
+      motion.kinetic[at(body.tree)] += 0.5 * model_->joints.armature[k] * v[k] * v[k];
+    }
+    if (body.parent < 0) continue;
+    motion.F[at(body.parent)].lin += F.lin;
+    motion.F[at(body.parent)].ang += F.ang;
+  }
+}
+
+// M and the weight on each joint.
+void Dynamics::sum_masses(const Tree& tree) {
+  const int first = tree.first_body, last = tree.first_body + tree.bodies - 1;
+  std::copy(I_.begin() + first, I_.begin() + last + 1, subtree_.begin() + first);
+  for (int i = last; i >= first; --i) {
     const Body& body = model_->bodies[at(i)];
     const RigidInertia& I = subtree_[at(i)];
     const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
-    const int n = nv_of(body.joint);
-    for (int k = body.iv; k < body.iv + n; ++k) {
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
       const Spatial& S = S_[at(k)];
-      h_[k] = S.lin.dot(F_[at(i)].lin) + S.ang.dot(F_[at(i)].ang);
       gravity_force_[k] = S.lin.dot(g_force) + S.ang.dot(g_moment);
       const Spatial IS = I * S;
       double* r = row(k);
@@ -221,76 +286,56 @@ void Dynamics::backward(const Tree& tree, const VecX& v) {
         const Spatial& Sj = S_[at(chain[b])];
         r[b] = Sj.lin.dot(IS.lin) + Sj.ang.dot(IS.ang);  // (dyn.4)
       }
-      const double armature = model_->joints.armature[k];
-      r[depth] += armature;
-      kinetic_ += 0.5 * armature * v[k] * v[k];
+      r[depth] += model_->joints.armature[k];
     }
-    if (body.parent >= 0) {
-      RigidInertia& Ip = subtree_[at(body.parent)];
-      Ip.m += I.m;
-      Ip.mc += I.mc;
-      Ip.I += I.I;
-      F_[at(body.parent)].lin += F_[at(i)].lin;
-      F_[at(body.parent)].ang += F_[at(i)].ang;
-    } else {
-      potential_ -= model_->gravity.dot(I.m * origin_[at(body.tree)] + I.mc);
-    }
-  }
-}
-
-// h alone.
-void Dynamics::backward_bias(const Tree& tree, const VecX& v) {
-  for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
-    const Body& body = model_->bodies[at(i)];
-    const Spatial& F = F_[at(i)];
-    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
-      h_[k] = S_[at(k)].lin.dot(F.lin) + S_[at(k)].ang.dot(F.ang);
-      kinetic_ += 0.5 * model_->joints.armature[k] * v[k] * v[k];
-    }
-    potential_ -= model_->gravity.dot(I_[at(i)].m * origin_[at(body.tree)] + I_[at(i)].mc);
     if (body.parent < 0) continue;
-    F_[at(body.parent)].lin += F.lin;
-    F_[at(body.parent)].ang += F.ang;
+    RigidInertia& Ip = subtree_[at(body.parent)];
+    Ip.m += I.m;
+    Ip.mc += I.mc;
+    Ip.I += I.I;
   }
 }
 
 void Dynamics::factor(const VecX& extra) {
-  for (const Tree& tree : model_->trees) {
-    if (tree.single) {
-      for (int k = tree.iv; k < tree.iv + 6; ++k) dis_[k] = 1.0 / std::sqrt(row(k)[depth_[at(k)]] + extra[k]);
-      continue;
+  for (int t = 0; t < static_cast<int>(model_->trees.size()); ++t) factor(t, extra);
+}
+
+void Dynamics::factor(int t, const VecX& extra) {
+  const Tree& tree = model_->trees[at(t)];
+  if (tree.single) {
+    for (int k = tree.iv; k < tree.iv + 6; ++k) dis_[k] = 1.0 / std::sqrt(row(k)[depth_[at(k)]] + extra[k]);
+    return;
+  }
+  const std::size_t first = row_[at(tree.iv)];
+  const int last = tree.iv + tree.nv - 1;
+  const std::size_t end = row_[at(last)] + at(depth_[at(last)]) + 1;
+  std::copy(M_.begin() + static_cast<std::ptrdiff_t>(first), M_.begin() + static_cast<std::ptrdiff_t>(end),
+            L_.begin() + static_cast<std::ptrdiff_t>(first));
+  for (int k = last; k >= tree.iv; --k) {  // (dyn.5)
+    double* rk = L_.data() + row_[at(k)];
+    const int d = depth_[at(k)];
+    const int* chain = chain_[at(k)];
+    rk[d] += extra[k];
+    const double inverse = 1.0 / rk[d];
+    for (int a = d - 1; a >= 0; --a) {
+      const double coef = rk[a] * inverse;
+      double* ri = L_.data() + row_[at(chain[a])];
+      for (int b = 0; b <= a; ++b) ri[b] -= coef * rk[b];
     }
-    const std::size_t first = row_[at(tree.iv)];
-    const int last = tree.iv + tree.nv - 1;
-    const std::size_t end = row_[at(last)] + at(depth_[at(last)]) + 1;
-    std::copy(M_.begin() + static_cast<std::ptrdiff_t>(first), M_.begin() + static_cast<std::ptrdiff_t>(end),
-              L_.begin() + static_cast<std::ptrdiff_t>(first));
-    for (int k = last; k >= tree.iv; --k) {  // (dyn.5)
-      double* rk = L_.data() + row_[at(k)];
-      const int d = depth_[at(k)];
-      const int* chain = chain_[at(k)];
-      rk[d] += extra[k];
-      const double inverse = 1.0 / rk[d];
-      for (int a = d - 1; a >= 0; --a) {
-        const double coef = rk[a] * inverse;
-        double* ri = L_.data() + row_[at(chain[a])];
-        for (int b = 0; b <= a; ++b) ri[b] -= coef * rk[b];
-      }
-      for (int a = 0; a < d; ++a) rk[a] *= inverse;
-      dis_[k] = std::sqrt(inverse);
-    }
+    for (int a = 0; a < d; ++a) rk[a] *= inverse;
+    dis_[k] = std::sqrt(inverse);
   }
 }
 
 Vec3 Dynamics::point_velocity(int body, const Vec3& p_W) const {
   if (body < 0) return Vec3::Zero();
-  const Spatial& V = V_[at(body)];
+  const Spatial& V = motion_.V[at(body)];
   return V.lin + V.ang.cross(p_W - origin_[at(model_->bodies[at(body)].tree)]);
 }
 
 Vec3 Dynamics::point_bias(int body, const Vec3& p_W) const {
   if (body < 0) return Vec3::Zero();
-  const Spatial &V = V_[at(body)], &A = A_[at(body)];
+  const Spatial &V = motion_.V[at(body)], &A = motion_.A[at(body)];
   const Vec3 r = p_W - origin_[at(model_->bodies[at(body)].tree)];
   return A.lin + model_->gravity + A.ang.cross(r) + V.ang.cross(V.lin + V.ang.cross(r));
 }
@@ -382,6 +427,14 @@ void Dynamics::multiply(int t, const double* x, double* y) const {
   }
 }
 
+Eigen::Matrix<double, 6, 6> Dynamics::base_inertia(int t) const {
+  const int first = model_->trees[at(t)].iv;
+  Eigen::Matrix<double, 6, 6> M;
+  for (int k = 0; k < 6; ++k)
+    for (int j = 0; j <= k; ++j) M(k, j) = M(j, k) = row(first + k)[j];
+  return M;
+}
+
 MatX Dynamics::mass_matrix() const {
   MatX M = MatX::Zero(model_->nv, model_->nv);
   for (int k = 0; k < model_->nv; ++k)
@@ -405,7 +458,7 @@ void Dynamics::add_torque(int body, const Vec3& torque_W, VecX& tau) const {
 }
 
 Vec3 Dynamics::angular_momentum(int tree) const {
-  const Spatial& P = momentum_[at(tree)];
+  const Spatial& P = motion_.momentum[at(tree)];
   return P.ang + origin_[at(tree)].cross(P.lin);
 }
 

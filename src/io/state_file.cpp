@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "files are written as 
 constexpr char magic[] = "TRIBOST1";
 constexpr std::uint32_t version = 4;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 2 * 8;  // the least that one takes
+constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 3 * 8;  // the least that one takes
 
 struct Writer {
   std::string bytes;
@@ -136,6 +136,7 @@ void write_memory(Writer& out, const Memory& memory) {
   for (const RowMemory& r : memory.rows) {
     out.add(r.id);
     out.add(r.f);
+    out.add(r.patience);
   }
   for (const AnchorMemory& a : memory.anchors) {
     for (const Vec3* x : {&a.anchor, &a.point}) out.add(x->data(), 3);
@@ -150,8 +151,10 @@ void write_memory(Writer& out, const Memory& memory) {
 void read_memory(Reader& in, const MemorySizes& n, Memory& memory) {
   for (std::uint64_t i = 0; i < n.contacts; ++i) memory.contacts.push_back(read_contact(in));
   for (std::uint64_t i = 0; i < n.rows; ++i) {
-    const auto id = in.get<std::uint64_t>();
-    memory.rows.push_back({id, read_number(in, "row")});
+    RowMemory& r = memory.rows.emplace_back();
+    r.id = in.get<std::uint64_t>();
+    r.f = read_number(in, "row");
+    r.patience = read_number(in, "row");
   }
   for (std::uint64_t i = 0; i < n.anchors; ++i) {
     AnchorMemory& a = memory.anchors.emplace_back();

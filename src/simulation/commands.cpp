@@ -87,8 +87,7 @@ std::vector<std::string> actuator_names(const Model& model) {
 }
 
 bool has_actuators(const Scene& scene) {
-  return std::any_of(scene.controllers.begin(), scene.controllers.end(),
-                     [](auto& c) { return c.name == "actuators"; });
+  return std::any_of(scene.controllers.begin(), scene.controllers.end(), [](auto& c) { return c.name == "actuators"; });
 }
 bool has_pd(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(), [](auto& c) { return c.pd.has_value(); });

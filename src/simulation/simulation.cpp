@@ -55,8 +55,9 @@ struct Simulation::Impl {
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<Push> pushes;
   Audit audit;
-  Actuation decided;          // of a controller with a period
-  std::size_t forgotten = 0;  // memories of contacts, of the state that was set last
+  double second_start = 0, second_work = 0, second_energy = 0;  // of the running second, for Audit::gained
+  Actuation decided;                                            // of a controller with a period
+  std::size_t forgotten = 0;                                    // memories of contacts, of the state that was set last
   bool started = false;
 
   // Numbers in the State that belong to a controller: its own, and between ticks the number of the period and what is
@@ -139,6 +140,7 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
+    a.unresolved += report.unresolved > 0;
     a.unsolved += report.unsolved > 0;
     a.gave_way += report.gave_way > 0;
     if (report.worst_target >= 0 && (a.worst_target < 0 || std::abs(report.target_miss) > a.target_miss)) {
@@ -147,16 +149,28 @@ struct Simulation::Impl {
     }
     if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
       a.status = report.status;
+      end_second();
       return;
     }
     EnergyLines& sum = a.energy;
     const EnergyLines& e = report.energy;
     add_step(sum, e);
+    second_energy = std::max(second_energy, e.kinetic + e.elastic);
+    if (state.t - second_start >= 1 - 1e-9) end_second();
     for (double x : {e.kinetic, e.potential, e.elastic, sum.actuators, sum.damping, sum.contacts, sum.constraints,
                      sum.external, sum.recovery, sum.integrator})
       a.energy_scale = std::max(a.energy_scale, std::abs(x));
     const double open = sum.kinetic + sum.potential + sum.elastic - a.energy_start - sum.work();
     a.ledger_error = a.energy_scale > 0 ? std::abs(open) / a.energy_scale : 0;
+  }
+
+  // What the scheme added since the second began.
+  void end_second() {
+    const double added = audit.energy.integrator - second_work;
+    if (second_energy > 0) audit.gained = std::max(audit.gained, added / second_energy);
+    second_start = state.t;
+    second_work = audit.energy.integrator;
+    second_energy = audit.energy.kinetic + audit.energy.elastic;
   }
 
   // The ledger counts from the state in which stepping begins.
@@ -169,6 +183,9 @@ struct Simulation::Impl {
     audit.energy.elastic = stepper->elastic(state, work);
     audit.energy_start = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
     audit.energy_scale = std::max({audit.energy.kinetic, std::abs(audit.energy.potential), audit.energy.elastic});
+    second_start = state.t;
+    second_work = 0;
+    second_energy = audit.energy.kinetic + audit.energy.elastic;
     started = true;
   }
 };
@@ -215,8 +232,7 @@ double Simulation::dt() const { return impl_->dt; }
 void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;
   if (state.model != m.hash())
-    throw InvalidInput("the state belongs to the model " + hex(state.model) + ", not to this one (" + hex(m.hash()) +
-                       ")");
+    throw InvalidInput("the state belongs to another model, " + hex(state.model) + "; this one is " + hex(m.hash()));
   require_size("q", state.q.size(), m.nq);
   require_size("v", state.v.size(), m.nv);
   const std::size_t remembered = state.control.size(), expected = impl_->state.control.size();

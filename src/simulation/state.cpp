@@ -83,7 +83,7 @@ std::uint64_t hash(const State& state) {
   if (!m.empty()) hash.add(static_cast<int>(m.family)).add(m.contacts.size()).add(m.rows.size());
   for (const ContactMemory& c : m.contacts)
     hash.add(c.id).add(c.f).add(c.t1).add(static_cast<int>(c.mode)).add(static_cast<int>(c.touched));
-  for (const RowMemory& r : m.rows) hash.add(r.id).add(r.f);
+  for (const RowMemory& r : m.rows) hash.add(r.id).add(r.f).add(r.patience);
   for (const AnchorMemory& a : m.anchors) hash.add(a.anchor).add(a.point).add(a.rest);
   for (const ReferenceMemory& r : m.references) hash.add(r.reference).add(r.point).add(r.last).add(r.last_gap);
   for (double x : state.control) hash.add(x);

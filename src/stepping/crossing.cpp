@@ -74,6 +74,7 @@ bool Crossing::solve(double h) {
   h_ = h;
   outcome_.status = StepStatus::Ok;
   outcome_.held = 1;
+  outcome_.unresolved = 0;
   outcome_.island_count = 0;
   outcome_.islands.clear();
   outcome_.recovery.clear();
@@ -99,7 +100,10 @@ bool Crossing::commit() {
   std::swap(state.memory, outcome_.memory);
   outcome_.memory.reserve(state.memory);  // whichever comes back has room
   state.t += h_;
-  work_->moved();
+  if (Dynamics* end = scheme_.end_dynamics())
+    work_->moved(*end);
+  else
+    work_->moved();
   begun_ = false;
   if (looks_) begin();
   return true;
@@ -149,6 +153,7 @@ void Crossing::close() {
   report.made += made_;
   report.broken += broken_;
   report.slipped += slipped_;
+  report.unresolved += outcome_.unresolved;
   report.laws.add(laws_);
   merge();
   ++report.substeps;

@@ -32,6 +32,11 @@ struct Workspace {
   }
   /// The state is another now.
   void moved() { poses_ = mass_ = false; }
+  /// The state is another now, and these are its dynamics, with M.
+  void moved(Dynamics& there) {
+    std::swap(dynamics, there);
+    poses_ = mass_ = true;
+  }
   /// Do poses stand for the present state?
   bool stands() const { return poses_; }
 

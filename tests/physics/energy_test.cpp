@@ -33,7 +33,7 @@ Simulation double_pendulum(double dt, SmoothScheme smooth = SmoothScheme::Euler)
 
 }  // namespace
 
-TEST_CASE("double pendulum: the ledger closes and the integrator's line is O(dt)") {
+TEST_CASE("double pendulum: the ledger closes and the integrator's line is O(dt^2)") {
   double line[2];
   for (int i = 0; i < 2; ++i) {
     auto s = double_pendulum(i == 0 ? 2e-3 : 1e-3);
@@ -41,7 +41,7 @@ TEST_CASE("double pendulum: the ledger closes and the integrator's line is O(dt)
     CHECK(s.audit().ledger_error < 1e-9);
     line[i] = s.audit().energy.integrator;
   }
-  CHECK(line[0] / line[1] == doctest::Approx(2).epsilon(0.1));
+  CHECK(line[0] / line[1] == doctest::Approx(4).epsilon(0.1));
 }
 
 TEST_CASE("double pendulum by the midpoint rule: energy to 1e-4 over 10 s, of second order, and the ledger closes") {
@@ -59,14 +59,6 @@ TEST_CASE("double pendulum by the midpoint rule: energy to 1e-4 over 10 s, of se
   }
   CHECK(drift[1] < 1e-4);
   CHECK(drift[0] > 3 * drift[1]);
-}
-
-TEST_CASE("the midpoint rule refuses a floating body by its name") {
-  StepperOptions options;
-  options.own.as<RigidOptions>().smooth = SmoothScheme::Midpoint;
-  World world;
-  world.sphere(0.1, 1, Vec3(0, 0, 1));
-  CHECK_THROWS_WITH_AS(world.simulate(1e-3, options), doctest::Contains("body 'object0' floats"), InvalidInput);
 }
 
 TEST_CASE("a tumbling, landing, sliding box: the ledger closes, contacts only take energy") {

@@ -141,7 +141,7 @@ def test_state_of_another_family_forgets_its_contacts_with_a_warning(tmp_path):
     other.run(0.05)
     # 1 kg that sinks at most a tenth of a millimetre into the springs: 9.81 * 1e-4 J.
     assert other.audit.energy.kinetic < 1e-3 and other.audit.forgotten == 4
-    assert "forgotten at the start" in str(other.audit)
+    assert "dropped at the start" in str(other.audit)
     assert other.t == pytest.approx(0.15) and (batch.q[1] == other.q).all()
     assert other.state.family == "compliant"
 

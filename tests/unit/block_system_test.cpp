@@ -85,7 +85,7 @@ std::vector<double> draw_blocks(const ContactProblem& problem, Random& random, i
       A += 10 * x * x.transpose();
     }
     A += turn * skew(Vec3(draw(random), draw(random), draw(random)));
-    Eigen::Map<Mat3>(block) = A;
+    Mat3::Map(block) = A;
   }
   return D;
 }
@@ -201,9 +201,9 @@ TEST_CASE("block system: a singular matrix is refused") {
   ContactProblem problem;
   do fill(graph, random, false, problem);
   while (problem.factor.y.size() != 9);  // until the contact touches all three coordinates
-  Eigen::Map<Mat3>(problem.factor.y.data()).setIdentity();
+  Mat3::Map(problem.factor.y.data()).setIdentity();
   std::vector<double> D(9, 0.0);
-  Eigen::Map<Mat3>(D.data()) = -Mat3::Identity();  // I + Y^T D Y = 0
+  Mat3::Map(D.data()) = -Mat3::Identity();  // I + Y^T D Y = 0
   BlockSystem system;
   system.analyse(problem);
   CHECK_FALSE(system.factor(problem, D.data()));

@@ -47,6 +47,7 @@ TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") 
                                            query.b.w.norm() * query.b.solid->radius));
         Touches touches;
         touch(query, touches);
+        look_ahead(query, touches);
         expected += static_cast<std::size_t>(touches.count);
       }
     CHECK(found.size() == expected);

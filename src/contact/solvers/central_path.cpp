@@ -5,7 +5,7 @@
 // before it falls to zero. So kappa is an unknown as well. With x the point of the path, s = log kappa and
 // x' = dx/ds, a step from (x, s) of length h along t = (x', 1)/|(x', 1)| is, with Newton's direction n at fixed kappa,
 //   x+ = x + h t_x,  s+ = s + h t_s,   then   dx = n + ds x',   t . (dx, ds) = h - t . (x+ - x, s+ - s)       (path.1)
-// until |products - kappa| <= 0.01 kappa. Lengths are relative: f over f_N, psi over itself. A point that leaves the
+// until |products - kappa| <= 0.01 kappa. Lengths are relative: f over f_N, torques over their bound, psi over itself. A point that leaves the
 // cones, or does not come back to the path in six steps, is given up for half the h; h doubles where two steps were
 // enough. About a hundred steps a problem, where predictor and corrector take ten.
 #include <cmath>
@@ -29,12 +29,12 @@ double InteriorPoint::eccentricity(const ContactProblem& problem, double kappa) 
   const int nc = problem.nc();
   double worst = 0;
   for (int i = 0; i < nc; ++i) {
-    const double *f = x_.f.data() + 3 * i, *c = x_.c.data() + 3 * i;
-    const double mu = problem.mu()[i], psi = x_.psi[i], a0 = mu * f[2];
-    worst = std::max(worst, std::abs(f[2] * c[2] - kappa));
-    if (mu == 0) continue;
-    worst = std::max({worst, std::abs(a0 * psi + f[0] * c[0] + f[1] * c[1] - kappa), std::abs(a0 * c[0] + psi * f[0]),
-                      std::abs(a0 * c[1] + psi * f[1])});
+    worst = std::max(worst, std::abs(x_.f[3 * i + 2] * x_.c[3 * i + 2] - kappa));
+  }
+  for (int k = 0; k < cones(); ++k) {
+    const ConePoint x = view(x_, k);
+    worst = std::max({worst, std::abs(x.product() - kappa), std::abs(x.a0 * x.c[0] + x.psi * x.a[0]),
+                      std::abs(x.a0 * x.c[1] + x.psi * x.a[1])});
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const double f = x_.f[3 * nc + j];
@@ -51,7 +51,7 @@ bool InteriorPoint::centre(const ContactProblem& problem, double kappa) {
     if (!factor(problem)) return false;
     direction(problem, kappa, false);
     const double longest = longest_step(problem);
-    move(problem, longest < 1 ? 0.9 * longest : 1);
+    move(longest < 1 ? 0.9 * longest : 1);
     if (longest >= 1 && eccentricity(problem, kappa) <= off_path) return true;
   }
   return false;
@@ -79,14 +79,17 @@ double InteriorPoint::along(const Point& a, const Point& b) const {
 
 void InteriorPoint::measure(const ContactProblem& problem) {
   const int n = problem.size(), nc = problem.nc();
-  metric_.resize(n + nc);
-  for (int i = 0; i < nc; ++i) {
-    metric_.map().segment<3>(3 * i).setConstant(1 / (x_.f[3 * i + 2] * x_.f[3 * i + 2]));
-    metric_[n + i] = problem.mu()[i] > 0 ? 1 / (x_.psi[i] * x_.psi[i]) : 0;
-  }
+  metric_.resize(n + cones());
+  for (int i = 0; i < nc; ++i) metric_.map().segment<3>(3 * i).setConstant(1 / (x_.f[3 * i + 2] * x_.f[3 * i + 2]));
   for (int j = 0; j < problem.nr(); ++j) {
     const double room = std::min({1.0, x_.f[3 * nc + j] - lower_[j], upper_[j] - x_.f[3 * nc + j]});
     metric_[3 * nc + j] = 1 / (room * room);
+  }
+  for (int k = 0; k < cones(); ++k) {
+    const Cone& cone = cones_[at(k)];
+    const double a0 = cone.mu * x_.f[cone.normal];
+    metric_[n + k] = 1 / (x_.psi[k] * x_.psi[k]);
+    if (cone.disc >= 0) metric_.map().segment(cone.first, cone.size).setConstant(1 / (a0 * a0));
   }
 }
 
@@ -97,7 +100,7 @@ bool InteriorPoint::advance(const ContactProblem& problem, double h, double slop
   d_.scale(h);
   for (corrections_ = 0; corrections_ <= most_corrections; ++corrections_) {
     if (longest_step(problem) < 1) return false;
-    move(problem, 1);
+    move(1);
     const double kappa = std::exp(s + change);
     if (eccentricity(problem, kappa) <= off_path) {
       s += change;

@@ -53,6 +53,9 @@ bool Infeasibility::certify(const ContactProblem& problem) {
   const int n = problem.size();
   softened_ = problem;
   softened_.mu().setZero();
+  softened_.discs.clear();  // frictionless
+  for (const FrictionDisc& d : problem.discs)
+    for (int k = 0; k < d.size; ++k) softened_.lower()[d.row + k] = softened_.upper()[d.row + k] = 0;
   for (int j = 0; j < problem.nr(); ++j) {  // a bounded force cannot hold for ever: such rows give way
     if (std::isfinite(problem.lower()[j])) softened_.lower()[j] = 0;
     if (std::isfinite(problem.upper()[j])) softened_.upper()[j] = 0;

@@ -4,10 +4,12 @@
 //   (G + R) f + g - c = 0                                                               (ip.1)
 //   f_N c_N = kappa                                                                     (ip.2)
 //   (mu f_N, f_T) o (psi, c_T) = (kappa, 0, 0),   o the product of the second-order cone (ip.3)
+//   a friction disc:  (r f_N, f_D) o (psi, c_D) = (kappa, 0, 0), its rows having c of their own
 //   rows:  c = z_l - z_u,  z_l (f - lower) = kappa,  z_u (upper - f) = kappa            (ip.4)
 // At kappa = 0 psi is the slip speed and (ip.3) is maximal dissipation. Newton's direction with psi and c eliminated:
 //   (G + R + W) df = rhs,   W block-diagonal; solved as df + D G df = D rhs, D = (R + W)^-1, by BlockSystem   (ip.5)
-// Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration.
+// Mehrotra's predictor and corrector, fraction to the boundary 0.995, one factorisation an iteration
+// (interior_step.cpp).
 // The problem is scaled block by block so that G has a unit diagonal (mass ratios leave it), then by |g|.
 // First from the guess (ip.6), with a kappa that fits its residual; where that stalls, from the middle of the cones;
 // where that stalls too, along the central path (central_path.cpp).
@@ -16,7 +18,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "contact/solvers/solvers.hpp"
 
@@ -27,44 +28,6 @@ constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
-
-// Largest alpha in [0, 1] with u + alpha du >= 0.
-double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
-
-// Largest alpha in [0, 1] with |a + alpha da| <= a0 + alpha da0, from a strictly inside.
-double step_cone(double a0, double ax, double ay, double d0, double dx, double dy) {
-  const double A = d0 * d0 - dx * dx - dy * dy;
-  const double B = a0 * d0 - ax * dx - ay * dy;
-  const double C = std::max(a0 * a0 - ax * ax - ay * ay, 0.0);
-  double alpha = step_line(a0, d0);
-  // Smallest positive root of A s^2 + 2 B s + C.
-  const double disc = B * B - A * C;
-  if (disc >= 0) {
-    const double root = std::sqrt(disc);
-    const double q = -(B + (B >= 0 ? root : -root));
-    for (double s : {A != 0 ? q / A : inf, q != 0 ? C / q : inf})
-      if (s > 0 && s < alpha) alpha = s;
-  }
-  return alpha;
-}
-
-// Near the boundary of a disc a step along a straight line leaves it by its curvature, however short: such a step turns
-// a with the disc and changes the slack a0 - |a| by its first order                                          (ip.7)
-bool turns(double a0, double ax, double ay, double dx, double dy) {
-  const double length = std::sqrt(ax * ax + ay * ay);
-  return a0 - length < 0.1 * a0 && dx * dx + dy * dy < 0.25 * length * length;
-}
-
-// The slack and its rate.
-std::pair<double, double> slack(double a0, double ax, double ay, double d0, double dx, double dy) {
-  const double length = std::sqrt(ax * ax + ay * ay);
-  return {a0 - length, d0 - (ax * dx + ay * dy) / length};
-}
-
-double step_turning(double a0, double ax, double ay, double d0, double dx, double dy) {
-  const auto [room, rate] = slack(a0, ax, ay, d0, dx, dy);
-  return std::min(step_line(a0, d0), step_line(room, rate));
-}
 
 }  // namespace
 
@@ -89,12 +52,18 @@ void InteriorPoint::scale(const ContactProblem& problem) {
     const double trace = d_scale_[3 * i] + d_scale_[3 * i + 1] + d_scale_[3 * i + 2];
     for (int k = 0; k < 3; ++k) d_scale_[3 * i + k] = trace > 0 ? 1.0 / std::sqrt(trace / 3) : 1.0;
   }
+  for (const FrictionDisc& d : problem.discs)
+    if (d.size == 2) {
+      double* s = d_scale_.data() + 3 * nc + d.row;
+      s[0] = s[1] = 0.5 * (s[0] + s[1]);
+    }
   for (int i = 3 * nc; i < n; ++i) d_scale_[i] = d_scale_[i] > 0 ? 1.0 / std::sqrt(d_scale_[i]) : 1.0;
   const auto D = d_scale_.map();
   work_.setZero(n);
   c_true_.resize(n);
   for (int j = 0; j < problem.nr(); ++j)
     if (problem.lower()[j] == problem.upper()[j]) work_[3 * nc + j] = problem.lower()[j];
+  for (const FrictionDisc& d : problem.discs) work_.map().segment(3 * nc + d.row, d.size).setZero();
   problem.velocity(work_.data(), c_true_.data());  // g, and what the known forces add to it
   beta_ = 1e-300;
   for (int i = 0; i < n; ++i) beta_ = std::max(beta_, std::abs(D[i] * c_true_[i]));
@@ -110,7 +79,25 @@ void InteriorPoint::scale(const ContactProblem& problem) {
     lower_[j] = problem.lower()[j] / (D[3 * nc + j] * beta_);
     upper_[j] = problem.upper()[j] / (D[3 * nc + j] * beta_);
   }
+  list_cones(problem);
   fix_rows(problem.nr());
+}
+
+// Discs that a normal force bounds. Their rows have no other bounds.
+void InteriorPoint::list_cones(const ContactProblem& problem) {
+  const int nc = problem.nc();
+  cones_.clear();
+  for (int i = 0; i < nc; ++i)
+    if (problem.mu()[i] > 0) cones_.push_back({3 * i, 2, 3 * i + 2, -1, problem.mu()[i]});
+  for (int k = 0; k < static_cast<int>(problem.discs.size()); ++k) {
+    const FrictionDisc& d = problem.discs[at(k)];
+    const int first = 3 * nc + d.row, normal = 3 * d.contact + 2;
+    cones_.push_back({first, d.size, normal, k, d.length * d_scale_[normal] / d_scale_[first]});
+    for (int r = 0; r < d.size; ++r) {
+      lower_[d.row + r] = -inf;
+      upper_[d.row + r] = inf;
+    }
+  }
 }
 
 // Rows without room lose their bounds here, and D is 0 for them in factor(): their force never moves.
@@ -137,10 +124,8 @@ void InteriorPoint::multiply(const ContactProblem& problem, const double* x, dou
 // From nothing: the middle of each cone.
 void InteriorPoint::start_cold(const ContactProblem& problem) {
   const int nc = problem.nc();
-  for (int i = 0; i < nc; ++i) {
-    x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
-    x_.psi[i] = std::max(1.0, problem.mu()[i]);
-  }
+  for (int i = 0; i < nc; ++i) x_.f[3 * i + 2] = x_.c[3 * i + 2] = 1;
+  for (int k = 0; k < cones(); ++k) x_.psi[k] = std::max(1.0, cones_[at(k)].mu);
   for (int j = 0; j < problem.nr(); ++j) {
     double& f = x_.f[3 * nc + j];
     const double l = lower_[j], u = upper_[j];
@@ -172,22 +157,9 @@ void InteriorPoint::start_warm(const ContactProblem& problem, const double* gues
     const double u = f[2] - c[2], root = std::sqrt(u * u + 4 * kappa);
     f[2] = u >= 0 ? 0.5 * (u + root) : 2 * kappa / (root - u);
     c[2] = kappa / f[2];
-    const double a0 = problem.mu()[i] * f[2], ux = f[0] - c[0], uy = f[1] - c[1], length = std::sqrt(ux * ux + uy * uy);
-    f[0] = f[1] = c[0] = c[1] = 0;
-    if (a0 == 0) continue;
-    double low = 0, high = std::min(a0, length);  // t + kappa t / (a0^2 - t^2) = length
-    for (int k = 0; k < 30; ++k) {
-      const double t = 0.5 * (low + high);
-      (t + kappa * t / ((a0 - t) * (a0 + t)) < length ? low : high) = t;
-    }
-    const double inverse = kappa / ((a0 - low) * (a0 + low));
-    x_.psi[i] = inverse * a0;
-    if (!(length > 0)) continue;
-    f[0] = low * ux / length;
-    f[1] = low * uy / length;
-    c[0] = -inverse * f[0];
-    c[1] = -inverse * f[1];
+    if (problem.mu()[i] == 0) f[0] = f[1] = c[0] = c[1] = 0;
   }
+  for (int k = 0; k < cones(); ++k) start_cone(cones_[at(k)], kappa, x_.psi[k]);
   for (int j = 0; j < problem.nr(); ++j) {
     double& f = x_.f[3 * nc + j];
     const double l = lower_[j], u = upper_[j], inset = std::min(std::sqrt(kappa), 0.25 * (u - l));
@@ -197,208 +169,35 @@ void InteriorPoint::start_warm(const ContactProblem& problem, const double* gues
   }
 }
 
+// The disc's part of (ip.6), its normal force being set.
+void InteriorPoint::start_cone(const Cone& cone, double kappa, double& psi) {
+  double *f = x_.f.data() + cone.first, *c = x_.c.data() + cone.first;
+  const double a0 = cone.mu * x_.f[cone.normal], ux = f[0] - c[0], uy = cone.size == 2 ? f[1] - c[1] : 0;
+  const double length = std::sqrt(ux * ux + uy * uy);
+  double low = 0, high = std::min(a0, length);  // t + kappa t / (a0^2 - t^2) = length
+  for (int k = 0; k < 30; ++k) {
+    const double t = 0.5 * (low + high);
+    (t + kappa * t / ((a0 - t) * (a0 + t)) < length ? low : high) = t;
+  }
+  const double inverse = kappa / ((a0 - low) * (a0 + low)), share = length > 0 ? low / length : 0;
+  psi = inverse * a0;
+  for (int k = 0; k < cone.size; ++k) {
+    f[k] = share * (k == 0 ? ux : uy);
+    c[k] = -inverse * f[k];
+  }
+}
+
 void InteriorPoint::start(const ContactProblem& problem) {
-  const int n = problem.size(), nc = problem.nc(), nr = problem.nr();
+  const int n = problem.size(), nr = problem.nr();
   for (Point* p : {&x_, &d_, &affine_}) {
     p->f.setZero(n);
     p->c.setZero(n);
-    p->psi.setZero(nc);
+    p->psi.setZero(cones());
     p->z_lower.setZero(nr);
     p->z_upper.setZero(nr);
   }
   r_.resize(n);
   rho_.resize(n);
-}
-
-// Mean of all products that shall become kappa.
-double InteriorPoint::complementarity(const ContactProblem& problem) const {
-  double sum = 0;
-  int count = 0;
-  const int nc = problem.nc();
-  for (int i = 0; i < nc; ++i) {
-    const double* f = x_.f.data() + 3 * i;
-    const double* c = x_.c.data() + 3 * i;
-    const double mu = problem.mu()[i];
-    sum += f[2] * c[2];
-    ++count;
-    if (mu > 0) {
-      sum += mu * f[2] * x_.psi[i] + f[0] * c[0] + f[1] * c[1];
-      ++count;
-    }
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    const double f = x_.f[3 * nc + j];
-    if (std::isfinite(lower_[j])) sum += x_.z_lower[j] * (f - lower_[j]), ++count;
-    if (std::isfinite(upper_[j])) sum += x_.z_upper[j] * (upper_[j] - f), ++count;
-  }
-  return count ? sum / count : 0;
-}
-
-void InteriorPoint::residual(const ContactProblem& problem) {
-  const int n = problem.size();
-  multiply(problem, x_.f.data(), r_.data());
-  for (int i = 0; i < n; ++i) r_[i] += g_[i];
-  for (int i = 0; i < 3 * problem.nc(); ++i) r_[i] -= x_.c[i];
-  for (int j = 0; j < problem.nr(); ++j) r_[3 * problem.nc() + j] -= x_.z_lower[j] - x_.z_upper[j];
-}
-
-// D = (R + W)^-1 of (ip.5), and the factor. A floor keeps D finite where a contact sticks and is rigid.
-bool InteriorPoint::factor(const ContactProblem& problem) {
-  constexpr double floor = 1e-14;
-  const int nc = problem.nc();
-  D_.setZero(9 * nc + problem.nr());
-  for (int i = 0; i < nc; ++i) {
-    const int o = 3 * i;
-    const double mu = problem.mu()[i], square = d_scale_[o] * d_scale_[o];
-    const double* f = x_.f.data() + o;
-    const double* c = x_.c.data() + o;
-    Eigen::Map<Mat3> D(D_.data() + 9 * i);
-    Mat3 W = Mat3::Zero();
-    W(2, 2) = c[2] / f[2] + R_[o + 2] + floor;
-    if (mu == 0) {
-      D(2, 2) = square / W(2, 2);
-      continue;
-    }
-    // P dc_T + Q df_T + q df_N = rho with P = a0 - a a^T/a0, Q = psi - a c^T/a0, q = mu (c - a psi/a0); W_T = P^-1 (Q,
-    // q).
-    const double a0 = mu * f[2], psi = x_.psi[i];
-    const Eigen::Vector2d a(f[0], f[1]), ct(c[0], c[1]);
-    const double det = a0 * a0 - a.squaredNorm();
-    Eigen::Matrix2d Pi;
-    Pi << a0 * a0 - a.y() * a.y(), a.x() * a.y(), a.x() * a.y(), a0 * a0 - a.x() * a.x();
-    Pi /= a0 * det;
-    W.topLeftCorner<2, 2>() = Pi * (psi * Eigen::Matrix2d::Identity() - a * ct.transpose() / a0);
-    W.topRightCorner<2, 1>() = mu * (Pi * (ct - a * psi / a0));
-    W(0, 0) += R_[o] + floor;
-    W(1, 1) += R_[o + 1] + floor;
-    D = square * W.inverse();
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    if (fixed(j)) continue;
-    const int o = 3 * nc + j;
-    double W = R_[o] + floor;
-    if (std::isfinite(lower_[j])) W += x_.z_lower[j] / (x_.f[o] - lower_[j]);
-    if (std::isfinite(upper_[j])) W += x_.z_upper[j] / (upper_[j] - x_.f[o]);
-    D_[9 * nc + j] = d_scale_[o] * d_scale_[o] / W;
-  }
-  return system_.factor(problem, D_.data());
-}
-
-// Newton's direction towards products = target; the corrector takes the second order of the affine direction along.
-void InteriorPoint::direction(const ContactProblem& problem, double target, bool corrector) {
-  const int n = problem.size(), nc = problem.nc();
-  const double on = corrector ? 1.0 : 0.0;
-  for (int i = 0; i < nc; ++i) {
-    const int o = 3 * i;
-    const double mu = problem.mu()[i];
-    const double *f = x_.f.data() + o, *c = x_.c.data() + o;
-    const double *df = affine_.f.data() + o, *dc = affine_.c.data() + o;
-    rho_[o + 2] = (target - f[2] * c[2] - on * df[2] * dc[2]) / f[2];
-    rho_[o] = rho_[o + 1] = 0;
-    if (mu == 0) continue;
-    const double a0 = mu * f[2], psi = x_.psi[i], da0 = mu * df[2], dpsi = affine_.psi[i];
-    const double p0 =
-        target - (a0 * psi + f[0] * c[0] + f[1] * c[1]) - on * (da0 * dpsi + df[0] * dc[0] + df[1] * dc[1]);
-    double p[2];
-    for (int k = 0; k < 2; ++k) p[k] = -(a0 * c[k] + psi * f[k]) - on * (da0 * dc[k] + dpsi * df[k]) - f[k] * p0 / a0;
-    const double det = a0 * a0 - f[0] * f[0] - f[1] * f[1];
-    rho_[o] = ((a0 * a0 - f[1] * f[1]) * p[0] + f[0] * f[1] * p[1]) / (a0 * det);
-    rho_[o + 1] = (f[0] * f[1] * p[0] + (a0 * a0 - f[0] * f[0]) * p[1]) / (a0 * det);
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    const int o = 3 * nc + j;
-    rho_[o] = 0;
-    const double df = affine_.f[o];
-    if (std::isfinite(lower_[j])) {
-      const double s = x_.f[o] - lower_[j];
-      rho_[o] += (target - x_.z_lower[j] * s - on * df * affine_.z_lower[j]) / s;
-    }
-    if (std::isfinite(upper_[j])) {
-      const double s = upper_[j] - x_.f[o];
-      rho_[o] -= (target - x_.z_upper[j] * s + on * df * affine_.z_upper[j]) / s;
-    }
-  }
-  // e = D rhs in the units of the problem, where rhs / d is the unscaled right-hand side.
-  for (int i = 0; i < nc; ++i) {
-    const Eigen::Map<const Mat3> D(D_.data() + 9 * i);
-    d_.f.map().segment<3>(3 * i) = D * (rho_.map() - r_.map()).segment<3>(3 * i) / d_scale_[3 * i];
-  }
-  for (int i = 3 * nc; i < n; ++i) d_.f[i] = D_[6 * nc + i] * (rho_[i] - r_[i]) / d_scale_[i];
-  system_.solve(problem, D_.data(), d_.f.data());
-  for (int i = 0; i < n; ++i) d_.f[i] /= d_scale_[i];
-  multiply(problem, d_.f.data(), d_.c.data());
-  for (int i = 0; i < n; ++i) d_.c[i] += r_[i];
-  for (int i = 0; i < nc; ++i) {
-    const int o = 3 * i;
-    const double mu = problem.mu()[i];
-    if (mu == 0) continue;
-    const double *f = x_.f.data() + o, *c = x_.c.data() + o;
-    const double *df = affine_.f.data() + o, *dc = affine_.c.data() + o;
-    const double a0 = mu * f[2];
-    const double p0 = target - (a0 * x_.psi[i] + f[0] * c[0] + f[1] * c[1]) -
-                      on * (mu * df[2] * affine_.psi[i] + df[0] * dc[0] + df[1] * dc[1]);
-    d_.psi[i] = (p0 - f[0] * d_.c[o] - f[1] * d_.c[o + 1] - x_.psi[i] * mu * d_.f[o + 2] - c[0] * d_.f[o] -
-                 c[1] * d_.f[o + 1]) /
-                a0;
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    const int o = 3 * nc + j;
-    const double df = affine_.f[o];
-    if (std::isfinite(lower_[j])) {
-      const double s = x_.f[o] - lower_[j];
-      d_.z_lower[j] = (target - x_.z_lower[j] * s - on * df * affine_.z_lower[j] - x_.z_lower[j] * d_.f[o]) / s;
-    }
-    if (std::isfinite(upper_[j])) {
-      const double s = upper_[j] - x_.f[o];
-      d_.z_upper[j] = (target - x_.z_upper[j] * s + on * df * affine_.z_upper[j] + x_.z_upper[j] * d_.f[o]) / s;
-    }
-  }
-}
-
-double InteriorPoint::longest_step(const ContactProblem& problem) const {
-  double alpha = 1;
-  const int nc = problem.nc();
-  for (int i = 0; i < nc; ++i) {
-    const int o = 3 * i;
-    const double mu = problem.mu()[i];
-    const double *f = x_.f.data() + o, *c = x_.c.data() + o, *df = d_.f.data() + o, *dc = d_.c.data() + o;
-    alpha = std::min({alpha, step_line(f[2], df[2]), step_line(c[2], dc[2])});
-    if (mu == 0) continue;
-    const bool turn_f = turning_ && turns(mu * f[2], f[0], f[1], df[0], df[1]);
-    const bool turn_c = turning_ && turns(x_.psi[i], c[0], c[1], dc[0], dc[1]);
-    alpha = std::min(alpha, (turn_f ? step_turning : step_cone)(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]));
-    alpha = std::min(alpha, (turn_c ? step_turning : step_cone)(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]));
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    const int o = 3 * nc + j;
-    if (std::isfinite(lower_[j]))
-      alpha = std::min({alpha, step_line(x_.f[o] - lower_[j], d_.f[o]), step_line(x_.z_lower[j], d_.z_lower[j])});
-    if (std::isfinite(upper_[j]))
-      alpha = std::min({alpha, step_line(upper_[j] - x_.f[o], -d_.f[o]), step_line(x_.z_upper[j], d_.z_upper[j])});
-  }
-  return alpha;
-}
-
-void InteriorPoint::move(const ContactProblem& problem, double alpha) {
-  for (int i = 0; turning_ && i < problem.nc();
-       ++i) {  // (ip.7): what the straight step shall leave, written into the direction
-    const double mu = problem.mu()[i];
-    double *f = x_.f.data() + 3 * i, *c = x_.c.data() + 3 * i, *df = d_.f.data() + 3 * i, *dc = d_.c.data() + 3 * i;
-    if (mu == 0) continue;
-    if (turns(mu * f[2], f[0], f[1], df[0], df[1])) {
-      const auto [room, rate] = slack(mu * f[2], f[0], f[1], mu * df[2], df[0], df[1]);
-      const double x = f[0] + alpha * df[0], y = f[1] + alpha * df[1];
-      const double ratio = (mu * (f[2] + alpha * df[2]) - room - alpha * rate) / std::sqrt(x * x + y * y);
-      df[0] = (ratio * x - f[0]) / alpha;
-      df[1] = (ratio * y - f[1]) / alpha;
-    }
-    if (turns(x_.psi[i], c[0], c[1], dc[0], dc[1])) {
-      const auto [room, rate] = slack(x_.psi[i], c[0], c[1], d_.psi[i], dc[0], dc[1]);
-      const double x = c[0] + alpha * dc[0], y = c[1] + alpha * dc[1];
-      d_.psi[i] = (std::sqrt(x * x + y * y) + room + alpha * rate - x_.psi[i]) / alpha;
-    }
-  }
-  x_.add(alpha, d_);
 }
 
 // One run of the method; f holds the best point seen.
@@ -419,13 +218,13 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   last_step_ = 1;
   turning_ = false;
   for (int k = 0; k < most_iterations; ++k) {
-    residual(problem);
+    k == 0 ? residual(problem) : residual_of_judged(problem);
     if (!factor(problem)) {
       if (steps_within == 0) report.status = SolveStatus::Stalled;
       break;
     }
     last_step_ = step(problem);
-    move(problem, last_step_);
+    move(last_step_);
     report.iterations = k + 1;
     for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -449,21 +248,6 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   }
   f = best_.map();
   return report;
-}
-
-// Predictor and corrector: the direction into d_; returns how far to go along it.
-double InteriorPoint::step(const ContactProblem& problem) {
-  const double kappa = complementarity(problem);
-  if (last_step_ < 0.2) {  // against the boundary: back to the centre first
-    direction(problem, kappa, false);
-    return std::min(1.0, 0.9 * longest_step(problem));
-  }
-  direction(problem, 0, false);
-  const double reach = longest_step(problem);
-  const double centring = std::max(std::pow(1 - reach, 3), 1e-3);  // Mehrotra: the further the affine step, the less
-  affine_ = d_;
-  direction(problem, centring * kappa, true);
-  return std::min(1.0, 0.995 * longest_step(problem));
 }
 
 SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {

@@ -8,6 +8,8 @@
 //          with y^ = y_T/|y_T|, e = mu y_N/|y_T|, f'_T = f_T shortened to mu y_N
 // (the map of [AlartCurnier1991] with the derivative of [Hueeber2008, eq. 4.12 ff.], which keeps the slip block from
 // turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
+// Torsional and rolling friction stick or slip likewise, each disc by itself, with the length r for mu; the one row of
+// torsional friction has N = 0: f+ = r y^ f+_N                                       (newton.6)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
 // has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,
@@ -15,10 +17,11 @@
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
 // is called and its answer polished here. What neither solves is either hard or without a solution: infeasibility.cpp
-// tells which.
+// tells which, and last_resort.cpp takes the hard ones.
 #include <cmath>
 
 #include "contact/solvers/infeasibility.hpp"
+#include "contact/solvers/last_resort.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
@@ -29,7 +32,14 @@ namespace {
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 
-enum class Mode : char { Open, Stick, Slip };
+// A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
+struct Slip {
+  int row, normal;    // among the unknowns: its first row, and the normal force that bounds it
+  int size;           // rows
+  double y[2], f[2];  // trial point and force
+  double mu, n, r;    // coefficient or length, normal part of the trial point, inverse scale
+  double rN[4] = {};  // r N, row by row
+};
 
 class Newton final : public ContactSolver {
  public:
@@ -67,8 +77,14 @@ class Newton final : public ContactSolver {
         report = before;
       }
     }
-    if (report.status != SolveStatus::Converged)
-      report.status = infeasibility_.certify(problem) ? SolveStatus::Infeasible : SolveStatus::Stalled;
+    if (report.status != SolveStatus::Converged) {
+      if (infeasibility_.certify(problem)) {
+        report.status = SolveStatus::Infeasible;
+      } else {
+        report = last_resort_.solve(problem, tolerance, f);
+        iterations += report.iterations;
+      }
+    }
     report.iterations = iterations;
     report.escalated = true;
     return report;
@@ -77,8 +93,10 @@ class Newton final : public ContactSolver {
  private:
   void prepare(const ContactProblem& problem) {
     const int n = problem.size();
-    modes_.resize(at(problem.blocks()));
     active_.resize(at(n));
+    first_.resize(at(problem.nc()));
+    slips_.reserve(at(problem.nc()) + problem.discs.size());
+    trial_.resize(problem.nc());
     c_.resize(n);
     rhs_.resize(n);
     best_.resize(n);
@@ -95,6 +113,11 @@ class Newton final : public ContactSolver {
     }
     for (int j = 0; j < problem.nr(); ++j)
       scale_[problem.nc() + j] = std::max(diagonal(problem, 3 * problem.nc() + j), 1e-300);
+    for (const FrictionDisc& d : problem.discs)
+      if (d.size == 2) {
+        double* s = scale_.data() + problem.nc() + d.row;
+        s[0] = s[1] = std::max(s[0], s[1]);
+      }
   }
 
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
@@ -141,15 +164,14 @@ class Newton final : public ContactSolver {
 
   // Classifies, assembles and solves for f+ in place; false where the matrix is singular.
   bool newton_step(const ContactProblem& problem, VecRef f, bool first) {
-    const bool slips = classify(problem, f);
     // f becomes the fixed part: zero where open, the bound where a row is at one.
     const int m = count_active(problem, f);
     if (m == 0) return true;
+    const bool slips = !slips_.empty();
     matrix_.resize(m, m);
     assemble(problem, f, first);
     if (slips) {
-      for (int i = 0; i < problem.nc(); ++i)
-        if (modes_[at(i)] == Mode::Slip) slip_rows(problem, f, i, m);
+      for (Slip& slip : slips_) slip.size == 1 ? torsional_row(slip, m) : slip_rows(slip, m);
       pivot_.resize(at(m));
       if (!dense::lu(matrix_.data(), m, pivot_.data())) return false;
     } else if (!dense::cholesky(matrix_.data(), m)) {
@@ -175,15 +197,12 @@ class Newton final : public ContactSolver {
       const int i = active_[at(a)];
       left_[a] = sigma(problem, i) * (rhs_[a] - (first ? 0.0 : f[i]));
     }
-    if (slips)
-      for (int i = 0; i < problem.nc(); ++i) {
-        if (modes_[at(i)] != Mode::Slip) continue;
-        const double* s = slip_.data() + 8 * i;
-        const int row = static_cast<int>(s[3]);
-        const double x = left_[row], y = left_[row + 1];
-        left_[row] = s[4] * x + s[5] * y;
-        left_[row + 1] = s[6] * x + s[7] * y;
-      }
+    for (const Slip& slip : slips_) {
+      double* left = left_.data() + slip.row;
+      const double x = left[0], y = slip.size == 2 ? left[1] : 0;
+      left[0] = slip.rN[0] * x + slip.rN[1] * y;
+      if (slip.size == 2) left[1] = slip.rN[2] * x + slip.rN[3] * y;
+    }
     back_substitute(slips, m, left_.data());
     for (int a = 0; a < m; ++a) rhs_[a] += left_[a];
   }
@@ -192,41 +211,35 @@ class Newton final : public ContactSolver {
     return 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
   }
 
-  bool classify(const ContactProblem& problem, const VecRef& f) {
-    bool slips = false;
+  // Lists the unknowns and what of them slips, and writes into f the values of the others.
+  int count_active(const ContactProblem& problem, VecRef f) {
+    int m = 0;
+    slips_.clear();
     for (int i = 0; i < problem.nc(); ++i) {
       const int o = 3 * i;
       const double r = 1.0 / scale_[i], mu = problem.mu()[i];
-      const double n = f[o + 2] - r * c_[o + 2];
-      const double t = norm(f[o] - r * c_[o], f[o + 1] - r * c_[o + 1]);
-      modes_[at(i)] = n <= 0 ? Mode::Open : (mu > 0 && t <= mu * n ? Mode::Stick : Mode::Slip);
-      slips |= modes_[at(i)] == Mode::Slip;
-    }
-    return slips;
-  }
-
-  // Lists the unknowns and, into f, the values of the others. Of slipping contacts slip_ keeps the trial point, the
-  // row, and r N.
-  int count_active(const ContactProblem& problem, VecRef f) {
-    int m = 0;
-    slip_.resize(8 * problem.nc());
-    for (int i = 0; i < problem.nc(); ++i) {
-      const int o = 3 * i;
-      if (modes_[at(i)] == Mode::Open) {
+      const double x = f[o] - r * c_[o], y = f[o + 1] - r * c_[o + 1], n = f[o + 2] - r * c_[o + 2];
+      trial_[i] = n;
+      first_[at(i)] = m;
+      if (n <= 0) {
         f.segment<3>(o).setZero();
         continue;
       }
-      if (modes_[at(i)] == Mode::Slip) {
-        const double r = 1.0 / scale_[i];
-        double* s = slip_.data() + 8 * i;
-        s[0] = f[o] - r * c_[o];
-        s[1] = f[o + 1] - r * c_[o + 1];
-        s[2] = f[o + 2] - r * c_[o + 2];
-        s[3] = m;
-      }
+      if (!(mu > 0 && norm(x, y) <= mu * n)) slips_.push_back({m, m + 2, 2, {x, y}, {f[o], f[o + 1]}, mu, n, r});
       for (int k = 0; k < 3; ++k) active_[at(m++)] = o + k;
     }
-    for (int j = 0; j < problem.nr(); ++j) {
+    int j = 0;
+    for (const FrictionDisc& disc : problem.discs) {
+      m = box_rows(problem, j, disc.row, m, f);
+      m = disc_rows(problem, disc, m, f);
+      j = disc.row + disc.size;
+    }
+    return box_rows(problem, j, problem.nr(), m, f);
+  }
+
+  // (newton.4) for rows [first, end), of m unknowns so far.
+  int box_rows(const ContactProblem& problem, int first, int end, int m, VecRef f) {
+    for (int j = first; j < end; ++j) {
       const int o = 3 * problem.nc() + j;
       const double y = f[o] - c_[o] / scale_[problem.nc() + j];
       if (y <= problem.lower()[j])
@@ -236,6 +249,24 @@ class Newton final : public ContactSolver {
       else
         active_[at(m++)] = o;
     }
+    return m;
+  }
+
+  // (newton.6)
+  int disc_rows(const ContactProblem& problem, const FrictionDisc& disc, int m, VecRef f) {
+    const int o = 3 * problem.nc() + disc.row;
+    const double n = trial_[disc.contact], r = 1 / scale_[problem.nc() + disc.row];
+    Slip slip{m, first_[at(disc.contact)] + 2, disc.size, {0, 0}, {0, 0}, disc.length, n, r};
+    for (int k = 0; k < disc.size; ++k) {
+      if (n <= 0) {
+        f[o + k] = 0;
+        continue;
+      }
+      slip.y[k] = f[o + k] - r * c_[o + k];
+      slip.f[k] = f[o + k];
+      active_[at(m++)] = o + k;
+    }
+    if (n > 0 && !(disc.length > 0 && norm(slip.y[0], slip.y[1]) <= disc.length * n)) slips_.push_back(slip);
     return m;
   }
 
@@ -263,15 +294,14 @@ class Newton final : public ContactSolver {
     }
   }
 
-  // Replaces the two tangential rows of a slipping contact by (newton.3).
-  void slip_rows(const ContactProblem& problem, const VecRef& f, int i, int m) {
-    double* s = slip_.data() + 8 * i;
-    const int row = static_cast<int>(s[3]);
-    const double mu = problem.mu()[i], r = 1.0 / scale_[i];
-    const double length = norm(s[0], s[1]), bound = mu * s[2];
-    const double yx = length > 0 ? s[0] / length : 0, yy = length > 0 ? s[1] / length : 0;
+  // Two rows of a matrix of m by (newton.3).
+  void slip_rows(Slip& slip, int m) {
+    const int row = slip.row;
+    const double mu = slip.mu, r = slip.r;
+    const double length = norm(slip.y[0], slip.y[1]), bound = mu * slip.n;
+    const double yx = length > 0 ? slip.y[0] / length : 0, yy = length > 0 ? slip.y[1] / length : 0;
     const double e = length > 0 ? bound / length : 0;
-    double fx = f[3 * i], fy = f[3 * i + 1];
+    double fx = slip.f[0], fy = slip.f[1];
     const double t = norm(fx, fy);
     if (t > bound) {
       fx *= bound / t;
@@ -279,7 +309,7 @@ class Newton final : public ContactSolver {
     }
     const double inverse = length > 0 ? 1.0 / length : 0;
     const double N[2][2] = {{e - fx * yx * inverse, -fx * yy * inverse}, {-fy * yx * inverse, e - fy * yy * inverse}};
-    for (int k = 0; k < 4; ++k) s[4 + k] = r * N[k / 2][k % 2];
+    for (int k = 0; k < 4; ++k) slip.rN[k] = r * N[k / 2][k % 2];
     auto A = matrix_.map();
     for (int b = 0; b < m; ++b) {
       const double x = A(row, b), y = A(row + 1, b);
@@ -290,20 +320,33 @@ class Newton final : public ContactSolver {
     A(row, row + 1) -= N[0][1];
     A(row + 1, row) -= N[1][0];
     A(row + 1, row + 1) += 1 - N[1][1];
-    A(row, row + 2) -= mu * yx;
-    A(row + 1, row + 2) -= mu * yy;
+    A(row, slip.normal) -= mu * yx;
+    A(row + 1, slip.normal) -= mu * yy;
     const double bx = rhs_[row], by = rhs_[row + 1];  // minus the free acceleration, sigma included
     rhs_[row] = fx - bound * yx + r * (N[0][0] * bx + N[0][1] * by);
     rhs_[row + 1] = fy - bound * yy + r * (N[1][0] * bx + N[1][1] * by);
   }
 
+  // The row of torsional friction that slips (newton.6).
+  void torsional_row(Slip& slip, int m) {
+    auto A = matrix_.map();
+    for (int b = 0; b < m; ++b) A(slip.row, b) = 0;
+    A(slip.row, slip.row) = 1;
+    A(slip.row, slip.normal) = slip.y[0] < 0 ? slip.mu : -slip.mu;
+    rhs_[slip.row] = 0;
+    std::fill_n(slip.rN, 4, 0.0);
+  }
+
   SolverOptions options_;
   InteriorPoint interior_point_;
   Infeasibility infeasibility_;
+  LastResort last_resort_;
   SparseNewton sparse_;
-  std::vector<Mode> modes_;
+  std::vector<Slip> slips_;
   std::vector<int> active_, pivot_;
-  VectorBuffer c_, rhs_, left_, best_, scale_, slip_, saved_;
+  std::vector<int> first_;  // place of a contact's first force among the unknowns
+  VectorBuffer trial_;      // normal part of its trial point
+  VectorBuffer c_, rhs_, left_, best_, scale_, saved_;
   MatrixBuffer matrix_;
 };
 

@@ -59,7 +59,43 @@ bool SparseNewton::linearise(const ContactProblem& problem, const double* f) {
     D_[d] = low || high ? 0 : 1 / (relative_sigma * s + problem.R()[o]);
     rho_[o] = low ? problem.lower()[j] : high ? problem.upper()[j] : 0;
   }
+  for (int k = 0; k < static_cast<int>(problem.discs.size()); ++k) linearise_disc(problem, k, f);
   return system_.factor(problem, D_.data());
+}
+
+// The rows of a disc, E f+ = rho - P (G f+ + g) + r y^ f+_N with f+_N = -D_NN (G f+ + g - sigma f_k)_N: a column of D.
+void SparseNewton::linearise_disc(const ContactProblem& problem, int k, const double* f) {
+  const FrictionDisc& disc = problem.discs[at(k)];
+  const int nc = problem.nc(), o = 3 * nc + disc.row, normal = 3 * disc.contact + 2;
+  const double s = scale_[nc + disc.row], r = 1 / s, sigma = relative_sigma * s;
+  const double y_N = f[normal] - c_[normal] / scale_[disc.contact], bound = disc.length * y_N;
+  double* d = D_.data() + disc_offset(problem, k);
+  std::fill_n(d, disc_numbers, 0.0);
+  Eigen::Vector2d y = Eigen::Vector2d::Zero(), ft = y, R = y;
+  for (int i = 0; i < disc.size; ++i) {
+    y[i] = f[o + i] - r * c_[o + i];
+    ft[i] = f[o + i];
+    R[i] = problem.R()[o + i];
+    rho_[o + i] = 0;
+    D_[9 * nc + disc.row + i] = y_N > 0 ? 1 / (sigma + R[i]) : 0;
+  }
+  const double t = y.norm();
+  if (y_N <= 0 || t <= bound) return;
+  const Eigen::Vector2d direction = y / t;
+  if (ft.norm() > bound) ft *= bound / ft.norm();
+  Eigen::Matrix2d N = bound / t * Eigen::Matrix2d::Identity() - ft * direction.transpose() / t;
+  if (disc.size == 1) {  // (newton.6)
+    N.setZero();
+    ft = bound * direction;
+  }
+  const Eigen::Matrix2d E = Eigen::Matrix2d::Identity() - N + r * N * (sigma + R[0]), Ei = E.inverse(), D = Ei * r * N;
+  const Eigen::Vector2d rho = Ei * (ft - bound * direction), column = Ei * (disc.length * direction);
+  for (int i = 0; i < disc.size; ++i) {
+    rho_[o + i] = rho[i];
+    D_[9 * nc + disc.row + i] = D(i, i);
+    d[i] = disc.size == 2 ? D(i, 1 - i) : 0;
+    d[2 + i] = column[i] * D_[9 * disc.contact + 8];
+  }
 }
 
 // e for the centre f: E^-1 (rho + P (sigma f - g)).
@@ -76,18 +112,24 @@ void SparseNewton::centre(const ContactProblem& problem, const double* f, double
     const int o = 3 * nc + j;
     e[o] = rho_[o] + D_[9 * nc + j] * (relative_sigma * scale_[nc + j] * f[o] - problem.g()[o]);
   }
+  const double* d = D_.data() + disc_offset(problem, 0);
+  for (const FrictionDisc& disc : problem.discs) {
+    const int o = 3 * nc + disc.row, normal = 3 * disc.contact + 2;
+    const double sigma = relative_sigma * scale_[nc + disc.row];
+    const double push = relative_sigma * scale_[disc.contact] * f[normal] - problem.g()[normal];
+    for (int k = 0; k < disc.size; ++k) {
+      e[o + k] += d[2 + k] * push;
+      if (disc.size == 2) e[o + k] += d[k] * (sigma * f[o + 1 - k] - problem.g()[o + 1 - k]);
+    }
+    d += disc_numbers;
+  }
 }
 
 SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f,
                                   std::vector<double>* trace) {
   const int n = problem.size(), nc = problem.nc();
   for (VectorBuffer* b : {&c_, &rho_, &e_, &best_}) b->resize(n);
-  D_.resize(9 * nc + problem.nr());
-  scale_.resize(problem.blocks());
-  problem.diagonal(e_.data());
-  for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
-  for (int i = 0; i < nc; ++i) scale_[i] = std::max({e_[3 * i], e_[3 * i + 1], e_[3 * i + 2], 1e-300});
-  for (int j = 0; j < problem.nr(); ++j) scale_[nc + j] = std::max(e_[3 * nc + j], 1e-300);
+  D_.resize(D_size(problem));
   SolveReport report;
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
   if (!std::isfinite(report.residual.absolute())) {
@@ -95,6 +137,13 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
     return report;
   }
   if (tolerance.met(report.residual)) return report;
+  scale_.resize(problem.blocks());
+  problem.diagonal(e_.data());
+  for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
+  for (int i = 0; i < nc; ++i) scale_[i] = std::max({e_[3 * i], e_[3 * i + 1], e_[3 * i + 2], 1e-300});
+  for (int j = 0; j < problem.nr(); ++j) scale_[nc + j] = std::max(e_[3 * nc + j], 1e-300);
+  for (const FrictionDisc& d : problem.discs)
+    if (d.size == 2) scale_[nc + d.row] = scale_[nc + d.row + 1] = std::max(scale_[nc + d.row], scale_[nc + d.row + 1]);
   system_.analyse(problem);
   best_.map() = f;
   report.status = SolveStatus::IterationLimit;

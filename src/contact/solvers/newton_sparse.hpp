@@ -14,6 +14,7 @@ class SparseNewton {
 
  private:
   bool linearise(const ContactProblem& problem, const double* f);
+  void linearise_disc(const ContactProblem& problem, int disc, const double* f);
   void centre(const ContactProblem& problem, const double* f, double* e) const;
 
   BlockSystem system_;

@@ -1,6 +1,7 @@
 // Gauss-Seidel over contacts and rows: what PGS and the per-contact bisection share.
 //   for each contact i:   c_i = ((G + R) f + g)_i,   f_i <- f_i + w (update(c_i, f_i) - f_i)       (sweep.1)
 //   for each row j:       f_j <- clamp(f_j - c_j / G_jj, lower, upper), relaxed by w as well       (sweep.2)
+//   for each disc D:      f_D <- project onto |f_D| <= r f_N:  f_D - c_D / (size x largest G_jj)   (sweep.3)
 // The order of the blocks turns after each sweep. The residual is recomputed from f, never gathered within a sweep.
 // Without a dense G the sweep works on whitened velocities w = Y^T f: memory and time linear in the contacts.
 //
@@ -71,6 +72,9 @@ class Sweep final : public ContactSolver {
       if (!problem.dense()) scatter(problem, i, f.data() + problem.offset(i));
       if (i < problem.nc()) prepared_[i] = update_.prepare(block(problem, i), problem.mu()[i]);
     }
+    disc_of_.assign(static_cast<std::size_t>(problem.nr()), nullptr);
+    for (const FrictionDisc& disc : problem.discs)
+      for (int k = 0; k < disc.size; ++k) disc_of_[static_cast<std::size_t>(disc.row + k)] = &disc;
   }
 
   double* block(const ContactProblem& problem, int i) {
@@ -111,12 +115,39 @@ class Sweep final : public ContactSolver {
     return std::isfinite(wanted) ? wanted : f;
   }
 
+  // (sweep.3); returns the largest change.
+  double turn(const ContactProblem& problem, const FrictionDisc& disc, double relaxation, VecRef f) {
+    const int i = problem.nc() + disc.row, o = problem.offset(i);
+    double y[2] = {0, 0}, largest = 0;
+    for (int k = 0; k < disc.size; ++k) largest = std::max(largest, *block(problem, i + k));
+    for (int k = 0; k < disc.size; ++k) {
+      double c = 0;
+      velocity(problem, f, i + k, &c);
+      y[k] = largest > 0 ? f[o + k] - c / (disc.size * largest) : f[o + k];
+    }
+    const double bound = disc.length * std::max(f[3 * disc.contact + 2], 0.0);
+    const double length = std::sqrt(y[0] * y[0] + y[1] * y[1]), share = length > bound ? bound / length : 1;
+    double change = 0;
+    for (int k = 0; k < disc.size; ++k) {
+      const double df = relaxation * (share * y[k] - f[o + k]);
+      f[o + k] += df;
+      change = std::max(change, std::abs(df));
+      if (!problem.dense()) scatter(problem, i + k, &df);
+    }
+    return change;
+  }
+
   double sweep(const ContactProblem& problem, VecRef f, bool forward, double relaxation) {
     double change = 0;
     const int nb = problem.blocks();
     for (int b = 0; b < nb; ++b) {
       const int i = forward ? b : nb - 1 - b;
       const int o = problem.offset(i);
+      if (const FrictionDisc* disc =
+              i < problem.nc() ? nullptr : disc_of_[static_cast<std::size_t>(i - problem.nc())]) {
+        if (i - problem.nc() == disc->row) change = std::max(change, turn(problem, *disc, relaxation, f));
+        continue;
+      }
       Vec3 c = Vec3::Zero(), df = Vec3::Zero();
       velocity(problem, f, i, c.data());
       const double* D = block(problem, i);
@@ -140,6 +171,7 @@ class Sweep final : public ContactSolver {
   SolverOptions options_;
   Update update_;
   VectorBuffer diagonal_, prepared_, c_, w_;
+  std::vector<const FrictionDisc*> disc_of_;  // by row
 };
 
 }  // namespace tribo

@@ -1,19 +1,74 @@
-// Floating trees that nothing touches keep their linear momentum (rigid.9).
+// Trees that nothing acts on but weight, their own torques, dampers and springs: half a kick, a flight, half a kick.
+//
+//   h = dt/2,  E = h theta (D + dt K),  F(q, v) = tau - D v - K s(q)
+//   (M + E) (w - v) = h (F(q, v) - b(q, w))           kick at the start, b implicit                          (flight.1)
+//   q+ = q moved along w over dt                      flight                                                 (flight.2)
+//   (M+ + E) (v+ - w) = h (F(q+, w) - b(q+, w))       kick at the end, b explicit                            (flight.3)
+// b is the bias with the weight. The kick at the end of one step and that at the start of the next are together the
+// trapezoidal rule in b: of second order, symmetric in time, and M+ is what the next step begins with.
+//   theta = 1/(1 - exp(-z)) - 1/z,  z = h (D + dt K)/M_kk                                                    (flight.4)
+// makes each kick exact for one damped joint: of second order, and stable however stiff D and K are. The b of (flight.1)
+// is found by fixed point, with e = |dt db . dw| / 4T as what a pass changed: up to 3 passes, until e < 1e-6  (flight.5)
+// A single body (gyroscope.hpp) has no b but its weight; its flight is (gyroscope.2). A free one takes its whole kick at
+// the start, as a ball that bounces does, unless second order is asked for                                 (flight.6)
+// Floating trees that no force from outside acts on keep their linear and angular momentum, whether they fly or have
+// gains and joint limits at work: what a step lost of it is given back to the base, so that all bodies move on
+// together; that of the weight is added                                                                    (rigid.9)
+// Where a pass still changes more than 1e-4 of the kinetic energy, dt does not resolve the motion. What the scheme then
+// adds to the energy beyond 1e-3 T is taken from the motion within the tree, and the step says so          (flight.7)
 #pragma once
 
+#include <vector>
+
+#include "stepping/rigid/gyroscope.hpp"
+#include "stepping/rigid/rows.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
 
 class Flight {
  public:
-  explicit Flight(const Model& model) : end_(model) {}
-  /// What the moving centroidal matrix lost of it, from the start to (q, v), is given back to the base: of articulated
-  /// floating trees that neither contacts, rows nor pushes act on.
-  void keep_momentum(const Start& start, const VecX& q, VecX& v);
+  Flight(const Model& model, bool second_order);
+
+  /// Which trees may fly: no pushes, no gains, no rows in the place of drives. Groups must stand.
+  void begin(const Start& start, const StepRows& rows);
+  /// It flies for certain: no contact and no row is listed on it.
+  bool alone(int tree) const { return alone_[static_cast<std::size_t>(tree)]; }
+  /// The bias of a single body over a step that something acts in: gyroscopic moment by (gyroscope.1), and weight.
+  void turn_in_place(const Start& start, int tree, VecX& bias);
+  bool gyroscope(int tree) const { return gyroscope_[static_cast<std::size_t>(tree)]; }
+  /// Once forces stand: trees that they do not act on take off, v_end and v_mean are theirs.
+  void depart(const Start& start, const StepRows& rows, Outcome& out);
+  bool flies(int tree) const { return flies_[static_cast<std::size_t>(tree)]; }
+  /// A tree that takes the step otherwise: what a pass changed (flight.5), and the work that its motion needs [J].
+  void watch(int tree, double change, double motion);
+
+  /// The second kick at the end (q, v) of the step, momenta and (flight.7); how many trees were not resolved.
+  int arrive(const Start& start, const VecX& q, VecX& v);
+  /// Dynamics at the end of the step, where arrive needed them; else null.
+  Dynamics* end() { return arrived_ ? &end_ : nullptr; }
+  /// Work of the flying trees.
+  void charge(Work& work) const;
 
  private:
+  void take_off(const Start& start, int tree, Outcome& out);
+  void spin(const Start& start, int tree, double time, Outcome& out);
+  void kick(const Start& start, Dynamics& dynamics, int tree, double time, const VecX& v, const VecX& bias, VecX& to);
+  void factor(const Start& start, Dynamics& dynamics, int tree, double time);
+  void add_work(const Start& start, const Dynamics& dynamics, int tree, double time, const VecX& v, const VecX& bias,
+                const VecX& to);
+  void keep_momentum(const Start& start, int tree, VecX& v);
+  bool calm(const Start& start, int tree, const VecX& q, VecX& v);
+
+  // held: a force from outside the tree acts on it, beside its weight.
+  bool second_order_, springs_, arrived_ = false;
+  std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_;  // by tree
+  std::vector<Gyroscope> bodies_;                                             // by tree
+  std::vector<double> change_, needed_;                                       // by tree: e, and work of the motion [J]
   Dynamics end_;
+  TreeMotion motion_;
+  VecX theta_, extra_, force_, deflection_, w_, trial_, rate_, lock_;
+  Work work_;
 };
 
 }  // namespace tribo

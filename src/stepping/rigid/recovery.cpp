@@ -8,6 +8,7 @@ namespace {
 
 constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
+constexpr double large_tolerance = 1e-4;      // of heaps: what it leaves of an overlap the next steps remove
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
@@ -45,6 +46,12 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out
   }
 }
 
+bool Recovery::needed(const Start& start, std::span<const Row> rows, const Outcome& out) const {
+  for (int i = 0; time_ > 0 && i < start.assembly.islands(); ++i)
+    if (overlaps(start, start.assembly.island(i), rows, out)) return true;
+  return false;
+}
+
 bool Recovery::overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const {
   bool overlap = false;
   for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -overlap_slop;
@@ -70,7 +77,7 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
-  s.solve = solver_->solve(problem, Tolerance{0, 1e-6}, s.f.map());
+  s.solve = solver_->solve(problem, Tolerance{0, problem.dense() ? 1e-6 : large_tolerance}, s.f.map());
   problem.velocity(s.f.data(), s.c.data());
   if (out.status == StepStatus::Ok && wedged(s, dt)) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);

@@ -12,6 +12,8 @@ class Recovery {
   Recovery(const Model& model, const ContactOptions& options);
   /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone.
   void solve(const Start& start, std::span<const Row> rows, Outcome& out);
+  /// Is there overlap that it would remove?
+  bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
 
  private:
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;

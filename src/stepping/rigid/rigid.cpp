@@ -1,8 +1,11 @@
 // The rigid stepper: semi-implicit Euler on velocities and contact impulses.
 //
 //   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
-//       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - h)                       (rigid.1)
-// with k the stiffness of joint springs and s their deflection.
+//       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
+// with k the stiffness of joint springs and s their deflection. The bias b is that of the mean velocity,
+//   b = h(q, (v + v_f)/2)                                                                                  (rigid.12)
+// by fixed point: one pass, a second where the first changed more than 1e-6 of the kinetic energy (flight.5). For a
+// single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
 //       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
@@ -11,10 +14,10 @@
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
 // share 1 - exp(-dt / recovery_time) of its overlap, a frictionless problem of the same form, with a little compliance
 // so that it has a solution between opposed walls                                                          (rigid.6)
-// A floating tree that nothing touches keeps its linear momentum: what A(q+) v+ - A(q) v' lost of it (the centroidal
-// matrix moves with q) is given back to the base                                                           (rigid.9)
+// Trees that nothing acts on take the step as flight.hpp has it: of second order.
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
+// Dry friction has no row where what it does can be guessed (joint_friction.hpp).
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
 // the diagonal of G. Their positions are corrected after the step (closures.hpp). Kinematic bodies enter as the velocity
 // that takes them from t to t + dt: what they touch goes with them.
@@ -27,7 +30,6 @@
 #include "stepping/contact_report.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
-#include "stepping/rigid/midpoint.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
@@ -39,6 +41,9 @@
 namespace tribo {
 namespace {
 
+constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
+constexpr double slow_turn = 1e-4;     // a tree that turns less in a step has its bias taken at the start [rad]
+constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less of the kinetic energy is the last
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
@@ -50,7 +55,7 @@ class Rigid final : public Scheme {
         recovery_(model, options.contact),
         rows_(model),
         closures_(model),
-        flight_(model) {
+        flight_(model, own_.smooth == SmoothScheme::Midpoint) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
     springs_ = !model.joints.stiffness.isZero(0);
@@ -58,24 +63,31 @@ class Rigid final : public Scheme {
     solver.own = contact_.solver_options;
     solver_ = own_.make_solver ? own_.make_solver() : make_contact_solver(contact_.solver, solver);
     need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
+    takes_discs_ = !own_.make_solver && contact_solver_entry(contact_.solver).discs;
     facets_ = solver_->facets();
-    if (own_.smooth == SmoothScheme::Midpoint) midpoint_ = std::make_unique<Midpoint>(model);
-    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_}) x->setZero(model.nv);
+    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_, &force_, &bias_, &middle_})
+      x->setZero(model.nv);
+    motion_ = Dynamics(model).make_motion();
+    turned_.assign(model.trees.size(), 0);
   }
 
   void solve(const Start& start, Outcome& out) override {
-    rows_.begin();
+    rows_.begin(start.state);
     for (int pass = 0;; ++pass) {
       rows_.list(start, contact_.margin);
+      start.assembly.group(start.contacts, rows_.rows());
+      flight_.begin(start, rows_);
       free_motion(start);
       solve_contacts(start, out);
-      if (midpoint_) midpoint_->step(start, extra_, out.v_end);
-      if (!rows_.torques(start.actuation, out.v_end, out.torque) || pass == 4) break;
+      const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
+      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
     }
+    rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
     miss_targets(start, out);
-    recovery_.solve(start, rows_.rows(), out);
+    recover(start, out);
     out.v_mean = out.v_end + out.correction;
-    if (midpoint_) midpoint_->moves(start.model, out.v_mean);
+    flight_.depart(start, rows_, out);
   }
 
   // What the next step begins with: forces and modes of contacts, then forces of rows.
@@ -92,8 +104,11 @@ class Rigid final : public Scheme {
     }
     std::vector<RowMemory>& rows = out.memory.rows;
     rows.resize(rows_.size());
-    for (std::size_t j = 0; j < rows_.size(); ++j)
-      rows[j] = {StepRows::id(rows_.rows()[j], start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)]};
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      const Row& row = rows_.rows()[j];
+      rows[j] = {StepRows::id(row, start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)],
+                 row.kind == Row::Kind::Friction ? rows_.friction().patience(row.dof) : 0};
+    }
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
 
@@ -104,8 +119,12 @@ class Rigid final : public Scheme {
       closing_ = closed.potential;
       if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     }
-    flight_.keep_momentum(start, q, v);
+    for (int t = 0; t < static_cast<int>(turned_.size()); ++t)
+      if (!flight_.flies(t) && turned_[at(t)] > 0) flight_.watch(t, turned_[at(t)], motion_of(start, out.v_end, t));
+    out.unresolved = flight_.arrive(start, q, v);
   }
+
+  Dynamics* end_dynamics() override { return flight_.end(); }
 
   // (ledger.1), (ledger.2) with one instant: the start, v_m = (v + v') / 2 and a = (v' - v) / dt, since the kinetic energy
   // at frozen q changes by v_m . M (v' - v)                                                               (rigid.8)
@@ -114,24 +133,24 @@ class Rigid final : public Scheme {
     const Model& model = start.model;
     const double dt = start.dt;
     Work& work = out.work;
-    const VecX &v = start.state.v, &h = start.dynamics.h(), &gravity = start.dynamics.gravity_force();
-    for (int k = 0; k < model.nv; ++k) change_[k] = out.v_end[k] - v[k];
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
-      start.dynamics.multiply(t, change_.data(), rate_.data());
-    for (int k = 0; k < model.nv; ++k) {  // one pass over all lines
-      const double way = 0.5 * dt * (v[k] + out.v_end[k]);
-      work.actuators += way * out.torque[k];
-      work.damping -= way * model.joints.damping[k] * out.v_end[k];
-      work.external += way * start.actuation.external[k];
-      work.recovery += dt * out.correction[k] * gravity[k];
-      work.motion += way * h[k] + 0.5 * (v[k] + out.v_end[k]) * rate_[k];
-      if (springs_) work.motion += way * model.joints.stiffness[k] * (deflection_[k] + dt * out.v_end[k]);
+    const VecX &v = start.state.v, &gravity = start.dynamics.gravity_force();
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
+      if (flight_.flies(t)) continue;
+      const Tree& tree = model.trees[at(t)];
+      work.motion += motion_of(start, out.v_end, t);
+      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {  // one pass over all lines
+        const double way = 0.5 * dt * (v[k] + out.v_end[k]);
+        work.actuators += way * out.torque[k];
+        work.damping -= way * model.joints.damping[k] * out.v_end[k];
+        work.external += way * start.actuation.external[k];
+        work.recovery += dt * out.correction[k] * gravity[k];
+      }
     }
+    flight_.charge(work);
     work.external += given_work_;
     work.recovery += closing_;
     work.contacts = contact_work_;
     work.constraints = constraint_work_;
-    if (midpoint_) work.motion -= midpoint_->charge(start, out.v_end);
   }
 
   Elastic stored(const State& state) override {
@@ -141,23 +160,97 @@ class Rigid final : public Scheme {
   }
 
  private:
+  // Held joints may move to make room: that is not a motion that their friction is asked for.
+  void recover(const Start& start, Outcome& out) {
+    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) {
+      for (int k = 0; k < start.model.nv; ++k)
+        if (rows_.friction().damping(k) > 0) extra_[k] = implicit(start, k);
+      start.dynamics.factor(extra_);
+    }
+    recovery_.solve(start, rows_.rows(), out);
+  }
+
+  // What of (rigid.1) stands beside M.
+  double implicit(const Start& start, int k) const {
+    const JointProperties& p = start.model.joints;
+    return start.dt * (p.damping[k] + rows_.drive(k).gain + start.dt * p.stiffness[k]);
+  }
+
   void free_motion(const Start& start) {
     const Model& model = start.model;
     const double dt = start.dt;
-    const VecX &h = start.dynamics.h(), &D = model.joints.damping, &K = model.joints.stiffness, &v = start.state.v;
+    const VecX &K = model.joints.stiffness, &v = start.state.v;
+    const JointFriction& friction = rows_.friction();
     if (springs_) spring_deflection(model, start.state.q, deflection_);
-    for (int k = 0; k < model.nv; ++k) {
-      const Drive& drive = rows_.drive(k);
-      extra_[k] = dt * (D[k] + drive.gain + dt * K[k]);
-      v_free_[k] = dt * (drive.torque + start.actuation.external[k] - h[k] - K[k] * deflection_[k]) - extra_[k] * v[k];
+    bias_ = start.dynamics.h();
+    v_free_ = v;
+    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
+      turned_[at(t)] = 0;
+      if (flight_.alone(t)) continue;
+      const Tree& tree = model.trees[at(t)];
+      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+        extra_[k] = implicit(start, k) + friction.damping(k);
+        force_[k] =
+            dt * (rows_.drive(k).torque + friction.torque(k) + start.actuation.external[k] - K[k] * deflection_[k]);
+        if (!friction.held(k)) force_[k] -= extra_[k] * v[k];
+      }
+      start.dynamics.factor(t, extra_);
+      if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
+      move_freely(start, t);
+      if (tree.bodies > 1) turn_on_the_way(start, t);
     }
-    start.dynamics.factor(extra_);
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) start.dynamics.solve_in_place(t, v_free_.data());
-    v_free_ += v;  // (rigid.1)
+  }
+
+  void move_freely(const Start& start, int t) {
+    const Tree& tree = start.model.trees[at(t)];
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) v_free_[k] = force_[k] - start.dt * bias_[k];
+    start.dynamics.solve_in_place(t, v_free_.data());
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+      if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
+  }
+
+  // The bias at the mean velocity (rigid.12).
+  void turn_on_the_way(const Start& start, int t) {
+    const Tree& tree = start.model.trees[at(t)];
+    const VecX& v = start.state.v;
+    double fastest = 0;  // the speed of a base does not enter the bias
+    const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
+    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k)
+      fastest = std::max({fastest, std::abs(v[k]), std::abs(v_free_[k])});
+    if (start.dt * fastest < slow_turn) return;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+        middle_[k] = 0.5 * (v[k] + v_free_[k]);
+        change_[k] = v_free_[k];
+        rate_[k] = bias_[k];
+      }
+      start.dynamics.bias(t, middle_, motion_);
+      bias_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
+      move_freely(start, t);
+      double change = 0;
+      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
+      change = std::abs(start.dt * change) / std::max(2 * start.dynamics.kinetic(t), 1e-300);
+      if (pass == 0) turned_[at(t)] = change;
+      if (change < settled_turn) break;
+    }
+  }
+
+  // v_m . (dt b + M dv) of a tree, with its springs (rigid.8).
+  double motion_of(const Start& start, const VecX& v_end, int t) {
+    const Tree& tree = start.model.trees[at(t)];
+    const VecX& v = start.state.v;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change_[k] = v_end[k] - v[k];
+    start.dynamics.multiply(t, change_.data(), rate_.data());
+    double sum = 0;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+      double force = start.dt * bias_[k] + rate_[k];
+      if (springs_) force += start.dt * start.model.joints.stiffness[k] * (deflection_[k] + start.dt * v_end[k]);
+      sum += 0.5 * (v[k] + v_end[k]) * force;
+    }
+    return sum;
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
-    start.assembly.group(start.contacts, rows_.rows());
     out.contacts.resize(start.contacts.size());
     out.islands.clear();
     out.island_count = start.assembly.islands();
@@ -206,12 +299,13 @@ class Rigid final : public Scheme {
     s.impact.resize(s.problem.nc());
     for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
     if (s.problem.nr() > 0) set_rows(start, s);
-    const bool follows = rolling_.begin(island, rows_.rows(), s.before.data(), start.dt, s.problem, s.f.data());
+    list_discs(island, rows_.rows(), s.problem);
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
-    s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
-    if (follows)
-      rolling_.settle(island, rows_.rows(), {*solver_, contact_.tolerance, contact_model_, facets_}, s.problem,
-                      s.f.map(), s.solve);
+    if (s.problem.discs.empty() || takes_discs_)
+      s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
+    else
+      s.solve = rolling_.solve({*solver_, contact_.tolerance, contact_model_, facets_}, s.before.data(), start.dt,
+                               s.problem, s.f.map());
     add_solve(s.solve, out);
     s.problem.velocity(s.f.data(), s.c.data());
     report_contacts(start, s, out);
@@ -359,10 +453,11 @@ class Rigid final : public Scheme {
   RigidOptions own_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
-  std::unique_ptr<Midpoint> midpoint_;
-  RollingFriction rolling_;
-  VecX v_free_, zero_, extra_, change_, rate_, deflection_;
-  bool need_dense_ = false;
+  RollingRounds rolling_;
+  VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
+  TreeMotion motion_;
+  std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
+  bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
@@ -379,7 +474,8 @@ class Rigid final : public Scheme {
 OptionTable rigid_options() {
   FieldTable<RigidOptions> table;
   table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
-            "trees that nothing touches: semi-implicit Euler, or order two by the midpoint");
+            "single free bodies that nothing acts on: semi-implicit Euler, or order two; trees of several bodies have "
+            "order two in either");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;

@@ -6,9 +6,8 @@
 namespace tribo {
 namespace {
 
-constexpr int most_rounds = 10;   // with intervals, before sweeps take over
-constexpr int most_sweeps = 500;  // rounds of them
-constexpr int sweeps_a_round = 8;
+constexpr int most_rounds = 10;  // with intervals, before sweeps take over
+constexpr int most_sweeps = 4000;
 
 void set(ContactProblem& problem, int j, double bound) {
   problem.lower()[j] = -bound;
@@ -44,83 +43,77 @@ void list_rolling(const Model& model, std::span<const Contact> contacts, std::ve
   }
 }
 
-bool RollingFriction::begin(const Island& island, std::span<const Row> rows, const double* before, double dt,
-                            ContactProblem& problem, double* f) {
-  bool any = false;
-  for (int j : island.rows) any |= rows[at(j)].contact >= 0;
-  if (!any) return false;
-  for (VectorBuffer* x : {&c_, &f_last_, &c_last_}) x->resize(problem.size());
-  set_rho(problem);
-  for (int i = 0; i < problem.size(); ++i) c_[i] = before[i] / dt;
-  follow(island, rows, f, problem);
-  const int first = 3 * problem.nc();
-  for (int j = 0; j < problem.nr(); ++j)
-    f[first + j] = std::clamp(f[first + j], problem.lower()[j], problem.upper()[j]);
-  return true;
-}
-
-void RollingFriction::settle(const Island& island, std::span<const Row> rows, const RollingRules& rules,
-                             ContactProblem& problem, VectorBuffer::Map f, SolveReport& solve) {
-  bool sweeps = false;
-  for (int round = 0;; ++round) {
-    problem.velocity(f.data(), c_.data());
-    if (round > 0 && !sweeps) learn(island, rows, problem.nc(), f);
-    f_last_.map() = f;
-    c_last_.map() = c_.map();
-    follow(island, rows, f.data(), problem);
-    solve.residual = judge(problem, rules.model, f.data(), c_.data(), rules.facets);
-    const bool met = rules.tolerance.met(solve.residual);
-    const bool last = round >= most_rounds || (round > 0 && solve.status != SolveStatus::Converged);
-    if (met || round == most_rounds + most_sweeps || (last && rules.model != ContactModel::Ncp)) {
-      solve.status = met ? SolveStatus::Converged : SolveStatus::Stalled;
-      return;
-    }
-    if (last && !sweeps) {
-      sweeps = true;
-      set_rho(problem);
-      sweep_.begin(island, rows, problem, f.data());
-    }
-    const int iterations = solve.iterations;
-    if (sweeps) {
-      sweep_.run(problem, sweeps_a_round, f.data());
-      solve.iterations += sweeps_a_round;
-    } else {
-      solve = rules.solver.solve(problem, rules.tolerance, f);
-      solve.iterations += iterations;
-    }
+void list_discs(const Island& island, std::span<const Row> rows, ContactProblem& problem) {
+  for (int j = 0; j < problem.nr(); ++j) {
+    const Row& row = rows[at(island.rows[at(j)])];
+    if (row.contact < 0) continue;
+    const auto here = std::lower_bound(island.contacts.begin(), island.contacts.end(), row.contact);
+    const int size = row.component == 0 ? 1 : 2;
+    problem.discs.push_back({static_cast<int>(here - island.contacts.begin()), j, size, row.length});
+    for (int k = 0; k < size; ++k) set(problem, j + k, 0);
+    j += size - 1;
   }
 }
 
-void RollingFriction::set_rho(const ContactProblem& problem) {
+RollingRounds::RollingRounds() {
+  SolverOptions options;
+  options.max_iterations = most_sweeps;
+  sweeps_ = make_contact_solver("pgs", options);
+}
+
+SolveReport RollingRounds::solve(const RollingRules& rules, const double* before, double dt, ContactProblem& problem,
+                                 VectorBuffer::Map f) {
+  for (VectorBuffer* x : {&c_, &f_last_, &c_last_}) x->resize(problem.size());
+  set_rho(problem);
+  for (int i = 0; i < problem.size(); ++i) c_[i] = before[i] / dt;
+  SolveReport report;
+  int iterations = 0;
+  for (int round = 0;; ++round) {
+    follow(f.data(), problem);
+    discs_.swap(problem.discs);
+    report = rules.solver.solve(problem, rules.tolerance, f);
+    discs_.swap(problem.discs);
+    report.iterations = iterations += report.iterations;
+    problem.velocity(f.data(), c_.data());
+    if (round > 0) learn(problem, f);
+    const bool solved = report.status == SolveStatus::Converged;
+    report.residual = judge(problem, rules.model, f.data(), c_.data(), rules.facets);
+    report.status = rules.tolerance.met(report.residual) ? SolveStatus::Converged : SolveStatus::Stalled;
+    if (report.status == SolveStatus::Converged) return report;
+    if (round == most_rounds || (round > 0 && !solved)) break;
+    f_last_.map() = f;
+    c_last_.map() = c_.map();
+  }
+  if (rules.model != ContactModel::Ncp) return report;
+  report = sweeps_->solve(problem, rules.tolerance, f);
+  report.iterations += iterations;
+  report.escalated = true;
+  return report;
+}
+
+void RollingRounds::set_rho(const ContactProblem& problem) {
   diagonal_.resize(problem.size());
   problem.diagonal(diagonal_.data());
   rho_.resize(problem.nr());
   for (int j = 0; j < problem.nr(); ++j) rho_[j] = 1 / std::max(diagonal_[3 * problem.nc() + j], 1e-300);
 }
 
-void RollingFriction::follow(const Island& island, std::span<const Row> rows, const double* f,
-                             ContactProblem& problem) const {
-  const int nr = problem.nr(), first = 3 * problem.nc();
-  for (int j = 0; j < nr; ++j) {
-    const Row& row = rows[at(island.rows[at(j)])];
-    if (row.contact < 0) continue;
-    const auto here = std::lower_bound(island.contacts.begin(), island.contacts.end(), row.contact);
-    const double bound = row.length * std::max(f[3 * (here - island.contacts.begin()) + 2], 0.0);
-    if (row.component == 0) {
+void RollingRounds::follow(const double* f, ContactProblem& problem) const {
+  const int first = 3 * problem.nc();
+  for (const FrictionDisc& disc : problem.discs) {
+    const double bound = disc.length * std::max(f[3 * disc.contact + 2], 0.0);
+    const int j = disc.row;
+    if (disc.size == 1)
       set(problem, j, bound);  // (rolling.1)
-    } else {
+    else
       follow_rolling(j, bound, f + first + j, c_.data() + first + j, rho_[j], problem);  // (rolling.2)
-      ++j;
-    }
   }
 }
 
-void RollingFriction::learn(const Island& island, std::span<const Row> rows, int contacts, const VectorBuffer::Map& f) {
-  const int nr = static_cast<int>(island.rows.size());
-  for (int j = 0; j + 1 < nr; ++j) {
-    const Row& row = rows[at(island.rows[at(j)])];
-    if (row.contact < 0 || row.component != 1) continue;
-    const int o = 3 * contacts + j;
+void RollingRounds::learn(const ContactProblem& problem, const VectorBuffer::Map& f) {
+  for (const FrictionDisc& disc : problem.discs) {
+    if (disc.size != 2) continue;
+    const int j = disc.row, o = 3 * problem.nc() + j;
     const double df[2] = {f[o] - f_last_[o], f[o + 1] - f_last_[o + 1]};
     const double dc[2] = {c_[o] - c_last_[o], c_[o + 1] - c_last_[o + 1]};
     const double along = df[0] * dc[0] + df[1] * dc[1], square = df[0] * df[0] + df[1] * df[1];

@@ -14,12 +14,15 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 }  // namespace
 
 StepRows::StepRows(const Model& model)
-    : saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
+    : friction_(model), saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
 }
 
-void StepRows::begin() { std::fill(saturated_.begin(), saturated_.end(), 0); }
+void StepRows::begin(const State& state) {
+  std::fill(saturated_.begin(), saturated_.end(), 0);
+  friction_.begin(state);
+}
 
 void StepRows::list(const Start& start, double margin) {
   rows_.clear();
@@ -29,13 +32,17 @@ void StepRows::list(const Start& start, double margin) {
   const JointProperties& p = start.model.joints;
   for (int k = 0; k < start.model.nv; ++k) {
     drives_[at(k)] = free_drive(a, k, dt);
+    const std::size_t before = rows_.size();
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
       if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, below});
       if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
     }
-    if (p.friction[k] > 0) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    if (p.friction[k] > 0) {
+      if (rows_.size() > before || row_driven(a, k)) friction_.make_row(k);  // what else it does is not known
+      if (friction_.needs_row(k)) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+    }
     if (!row_driven(a, k)) continue;
     if (a.has_target(k)) {
       rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
@@ -66,6 +73,12 @@ Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
   Drive drive = implicit_drive(a, k, dt);
   if (drive.gain == 0) drive.torque = within_limits(a, k, drive.torque);
   return drive;
+}
+
+void StepRows::hold_joints(double smallest, VecX& v_end) const {
+  for (std::size_t j = 0; j < rows_.size(); ++j)
+    if (rows_[j].kind == Row::Kind::Friction)
+      friction_.settle(rows_[j].dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
 }
 
 bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynamics/drive.hpp"
+#include "stepping/rigid/joint_friction.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -17,10 +18,10 @@ class StepRows {
  public:
   explicit StepRows(const Model& model);
 
-  /// Forgets which drives were at their limits.
-  void begin();
-  /// Joint limits within reach, dry friction, velocity targets, drives at their limits, equality constraints, torsional
-  /// and rolling friction of the contacts. Sets forces to zero.
+  /// Forgets which drives were at their limits, and guesses what dry friction will do.
+  void begin(const State& state);
+  /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, equality
+  /// constraints, torsional and rolling friction of the contacts. Sets forces to zero.
   void list(const Start& start, double margin);
 
   const std::vector<Row>& rows() const { return rows_; }
@@ -31,6 +32,11 @@ class StepRows {
 
   VectorBuffer& forces() { return forces_; }
   const VectorBuffer& forces() const { return forces_; }
+
+  JointFriction& friction() { return friction_; }
+  const JointFriction& friction() const { return friction_; }
+  /// Once the step is solved: joints whose friction holds them have no velocity left, below `smallest`.
+  void hold_joints(double smallest, VecX& v_end) const;
 
   /// Nothing where a row is in its place.
   const Drive& drive(int k) const { return drives_[at(k)]; }
@@ -44,6 +50,7 @@ class StepRows {
     return !known(actuation, k) && (saturated_[at(k)] || actuation.has_target(k));
   }
 
+  JointFriction friction_;
   std::vector<Row> rows_;
   VectorBuffer forces_;
   std::vector<char> saturated_;

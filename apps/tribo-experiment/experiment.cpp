@@ -1,4 +1,5 @@
-// tribo experiment NAME: a table or figure of a paper, its data, its picture, and which claims hold.
+// tribo experiment NAME: a table or figure of a paper, its data, its picture, and which claims hold. A program of its own,
+// which `tribo` calls: the first build of `tribo` does not wait for the experiments to compile.
 #include "experiment.hpp"
 
 #include <cstdio>
@@ -74,12 +75,10 @@ int experiment(const Options& options) {
   return done;
 }
 
-}  // namespace
-
-void add_experiment(CLI::App& command, Action& action) {
+void add_options(CLI::App& command, Action& action) {
   auto o = std::make_shared<Options>();
   command.add_option("NAME", o->name, "see 'tribo experiment --list'");
-  command.add_flag("--list", o->list, "say which there are");
+  command.add_flag("--list", o->list, "list the experiments");
   command.add_flag("--quick", o->quick, "fewer points: seconds instead of minutes");
   command.add_option("--out", o->out, "folder for NAME.json, NAME.png and NAME.html");
   command.add_flag("--json", o->json, "print one JSON object");
@@ -90,4 +89,12 @@ void add_experiment(CLI::App& command, Action& action) {
   command.callback([o, &action] { action = [o] { return experiment(*o); }; });
 }
 
+}  // namespace
 }  // namespace tribo::app
+
+int main(int argc, char** argv) {
+  CLI::App app{"run an experiment of the literature and check its claims", "tribo experiment"};
+  tribo::app::Action action;
+  tribo::app::add_options(app, action);
+  return tribo::app::execute(app, action, argc, argv);
+}

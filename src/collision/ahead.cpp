@@ -1,0 +1,140 @@
+// Pairs that are apart at the start of a step and may come together within it.
+//
+// The half-space of the nearest features at the start says nothing of features that have passed each other by the time
+// the gap would close: taken as a contact it would stop what merely passes by. So the pair is moved on, with the
+// velocities of the start and the fall of the step, to where it first touches. For any unit n, two convex shapes are no
+// nearer than
+//   s(n) = min n . y_b - max n . y_a                                                                     (ahead.1)
+// so with n along the way between the nearest points they cannot touch before
+//   t + s(n) / (n . (v_a - v_b) + |w_a x n| R_a + |w_b x n| R_b)                                         (ahead.2)
+// with R the reach of a shape about the origin of its body. Repeated, this is Newton's method on the distance, from
+// below. Terrain is not convex: there it is the gap over the speed of the fastest point. Where they meet, at t, point and
+// normal are those of that instant, and the gap is what closes by then:
+//   phi = phi(t) - t n . c                                                                               (ahead.3)
+// Where they do not meet within the step, those of its end are listed in the same way, if they are near: they forbid
+// nothing of the motion that was foreseen, and hold where other contacts change it.
+#include <Eigen/Geometry>
+
+#include "collision/narrowphase.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_rounds = 40;
+// Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
+// they touch exactly the way from one to the other is no direction).
+constexpr double touching = 1e-8, near_enough = 1e-6;
+
+PlacedSolid moved_on(const PlacedSolid& x, double t) {
+  PlacedSolid y = x;
+  const double rate = x.w.norm();
+  if (rate == 0) {
+    y.X.p += t * x.v;
+    return y;
+  }
+  const Mat3 turn = Eigen::AngleAxisd(t * rate, x.w / rate).toRotationMatrix();
+  y.arm = turn * x.arm;
+  y.X.p += t * (x.v - x.w.cross(x.arm)) + (y.arm - x.arm);
+  y.X.R = turn * x.X.R;
+  y.v += x.w.cross(y.arm - x.arm);
+  return y;
+}
+
+/// No point of the shape goes along n faster than this, however it turns [m/s].
+double fastest_along(const PlacedSolid& x, const Vec3& n) {
+  const bool ball = x.solid->kind == ShapeKind::Sphere || x.solid->kind == ShapeKind::Point;
+  const double about = x.arm.norm() + (ball ? 0 : x.solid->radius);
+  return n.dot(x.v - x.w.cross(x.arm)) + x.w.cross(n).norm() * about;
+}
+
+/// How fast the two can close along n, which points from a to b. Terrain has other slopes beyond the nearest one, so
+/// there in any direction.
+double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
+  if (a.solid->terrain)
+    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
+  return fastest_along(a, n) + fastest_along(b, -n);
+}
+
+/// (ahead.1)
+double between_planes(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
+  const double up_to = reach_along(*a.solid, a.X.R.transpose() * n);
+  return n.dot(b.X.p - a.X.p) - up_to - reach_along(*b.solid, b.X.R.transpose() * -n);
+}
+
+int nearest(const Touches& touches) {
+  int least = 0;
+  for (int i = 1; i < touches.count; ++i)
+    if (touches.items[at(i)].gap < touches.items[at(least)].gap) least = i;
+  return least;
+}
+
+double smaller_radius(const Query& query) { return std::min(query.a.solid->radius, query.b.solid->radius); }
+
+/// When the two first touch; infinite: not within the step.
+double first_touch(const Query& query) {
+  const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
+  const double size = smaller_radius(query);
+  const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
+  double t = 0;
+  for (int i = 0; i < most_rounds; ++i) {
+    const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
+    Touches found;
+    touch({a, b, query.reach, 0, query.reach, query.scratch}, found);
+    if (found.count == 0) return HUGE_VAL;
+    const Touch& near = found.items[at(nearest(found))];
+    if (near.gap <= reached) return t;
+    const double planes = a.solid->terrain ? near.gap : between_planes(a, b, near.n);
+    const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
+    const double speed = closing_speed(a, b, near.n);
+    if (speed * (query.dt - t) <= s) return HUGE_VAL;
+    if (s <= 1e-15 * size) return t;
+    t += s / speed;  // (ahead.2)
+  }
+  return t;
+}
+
+/// The point of a body that is at p when the body has moved from x to y, at the start.
+Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p) {
+  return x.X.p + x.X.R * (y.X.R.transpose() * (p - y.X.p));
+}
+
+Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - x.X.p); }
+
+/// Apart, and closing: the points of the start may not be those that meet.
+bool may_meet(const Query& query, const Touches& touches) {
+  if (touches.count == 0) return false;
+  const Touch& near = touches.items[at(nearest(touches))];
+  if (near.gap <= touching * smaller_radius(query)) return false;
+  if (!query.a.solid->terrain) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
+  for (int i = 0; i < touches.count; ++i) {
+    const Touch& x = touches.items[at(i)];
+    if (x.gap + query.dt * x.n.dot(velocity(query.b, x.p) - velocity(query.a, x.p)) < 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void look_ahead(const Query& query, Touches& touches) {
+  if (!may_meet(query, touches)) return;
+
+  const double touch_time = first_touch(query), t = std::min(touch_time, query.dt);
+  const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
+  touches.count = 0;
+  touch({a, b, query.margin, query.dt - t, query.reach, query.scratch}, touches);
+  int kept = 0;
+  for (int i = 0; i < touches.count; ++i) {
+    Touch x = touches.items[at(i)];
+    const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
+    const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
+    x.gap -= t * x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));  // (ahead.3)
+    if (!(x.gap > 0)) continue;                                               // on its way out
+    x.p = on_b - 0.5 * x.gap * x.n;
+    x.arm_a = on_a - x.p;
+    x.arm_b = on_b - x.p;
+    touches.items[at(kept++)] = x;
+  }
+  touches.count = kept;
+}
+
+}  // namespace tribo

@@ -1,0 +1,281 @@
+// Solids on terrain. Corners and ends, as balls, miss what a round side or an edge of the solid meets, and what stands
+// under its faces. With s(n) = min n . y over the solid, for the unit normals n that a feature of the terrain has:
+//   peak at x:                            the signed distance of x from the solid                            (terrain.3)
+//   face with normal n through a:         gap = s(n) - n . a, where a lowest point of the solid is over it   (terrain.4)
+//   ridge through e between n_1 and n_2:  gap = max over n between them of s(n) - n . e, where the lowest
+//                                         points of the solid along that n cross it                          (terrain.5)
+#include "collision/terrain.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_lowest = 16;
+constexpr double tie = 1e-6;  // of the radius: heights that differ by less are equally low
+
+/// A solid over a terrain, all in the frame of the terrain.
+struct OverTerrain {
+  explicit OverTerrain(const Query& q)
+      : query(q), cells{*q.a.solid->terrain}, solid(*q.b.solid), X(q.a.X.inverse() * q.b.X) {
+    center = X * solid.box_center;
+    half = X.R.cwiseAbs() * solid.box_half + Vec3::Constant(q.reach);
+    i0 = cells.cell_x(center.x() - half.x());
+    i1 = cells.cell_x(center.x() + half.x());
+    j0 = cells.cell_y(center.y() - half.y());
+    j1 = cells.cell_y(center.y() + half.y());
+  }
+  /// No point of the solid is lower along n.
+  double lowest(const Vec3& n) const { return n.dot(X.p) - reach_along(solid, -(X.R.transpose() * n)); }
+  double bottom() const { return center.z() - half.z(); }
+  /// Depth, where it is small beside the solid and is to be allowed for; else zero.
+  double allowed(double gap) const { return sunk && gap < 0 && gap > -small() ? -gap : 0; }
+  double small() const { return 0.02 * solid.box_half.minCoeff(); }
+  /// Is the point x of the solid, at this gap from a face or ridge, not out again on the other side of a steep hill?
+  bool below(const Vec3& x, double gap) const {
+    Vec3 n;
+    return gap > -small() || !cells.over(x) || cells.column(x, n) > x.z();
+  }
+
+  void add(const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) const {
+    if (!(gap < query.reach) || !(gap > -solid.radius)) return;
+    const Vec3 p_W = query.a.X * Vec3(p + 0.5 * gap * n), n_W = query.a.X.R * n;
+    if (!query.listed(p_W, n_W, gap)) return;
+    auto& found = query.scratch->candidates;
+    const double same = 1e-14 * solid.radius * solid.radius;
+    for (const Touch& t : found)
+      if ((t.p - p_W).squaredNorm() < same && t.n.dot(n_W) > 1 - 1e-9) return;
+    found.push_back({p_W, n_W, gap, feature});
+  }
+
+  const Query& query;
+  Cells cells;
+  const Solid& solid;
+  Placement X;
+  Vec3 center, half;
+  int i0, i1, j0, j1;  // cells under it
+  bool sunk = false;   // features may have passed each other's ends by as much as they overlap
+};
+
+struct Points {
+  std::array<Vec3, most_lowest> x;
+  int count = 0;
+
+  void add(const Vec3& p) {
+    if (count < most_lowest) x[at(count++)] = p;
+  }
+};
+
+/// The lowest points along n, those of a face or an edge by their corners.
+Points lowest_points(const OverTerrain& o, const Vec3& n) {
+  const Solid& solid = o.solid;
+  const Vec3 up = o.X.R.transpose() * n;
+  const double same = tie * solid.radius;
+  Points out;
+  switch (solid.kind) {
+    case ShapeKind::Ellipsoid: {
+      const Vec3 scaled = solid.size.cwiseProduct(up);
+      out.add(o.X * Vec3(-solid.size.cwiseProduct(scaled) / scaled.norm()));
+      break;
+    }
+    case ShapeKind::Capsule:
+      for (double end : {-solid.size.z(), solid.size.z()})
+        if (up.z() * end <= same - std::abs(up.z()) * solid.size.z()) out.add(o.X * Vec3(0, 0, end) - solid.round * n);
+      break;
+    case ShapeKind::Cylinder: {
+      const double sine = std::hypot(up.x(), up.y()), r = solid.size.x();
+      for (double end : {-solid.size.z(), solid.size.z()}) {
+        if (up.z() * end > same - std::abs(up.z()) * solid.size.z()) continue;
+        if (2 * sine * r > same) {
+          out.add(o.X * Vec3(-r * up.x() / sine, -r * up.y() / sine, end));
+          continue;
+        }
+        for (int k = 0; k < most_lowest; ++k) {
+          const double angle = 2 * M_PI * k / most_lowest;
+          out.add(o.X * Vec3(r * std::cos(angle), r * std::sin(angle), end));
+        }
+      }
+      break;
+    }
+    default: {
+      const double level = -reach_along(solid, -up) + same;
+      for (const Vec3& v : solid.polytope->vertices)
+        if (up.dot(v) <= level) out.add(o.X * v);
+    }
+  }
+  return out;
+}
+
+/// Does the terrain fall away from its point (i, j) along n?
+bool in_normal_cone(const Cells& c, int i, int j, const Vec3& n, double tolerance) {
+  constexpr int around[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+  const Vec3 x = c.corner(i, j);
+  for (const auto& d : around) {
+    const int u = i + d[0], v = j + d[1];
+    if (u < 0 || v < 0 || u >= c.h.nx || v >= c.h.ny) continue;
+    const Vec3 way = c.corner(u, v) - x;
+    if (n.dot(way) > tolerance * way.norm()) return false;
+  }
+  return n.z() > 0;
+}
+
+// (terrain.3). Inside a solid with faces, the way out is through one that the peak can press on.
+void add_peak(const OverTerrain& o, int i, int j) {
+  const Vec3 x = o.cells.corner(i, j), x_B = o.X.R.transpose() * (x - o.X.p);
+  const std::uint64_t feature = 0x10000ull + static_cast<unsigned>(o.cells.index(i, j));
+  Vec3 n_B = Vec3::UnitZ();
+  double gap = depth_of(o.solid, x_B, n_B);
+  if (!(gap < o.query.reach)) return;
+  const double tolerance = tie + 2 * o.allowed(gap) / o.solid.box_half.minCoeff();  // sinking turns the normal
+  if (in_normal_cone(o.cells, i, j, -(o.X.R * n_B), tolerance)) return o.add(x, -(o.X.R * n_B), gap, feature);
+  if (!(gap <= 0) || !o.solid.polytope) return;
+  gap = -HUGE_VAL;
+  for (const PolytopeFace& face : o.solid.polytope->faces)
+    if (const double height = face.n.dot(x_B) - face.offset;
+        height > gap && in_normal_cone(o.cells, i, j, -(o.X.R * face.n), tie))
+      gap = height, n_B = face.n;
+  o.add(x, -(o.X.R * n_B), gap, feature);
+}
+
+void add_peaks(const OverTerrain& o) {
+  for (int j = o.j0; j <= o.j1 + 1; ++j)
+    for (int i = o.i0; i <= o.i1 + 1; ++i) {
+      const int k = o.cells.index(i, j);
+      if (o.cells.terrain.ridge[at(k)] & Terrain::peak && o.cells.z(k) >= o.bottom()) add_peak(o, i, j);
+    }
+}
+
+/// Is x over the triangle, seen along its normal?
+bool over(const Vec3& x, const Vec3 (&p)[3], const Vec3& n) {
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 side = p[(k + 1) % 3] - p[k];
+    if (n.dot(side.cross(x - p[k])) < -1e-12 * side.squaredNorm()) return false;
+  }
+  return true;
+}
+
+// (terrain.4)
+void add_face(const OverTerrain& o, const int (&ij)[3][2], std::uint64_t feature) {
+  Vec3 p[3];
+  for (int k = 0; k < 3; ++k) p[k] = o.cells.corner(ij[k][0], ij[k][1]);
+  const Vec3 n = (p[1] - p[0]).cross(p[2] - p[0]).normalized();
+  if (o.lowest(n) - n.dot(p[0]) > o.query.reach) return;
+  auto add = [&](const Vec3& x, unsigned which) {
+    const double gap = n.dot(x - p[0]);
+    if (over(x, p, n) && o.below(x, gap)) o.add(x - gap * n, n, gap, feature + which);
+  };
+  if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o, n).x[0], 0);
+  const RimPoints rim = lowest_rim_points(o.X.R.transpose() * n, o.solid.size);
+  for (int k = 0; k < rim.count; ++k) add(o.X * rim.p[at(k)], rim.feature[at(k)]);
+}
+
+void add_faces(const OverTerrain& o) {
+  for (int j = o.j0; j <= o.j1; ++j)
+    for (int i = o.i0; i <= o.i1; ++i) {
+      const int k = o.cells.index(i, j), nx = o.cells.h.nx;
+      if (std::max({o.cells.z(k), o.cells.z(k + 1), o.cells.z(k + nx), o.cells.z(k + nx + 1)}) < o.bottom()) continue;
+      const std::uint64_t feature = (1ull << 32) + 64ull * static_cast<unsigned>(k);
+      add_face(o, {{i, j}, {i + 1, j}, {i, j + 1}}, feature);
+      add_face(o, {{i + 1, j + 1}, {i, j + 1}, {i + 1, j}}, feature + 32);
+    }
+}
+
+/// The normal between n_1 and n_2 along which the solid is highest over e.
+Vec3 highest_between(const OverTerrain& o, const Vec3& e, const Vec3& n1, const Vec3& n2, double& height) {
+  auto normal = [&](double u) { return Vec3(((1 - u) * n1 + u * n2).normalized()); };
+  auto over_edge = [&](double u) {
+    const Vec3 n = normal(u);
+    return o.lowest(n) - n.dot(e);
+  };
+  constexpr double golden = 0.6180339887498949;
+  double lo = 0, hi = 1, a = 1 - golden, b = golden, fa = over_edge(a), fb = over_edge(b);
+  for (int round = 0; round < 40; ++round) {
+    if (fa < fb) {
+      lo = a, a = b, fa = fb, b = lo + golden * (hi - lo), fb = over_edge(b);
+    } else {
+      hi = b, b = a, fb = fa, a = hi - golden * (hi - lo), fa = over_edge(a);
+    }
+  }
+  const double u = fa > fb ? a : b;
+  height = std::max(fa, fb);
+  return normal(u);
+}
+
+// (terrain.5). The lowest points, seen along n, are a point, a segment or a polygon: where the edge passes over it.
+void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3& n1, const Vec3& n2,
+               std::uint64_t feature) {
+  const Vec3 middle = (n1 + n2).normalized();
+  if (o.lowest(middle) - middle.dot(e0) > o.query.reach || o.lowest(n1) - n1.dot(e0) > o.query.reach ||
+      o.lowest(n2) - n2.dot(e0) > o.query.reach)
+    return;
+  double gap;
+  const Vec3 n = highest_between(o, e0, n1, n2, gap);
+  if (!(gap < o.query.reach)) return;
+  const Points low = lowest_points(o, n);
+  const double length = (e1 - e0).norm(), aside = 10 * tie * o.solid.radius;
+  const Vec3 t = (e1 - e0) / length, b = n.cross(t);
+  double from = HUGE_VAL, to = -HUGE_VAL;
+  auto pass = [&](double s) { from = std::min(from, s), to = std::max(to, s); };
+  for (int i = 0; i < low.count; ++i) {
+    const Vec3 x = low.x[at(i)] - e0;
+    const double bx = b.dot(x);
+    if (std::abs(bx) < aside) pass(t.dot(x));
+    for (int j = 0; j < i; ++j) {
+      const Vec3 y = low.x[at(j)] - e0;
+      const double by = b.dot(y);
+      if ((bx < 0) != (by < 0)) pass((t.dot(y) * bx - t.dot(x) * by) / (bx - by));
+    }
+  }
+  const double beyond = 2 * o.allowed(gap);  // what has sunk may cross past the end
+  if (!(to >= -beyond && from <= length + beyond)) return;
+  from = std::clamp(from, 0.0, length);
+  to = std::clamp(to, 0.0, length);
+  if (!o.below(e0 + 0.5 * (from + to) * t + gap * n, gap)) return;
+  o.add(e0 + from * t, n, gap, feature);
+  if (to - from > tie * o.solid.radius) o.add(e0 + to * t, n, gap, feature + 1);
+}
+
+Vec3 normal_of(const Cells& cells, int i, int j, bool second) {
+  const int k = cells.index(i, j), nx = cells.h.nx;
+  const double dx = second ? cells.z(k + nx + 1) - cells.z(k + nx) : cells.z(k + 1) - cells.z(k);
+  const double dy = second ? cells.z(k + nx + 1) - cells.z(k + 1) : cells.z(k + nx) - cells.z(k);
+  return Vec3(-dx / cells.h.spacing_x, -dy / cells.h.spacing_y, 1).normalized();
+}
+
+void add_ridges(const OverTerrain& o) {
+  const Cells& c = o.cells;
+  const int nx = c.h.nx, ny = c.h.ny;
+  for (int j = o.j0; j <= o.j1 + 1; ++j)
+    for (int i = o.i0; i <= o.i1 + 1; ++i) {
+      const int k = c.index(i, j);
+      const char bits = c.terrain.ridge[at(k)];
+      const std::uint64_t feature = (2ull << 32) + 8ull * static_cast<unsigned>(k);
+      // On the border the terrain ends: normals turn down to the horizontal.
+      if (bits & Terrain::ridge_x && std::max(c.z(k), c.z(k + 1)) >= o.bottom())
+        add_ridge(o, c.corner(i, j), c.corner(i + 1, j), j > 0 ? normal_of(c, i, j - 1, true) : Vec3(-Vec3::UnitY()),
+                  j + 1 < ny ? normal_of(c, i, j, false) : Vec3(Vec3::UnitY()), feature);
+      if (bits & Terrain::ridge_y && std::max(c.z(k), c.z(k + nx)) >= o.bottom())
+        add_ridge(o, c.corner(i, j), c.corner(i, j + 1), i > 0 ? normal_of(c, i - 1, j, true) : Vec3(-Vec3::UnitX()),
+                  i + 1 < nx ? normal_of(c, i, j, false) : Vec3(Vec3::UnitX()), feature + 2);
+      if (bits & Terrain::ridge_diagonal && std::max(c.z(k + 1), c.z(k + nx)) >= o.bottom())
+        add_ridge(o, c.corner(i + 1, j), c.corner(i, j + 1), normal_of(c, i, j, false), normal_of(c, i, j, true),
+                  feature + 4);
+    }
+}
+
+}  // namespace
+
+void add_solid(const Query& query) {
+  OverTerrain o(query);
+  const Terrain& terrain = o.cells.terrain;
+  if (o.bottom() > terrain.highest || std::abs(o.center.x()) - o.half.x() > terrain.half_x ||
+      std::abs(o.center.y()) - o.half.y() > terrain.half_y)
+    return;
+  if (o.solid.kind == ShapeKind::Cylinder || o.solid.kind == ShapeKind::Ellipsoid) add_faces(o);
+  add_ridges(o);
+  add_peaks(o);
+  if (!query.scratch->candidates.empty()) return;
+  o.sunk = true;
+  add_ridges(o);
+  add_peaks(o);
+}
+
+}  // namespace tribo

@@ -1,0 +1,46 @@
+#include "contact/solvers/last_resort.hpp"
+
+#include "contact/solvers/solvers.hpp"
+
+namespace tribo {
+namespace {
+
+// Staggered projections and alternating directions take other ways than the central path: of the steps that predictor,
+// corrector and Newton's method left, they solved what had a solution. Sweeps are for problems that are too large for
+// them, and for friction discs.
+constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 4000;
+
+SolverOptions at_most(int iterations) {
+  SolverOptions options;
+  options.max_iterations = iterations;
+  return options;
+}
+
+}  // namespace
+
+LastResort::LastResort()
+    : tries_{{{make_staggered(at_most(staggered_passes)), true},
+              {make_admm(at_most(admm_steps)), true},
+              {make_pgs(at_most(sweeps)), false}}} {}
+
+SolveReport LastResort::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
+  SolveReport best;
+  best.status = SolveStatus::Stalled;
+  best.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+  int iterations = 0;
+  for (Try& attempt : tries_) {
+    if (attempt.dense && (!problem.dense() || !problem.discs.empty())) continue;
+    f_.resize(problem.size());
+    f_.map() = f;
+    const SolveReport report = attempt.solver->solve(problem, tolerance, f_.map());
+    iterations += report.iterations;
+    if (!(report.residual.relative() < best.residual.relative())) continue;
+    best = report;
+    f = f_.map();
+    if (report.status == SolveStatus::Converged) break;
+  }
+  best.iterations = iterations;
+  return best;
+}
+
+}  // namespace tribo

@@ -1,0 +1,91 @@
+#include "stepping/rigid/joint_friction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+constexpr double row_steps = 15;   // for which a joint whose guess was wrong keeps its row
+constexpr int most_rounds = 2;     // of wrong guesses in a step, before all joints get rows
+constexpr double at_rest = 1e-10;  // slower joints are guessed to be held [rad/s] or [m/s]
+constexpr double rounding = 1e-9;  // of a bound, less than what the judge lets pass
+
+}  // namespace
+
+JointFriction::JointFriction(const Model& model)
+    : friction_(model.joints.friction),
+      always_row_(at(model.nv), 0),
+      guess_(at(model.nv), Guess::None),
+      direction_(at(model.nv), 0),
+      patience_(at(model.nv), 0) {
+  for (int k = 0; k < model.nv; ++k)
+    if (friction_[k] > 0) joints_.push_back(k);
+  // A held joint in a closed loop leaves its closure without anything that can move.
+  for (const Equality& e : model.equalities)
+    for (int body : {e.body_a, e.body_b}) {
+      if (body < 0) continue;
+      const Tree& tree = model.trees[at(model.bodies[at(body)].tree)];
+      std::fill_n(always_row_.begin() + tree.iv, tree.nv, 1);
+    }
+}
+
+std::uint64_t JointFriction::id(int k) {
+  return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(k) << 8 |
+         static_cast<std::uint64_t>(Row::Kind::Friction) << 1;
+}
+
+void JointFriction::begin(const State& state) {
+  held_ = rounds_ = 0;
+  if (joints_.empty()) return;
+  const std::vector<RowMemory>& rows = state.memory.rows;
+  auto memory = std::lower_bound(rows.begin(), rows.end(), id(joints_.front()),
+                                 [](const RowMemory& m, std::uint64_t x) { return m.id < x; });
+  for (int k : joints_) {
+    while (memory != rows.end() && memory->id < id(k)) ++memory;
+    const bool was_row = memory != rows.end() && memory->id == id(k);
+    const double v = state.v[k];
+    patience_[at(k)] = was_row ? std::max(memory->patience - 1, 0.0) : 0;
+    direction_[at(k)] = v > 0 ? 1 : -1;
+    guess_[at(k)] = always_row_[at(k)] || patience_[at(k)] > 0 ? Guess::Row
+                    : std::abs(v) <= at_rest                   ? Guess::Held
+                                                               : Guess::Rubbed;
+    held_ += guess_[at(k)] == Guess::Held;
+  }
+}
+
+void JointFriction::make_row(int k) {
+  held_ -= guess_[at(k)] == Guess::Held;
+  guess_[at(k)] = Guess::Row;
+}
+
+bool JointFriction::wrong(double dt, bool failed, VecX& v_end) {
+  bool again = false;
+  for (int k : joints_) {
+    const Guess guess = guess_[at(k)];
+    if (guess == Guess::Row) continue;
+    const bool right = guess == Guess::Held
+                           ? std::abs(infinite * v_end[k] / dt) <= (1 + rounding) * friction_[k]  // (dry.1)
+                           : direction_[at(k)] * v_end[k] > 0;                                    // (dry.2)
+    if (guess == Guess::Held) v_end[k] = 0;
+    if (right && !failed) continue;
+    make_row(k);
+    patience_[at(k)] = row_steps;
+    again = true;
+  }
+  if (again && ++rounds_ >= most_rounds)
+    for (int k : joints_) make_row(k);
+  return again;
+}
+
+void JointFriction::settle(int k, double force, double smallest, VecX& v_end) const {
+  if (std::abs(force) < (1 - rounding) * friction_[k] && std::abs(v_end[k]) <= smallest) v_end[k] = 0;
+}
+
+double JointFriction::work(double dt, const VecX& v, const VecX& v_end) const {
+  double sum = 0;
+  for (int k : joints_) sum += 0.5 * dt * torque(k) * (v[k] + v_end[k]);
+  return sum;
+}
+
+}  // namespace tribo

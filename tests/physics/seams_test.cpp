@@ -1,0 +1,194 @@
+// Floors of tiles: what slides or rolls over their seams moves as on one plane, and kerbs, risers and ramps stop it.
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "worlds.hpp"
+
+using namespace worlds;
+
+namespace {
+
+constexpr double tile = 0.25;
+
+std::shared_ptr<const Hull> box_hull(const Vec3& h) {
+  std::vector<Vec3> corners;
+  for (int k = 0; k < 8; ++k) corners.push_back(h.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)));
+  return make_hull(corners, "tile");
+}
+
+Geometry tile_at(ShapeKind kind, const Vec3& half, const Placement& X, int material, int body = -1) {
+  Geometry g;
+  g.kind = kind;
+  g.size = half;
+  g.X_BG = X;
+  g.material = material;
+  g.body = body;
+  if (kind == ShapeKind::Convex) g.hull = box_hull(half);
+  return g;
+}
+
+// How tiles lie beside each other: exactly, apart or overlapping by rounding, overlapping by a tenth.
+enum class Joint { Exact, Apart, Overlapping };
+
+struct Floor {
+  ShapeKind kind = ShapeKind::Box;
+  Joint joint = Joint::Exact;
+  double yaw = 0;  // of the whole floor
+  double size = tile;
+};
+
+void lay(World& world, const Floor& floor) {
+  const Mat3 R = Eigen::AngleAxisd(floor.yaw, Vec3::UnitZ()).toRotationMatrix();
+  for (int i = -3; i < static_cast<int>(3 / floor.size); ++i)
+    for (int j = 0; j < 2; ++j) {
+      double half = 0.5 * floor.size;
+      if (floor.joint == Joint::Apart) half -= 1e-12;
+      if (floor.joint == Joint::Overlapping) half *= 1.1;
+      const Vec3 p = R * Vec3((i + 0.5) * floor.size, (j - 0.4) * 1.0, -0.05);
+      const std::string name = "tile" + std::to_string(i) + "_" + std::to_string(j);
+      Geometry g = tile_at(floor.kind, Vec3(half, 0.5, 0.05), {R, p}, world.material);
+      g.name = name;
+      world.builder.add_geometry(g);
+    }
+}
+
+struct Slider {
+  const char* name;
+  ShapeKind kind;
+  Vec3 size;
+  double height;  // of its centre
+  bool lies;      // axis along y
+};
+
+const std::array<Slider, 6> sliders{{{"box", ShapeKind::Box, {0.1, 0.1, 0.05}, 0.05, false},
+                                     {"hull", ShapeKind::Convex, {0.1, 0.1, 0.05}, 0.05, false},
+                                     {"upright cylinder", ShapeKind::Cylinder, {0.1, 0, 0.05}, 0.05, false},
+                                     {"lying cylinder", ShapeKind::Cylinder, {0.05, 0, 0.1}, 0.05, true},
+                                     {"capsule", ShapeKind::Capsule, {0.05, 0, 0.1}, 0.05, true},
+                                     {"ball", ShapeKind::Sphere, {0.05, 0, 0}, 0.05, false}}};
+
+Simulation slide(World& world, const Slider& s, const Vec3& p, const Vec3& v, double dt) {
+  if (s.kind == ShapeKind::Convex) {
+    world.builder.begin_member("hull", false, "object");
+    Body body;
+    body.name = "hull";
+    body.inertia = solid_inertia(ShapeKind::Box, s.size, 1);
+    Geometry g = tile_at(s.kind, s.size, {}, world.material, world.builder.add_body(body));
+    g.name = "hull";
+    world.builder.add_geometry(g);
+    world.starts.push_back({p, v, Vec3::Zero()});
+  } else {
+    world.object(s.kind, s.size, 1, p, v, Vec3::Zero());
+  }
+  Simulation simulation = world.simulate(dt);
+  if (s.lies) {
+    State state = simulation.state();
+    const Mat3 R = Eigen::AngleAxisd(0.5 * M_PI, Vec3::UnitX()).toRotationMatrix();
+    const Quat turn(R);
+    state.q.segment<4>(3) = turn.coeffs();
+    state.v.segment<3>(0) = R.transpose() * v;
+    simulation.set_state(state);
+  }
+  return simulation;
+}
+
+// Largest distance between the paths over tiles and over a plane.
+double strays(const Slider& slider, const Floor& floor, double mu, double speed, double dt) {
+  const Mat3 R = Eigen::AngleAxisd(floor.yaw, Vec3::UnitZ()).toRotationMatrix();
+  const double phase = 0.3 * speed * dt;  // no multiple of the step
+  const Vec3 p = R * Vec3(tile - 0.11 - 0.02 * speed - phase, 0.03, 0) + slider.height * Vec3::UnitZ();
+  const Vec3 v = R * Vec3(speed, 0, 0);
+  World tiles(friction(mu)), plane(friction(mu));
+  lay(tiles, floor);
+  plane.ground();
+  Simulation a = slide(tiles, slider, p, v, dt), b = slide(plane, slider, p, v, dt);
+  const int steps = static_cast<int>(std::min(0.6 / speed, 1.2) / dt);
+  double worst = 0;
+  for (int k = 0; k < steps; ++k) {
+    a.step();
+    b.step();
+    worst = std::max(worst, (position(a) - position(b)).norm());
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("what slides or rolls over tiles moves as on one plane") {
+  for (const Slider& slider : sliders)
+    for (ShapeKind kind : {ShapeKind::Box, ShapeKind::Convex})
+      for (double mu : {1e-4, 0.3})
+        for (double speed : {0.05, 0.5, 2.0, 10.0})
+          for (double dt : {1e-3, 5e-3, 10e-3}) {
+            CAPTURE(slider.name);
+            CAPTURE(kind == ShapeKind::Box);
+            CAPTURE(mu);
+            CAPTURE(speed);
+            CAPTURE(dt);
+            CHECK(strays(slider, {.kind = kind}, mu, speed, dt) < 1e-6);
+          }
+}
+
+TEST_CASE("tiles apart or overlapping by little, turned floors and small tiles") {
+  for (const Slider& slider : sliders)
+    for (const Floor& floor :
+         {Floor{.joint = Joint::Apart}, Floor{.joint = Joint::Overlapping}, Floor{.yaw = 0.3},
+          Floor{.kind = ShapeKind::Convex, .joint = Joint::Apart, .yaw = 0.3}, Floor{.size = 0.06}})
+      for (double speed : {0.5, 5.0}) {
+        CAPTURE(slider.name);
+        CAPTURE(static_cast<int>(floor.kind));
+        CAPTURE(static_cast<int>(floor.joint));
+        CAPTURE(floor.yaw);
+        CAPTURE(floor.size);
+        CAPTURE(speed);
+        CHECK(strays(slider, floor, 1e-4, speed, 5e-3) < 1e-6);
+      }
+}
+
+// A box at 0.3 m/s has 45 mJ; to climb over its lower front edge it would need 0.6 J.
+TEST_CASE("kerbs of 1 mm, risers and ramps stop what hits them") {
+  for (ShapeKind kind : {ShapeKind::Box, ShapeKind::Convex})
+    for (double dt : {1e-3, 5e-3})
+      for (double rise : {1e-3, 0.2}) {
+        CAPTURE(rise);
+        CAPTURE(dt);
+        World world(friction(1e-4));
+        for (int i = -4; i < 4; ++i) {
+          const double top = i < 1 ? 0 : rise;
+          Geometry g = tile_at(kind, Vec3(0.5 * tile, 0.5, 0.05 + 0.5 * top),
+                               {Mat3::Identity(), Vec3((i + 0.5) * tile, 0, 0.5 * top - 0.05)}, world.material);
+          g.name = std::to_string(i);
+          world.builder.add_geometry(g);
+        }
+        Simulation s = slide(world, sliders[0], {0, 0, 0.05}, {0.3, 0, 0}, dt);
+        run(s, 1.5);
+        CHECK(position(s).x() < tile - 0.1 + 1e-3);
+        CHECK(velocity(s).x() < 1e-3);
+      }
+}
+
+TEST_CASE("tiles of a moving body") {
+  // A board of two tiles slides with a ball at rest on it: without friction the ball stays where it is.
+  for (double dt : {1e-3, 1e-2}) {
+    World world(friction(0));
+    world.ground();
+    world.builder.begin_member("board", false, "object");
+    Body body;
+    body.name = "board";
+    body.inertia = solid_inertia(ShapeKind::Box, Vec3(0.5, 0.5, 0.05), 1000);
+    const int board = world.builder.add_body(body);
+    for (int i = 0; i < 4; ++i) {
+      Geometry g = tile_at(ShapeKind::Box, Vec3(0.125, 0.5, 0.05), {Mat3::Identity(), Vec3(0.25 * i - 0.375, 0, 0)},
+                           world.material, board);
+      g.name = "board" + std::to_string(i);
+      world.builder.add_geometry(g);
+    }
+    world.starts.push_back({Vec3(0, 0, 0.05), Vec3(-1, 0, 0), Vec3::Zero()});
+    world.sphere(0.05, 0.1, {-0.2, 0.01, 0.15});
+    Simulation s = world.simulate(dt);
+    run(s, 0.2);
+    CAPTURE(dt);
+    CHECK((position(s, 1) - Vec3(-0.2, 0.01, 0.15)).norm() < 1e-6);
+  }
+}
