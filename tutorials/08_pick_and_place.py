@@ -22,10 +22,10 @@ def move(x, y, z, opening, seconds=0.6):
         sim.step()
 
 
-for k, (name, (_, _, x, y)) in enumerate(ITEMS.items()):
-    goal = (0.4, -0.1 + 0.1 * k)
-    for x, y, z, opening in ((x, y, 0.15, 0.08), (x, y, 0.02, 0.08), (x, y, 0.02, 0.0), (x, y, 0.15, 0.0),
-                             (*goal, 0.15, 0.0), (*goal, 0.022, 0.0), (*goal, 0.022, 0.08), (*goal, 0.15, 0.08)):
-        move(x, y, z, opening)
+for k, (name, item) in enumerate(ITEMS.items()):
+    start, goal = item[2:], (0.4, -0.1 + 0.1 * k)
+    for way in ((*start, 0.15, 0.08), (*start, 0.02, 0.08), (*start, 0.02, 0.0), (*start, 0.15, 0.0),
+                (*goal, 0.15, 0.0), (*goal, 0.022, 0.0), (*goal, 0.022, 0.08), (*goal, 0.15, 0.08)):
+        move(*way)
     assert np.linalg.norm(sim.pose(name)[:2, 3] - goal) < 0.02, name
 print("three objects stand in a row:", {name: sim.pose(name)[:2, 3].round(3).tolist() for name in ITEMS})

@@ -189,8 +189,8 @@ class Runner final : public Observer {
     KinematicBody& body = own_model_->kinematic[at(k)];
     const double now = t(), steps = std::max(1.0, std::round(time / scene_.dt)), span = steps * scene_.dt;
     const Placement from = body.pose(now);
-    const Eigen::AngleAxisd turn(Mat3(from.R.transpose() * to.R));
-    const Vec3 w = turn.angle() / span * turn.axis();
+    const Eigen::AngleAxisd rotation(Mat3(from.R.transpose() * to.R));
+    const Vec3 w = rotation.angle() / span * rotation.axis();
     const Vec3 v = (to.p - from.p) / span;
     const Vec3 back = -now * w;
     Mat3 R = from.R;

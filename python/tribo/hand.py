@@ -320,7 +320,8 @@ class Hand:
         model, scene = self._model(), self._scene_of()
         start = np.array(scene.start.q)
         q = start.copy()
-        ctrl = np.array(self._command_array("ctrl")).reshape(-1, len(self.actuators))[0]
+        ctrl = np.array(self._command_array("ctrl"))
+        ctrl = ctrl if self._single else ctrl[0]
         found, first = False, 0
         for index, member in enumerate(model.members):
             if name in member.poses:

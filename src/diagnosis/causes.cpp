@@ -1,4 +1,5 @@
 // The words for causes.
+#include "base/names.hpp"
 #include "tribo/explain.hpp"
 
 namespace tribo {
@@ -47,6 +48,18 @@ std::string to_string(Cause cause) {
       return "fall";
   }
   return "unknown";
+}
+
+std::string Witness::text() const {
+  const std::vector<Finding> list = explain();
+  if (list.empty()) return "nothing was seen that would explain trouble\n";
+  std::string out;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Finding& f = list[i];
+    out += (i == 0 ? "likely first cause: " : "also: ") + to_string(f.cause) + " at t = " + shown(f.t) + " s\n  " +
+           f.evidence + "\n  try: " + f.advice + "\n";
+  }
+  return out;
 }
 
 }  // namespace tribo

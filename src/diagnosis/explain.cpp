@@ -58,6 +58,7 @@ struct Witness::Impl {
   double ratio = 0, ratio_t = 0;
   int heavy = -1, light = -1;  ///< trees of the largest ratio
   int saturated_dof = -1;
+  bool stuck_before_slip = false;
   std::uint64_t saturated_steps = 0, slipping_steps = 0;
   int most_closed = 0;
   std::set<std::pair<int, int>> touched;  ///< geometries that carried force
@@ -205,7 +206,8 @@ struct Witness::Impl {
 
   // Motors that were at their limits for long before a robot fell.
   std::optional<Finding> weak() const {
-    if (!fall || !saturation) return {};
+    // Motors that put in more than it takes to lift all of it are not weak.
+    if (!fall || !saturation || audit.energy.actuators > model.mass() * 9.81 * wild_height) return {};
     int worst = 0;
     for (int k = 1; k < model.nv; ++k)
       if (saturated[at(k)] > saturated[at(worst)]) worst = k;
@@ -341,6 +343,7 @@ struct Witness::Impl {
       const SurfacePair& s =
           model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
       const double used = c.f.z() > 0 ? c.f.head<2>().norm() / c.f.z() : 0, margin = margin_before(c.id);
+      stuck_before_slip = std::isfinite(margin);
       slip = Finding{Cause::Slip,
                      report.t,
                      used,
@@ -355,6 +358,8 @@ struct Witness::Impl {
     }
     slipping_steps += any;
   }
+  // An object that stuck begins to slide.
+  bool gave_way() const { return slip && walkers.empty() && stuck_before_slip; }
   // A robot that stands on what has no friction slides whatever it does.
   bool slid_far() const { return slip && !walkers.empty() && slip->limit < 0.05 && 2 * slipping_steps > steps; }
 
@@ -483,7 +488,7 @@ std::vector<Finding> Witness::explain() const {
   const bool wrong = w.failed || w.fall || !list.empty();
   if (wrong && w.saturated_steps > 0) add(w.saturation);
   const bool slid = w.slip && (!w.fall || w.slip->t <= w.fall->t);
-  if ((wrong || w.slid_far()) && slid) add(w.slip);
+  if ((wrong || w.slid_far() || w.gave_way()) && slid) add(w.slip);
   add(w.fall);
   std::stable_sort(
       list.begin() + static_cast<std::ptrdiff_t>(fixed), list.end(), [](const Finding& a, const Finding& b) {
@@ -491,18 +496,6 @@ std::vector<Finding> Witness::explain() const {
         return rank(a) < rank(b);
       });
   return list;
-}
-
-std::string Witness::text() const {
-  const std::vector<Finding> list = explain();
-  if (list.empty()) return "nothing was seen that would explain trouble\n";
-  std::string out;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Finding& f = list[i];
-    out += (i == 0 ? "likely first cause: " : "also: ") + to_string(f.cause) + " at t = " + shown(f.t) + " s\n  " +
-           f.evidence + "\n  try: " + f.advice + "\n";
-  }
-  return out;
 }
 
 }  // namespace tribo

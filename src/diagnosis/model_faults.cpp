@@ -1,6 +1,6 @@
 // Masses, sizes and inertias are compared with the world: nothing that moves is denser than osmium or lighter than air, no
 // robot is 50 m long, and the mass of a link lies within its reach.
-//   density  m / V, V of the shapes of a body, or the cube of its reach where it has none                        (fault.1)
+//   density  m / V, V of the shapes of a body, a tenth of the cube of its reach at least                         (fault.1)
 //   gyration sqrt(I / m) against the reach of the body: its joints, its centre of mass, its shapes               (fault.2)
 #include "diagnosis/model_faults.hpp"
 
@@ -121,7 +121,7 @@ class Inspector {
   }
 
   double space(std::size_t b) const {  // (fault.1)
-    return volume_[b] > 1e-9 ? volume_[b] : std::pow(reach_[b], 3);
+    return std::max(volume_[b], 0.1 * std::pow(reach_[b], 3));  // the shapes may be those of its feet alone
   }
 
   void inertias() {

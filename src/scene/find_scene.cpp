@@ -91,7 +91,8 @@ void add_warnings(Scene& scene) {
 Scene world_scene(const std::string& file, const SceneRequest& request) {
   const std::string text = "[robot]\nmodel = " + quoted(file) + "\n[ground]\nnone = true\n";
   const Scene bare = parse_scene(text, file, request.overrides);
-  if (bare.model->members[0].actuators.empty() || !request.controller.empty()) return bare;
+  if (bare.model->members[0].actuators.empty() || (!request.controller.empty() && request.controller != "actuators"))
+    return bare;
   std::vector<Override> overrides{{"controller.name", "actuators"}};
   for (const Override& o : request.overrides) overrides.push_back(o);
   return parse_scene(text, file, overrides);

@@ -271,7 +271,7 @@ def test_what_is_not_finite_is_refused(make):
 def test_both_give_the_same_bits():
     sim = tribo.load("solo")
     batch = tribo.Batch(sim, 2)
-    for k, hand in enumerate((sim, batch)):
+    for hand in (sim, batch):
         hand.step(50)
         hand.target[..., 8] += 0.2
         hand.wrench["solo12"] = [1.0, 2, 0, 0, 0.1, 0]
@@ -369,7 +369,7 @@ def _outside(kind, size, x):
 @pytest.mark.parametrize("shape", ["box", "sphere", "capsule", "cylinder", "ellipsoid"])
 def test_rays_end_where_shapes_begin(shape):
     sizes = {"box": "size = [0.2, 0.3, 0.4]", "sphere": "radius = 0.2", "capsule": "radius = 0.1\nlength = 0.4",
-             "cylinder": "radius = 0.15\nlength = 0.3", "ellipsoid": "size = [0.2, 0.3, 0.5]"}
+             "cylinder": "radius = 0.15\nlength = 0.3", "ellipsoid": "radii = [0.2, 0.3, 0.5]"}
     sim = tribo.parse(f'[ground]\nnone = true\n[[object]]\nname = "thing"\nshape = "{shape}"\n{sizes[shape]}\nmass = 1\n'
                       "position = [0.3, -0.2, 1]\nrpy = [0.4, 0.7, -0.3]\n")
     geometry = next(g for g in sim.model.geometries if g.body >= 0)

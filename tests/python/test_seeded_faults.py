@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
-from quadruped_file import STAND, quadruped
 
 import tribo
+from quadruped_file import STAND, quadruped
 
 REFERENCE = np.tile([0, 0.8, -1.6], 4)
 
