@@ -136,7 +136,7 @@ struct Pair {
     double worst = 0;
     auto compare = [&](const char* own, const double* x, const double* R, bool taken) {
       if (own == nullptr) return;
-      const std::string name = (taken ? "r/" : "") + std::string(own);
+      const std::string name = (taken ? "r/site/" : "r/") + std::string(own);
       const auto frame =
           std::find_if(model->frames.begin(), model->frames.end(), [&](const Frame& f) { return f.name == name; });
       if (frame == model->frames.end()) {

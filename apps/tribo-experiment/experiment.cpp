@@ -75,7 +75,7 @@ int experiment(const Options& options) {
   return done;
 }
 
-void add_options(CLI::App& command, Action& action) {
+void add_options(CommandLine& command, Action& action) {
   auto o = std::make_shared<Options>();
   command.add_option("NAME", o->name, "see 'tribo experiment --list'");
   command.add_flag("--list", o->list, "list the experiments");
@@ -93,8 +93,6 @@ void add_options(CLI::App& command, Action& action) {
 }  // namespace tribo::app
 
 int main(int argc, char** argv) {
-  CLI::App app{"run an experiment of the literature and check its claims", "tribo experiment"};
-  tribo::app::Action action;
-  tribo::app::add_options(app, action);
-  return tribo::app::execute(app, action, argc, argv);
+  return tribo::app::run_command(
+      {"experiment", "run an experiment of the literature and check its claims", tribo::app::add_options}, argc, argv);
 }

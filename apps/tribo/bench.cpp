@@ -89,7 +89,7 @@ int bench(const Options& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& command, Action& action) {
+void add_bench(CommandLine& command, Action& action) {
   auto options = std::make_shared<Options>();
   options->scene.add(command, false);
   command.add_flag("--json", options->json, "print one JSON object");

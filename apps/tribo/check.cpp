@@ -58,7 +58,7 @@ int check(const Options& options) {
 
 }  // namespace
 
-void add_check(CLI::App& command, Action& action) {
+void add_check(CommandLine& command, Action& action) {
   auto o = std::make_shared<Options>();
   o->scene.add(command);
   command.add_flag("--json", o->json, "print one JSON object");

@@ -24,32 +24,7 @@ void on_signal(int signal) { stop_signal = signal; }
 
 }  // namespace
 
-int complain(const std::string& message) {
-  std::fprintf(stderr, "tribo: %s\n", message.c_str());
-  return bad_input;
-}
-
-int execute(CLI::App& app, Action& action, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return action();
-  } catch (const CLI::Success& asked) {  // help, version
-    return app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    const bool several = !app.get_subcommands({}).empty() && argc > 1;
-    return complain(std::string(error.what()) + "\nSee '" + app.get_name() + " --help'" +
-                    (several ? " and 'tribo " + std::string(argv[1]) + " --help'." : "."));
-  } catch (const InvalidInput& error) {
-    return complain(error.what());
-  } catch (const std::bad_alloc&) {
-    return complain("not enough memory for this input");
-  } catch (const std::exception& error) {
-    complain(error.what());
-    return failed;
-  }
-}
-
-void SceneOptions::add(CLI::App& command, bool required) {
+void SceneOptions::add(CommandLine& command, bool required) {
   command
       .add_option("SCENE", scene, "a scene file, the name of a scene, or a robot: see 'tribo list scenes', 'robots'")
       ->required(required);
@@ -60,16 +35,9 @@ void SceneOptions::add(CLI::App& command, bool required) {
   command.add_option("--controller", controller, "'none', or a controller: see 'tribo list controllers'");
   command.add_option("--dt", dt, "time step [s]");
   command.add_option("--duration", duration, "simulated time [s]");
-  command.add_option("--set", set, "a value of the scene file, as path.key=value; may be repeated")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("KEY=VALUE");
-  command.add_option("--package", packages, "a folder for the packages and meshes of a robot file; may be repeated")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("DIR");
+  command.add_list("--set", set, "KEY=VALUE", "a value of the scene file, as path.key=value; may be repeated");
+  command.add_list("--package", packages, "DIR",
+                   "a folder for the packages and meshes of a robot file; may be repeated");
   command.add_option("--unsupported", unsupported,
                      "elements of an MJCF file that are not supported: 'warn' (the default) or 'refuse'");
 }

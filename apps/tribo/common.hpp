@@ -1,12 +1,12 @@
 // What the subcommands share: exit codes, where scenes are found, how options become overrides, signals.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "scene/find_scene.hpp"
 
 namespace tribo::app {
@@ -15,27 +15,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr int done = 0, failed = 1, bad_input = 2;
 
-/// A subcommand adds its options to app and, when it is the one called, sets action to what returns the exit code.
-using Action = std::function<int()>;
-struct Command {
-  const char* name;
-  const char* summary;
-  void (*add)(CLI::App& command, Action& action);
-};
-
-void add_run(CLI::App& command, Action& action);
-void add_check(CLI::App& command, Action& action);
-void add_solve(CLI::App& command, Action& action);
-void add_list(CLI::App& command, Action& action);
-void add_compare(CLI::App& command, Action& action);
-void add_bench(CLI::App& command, Action& action);
-void add_view(CLI::App& command, Action& action);
-void add_video(CLI::App& command, Action& action);
-
-/// Parses the command line and does what it asks; errors are told on stderr. Returns the exit code.
-int execute(CLI::App& app, Action& action, int argc, char** argv);
-/// One line on stderr; returns bad_input.
-int complain(const std::string& message);
+void add_run(CommandLine& command, Action& action);
+void add_check(CommandLine& command, Action& action);
+void add_solve(CommandLine& command, Action& action);
+void add_list(CommandLine& command, Action& action);
+void add_compare(CommandLine& command, Action& action);
+void add_bench(CommandLine& command, Action& action);
+void add_view(CommandLine& command, Action& action);
+void add_video(CommandLine& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {
@@ -44,7 +31,7 @@ struct SceneOptions {
   std::vector<std::string> packages;  ///< folders for the meshes of a robot file
   std::string unsupported;            ///< of an MJCF file: "", "warn" or "refuse"
 
-  void add(CLI::App& command, bool required = true);
+  void add(CommandLine& command, bool required = true);
   std::vector<Override> overrides() const;
 };
 

@@ -168,7 +168,7 @@ int compare(const Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& command, Action& action) {
+void add_compare(CommandLine& command, Action& action) {
   auto o = std::make_shared<Options>();
   o->scene.add(command);
   command.add_option("--with", o->with, "methods, separated by commas: STEPPER[:CONTACT_MODEL[:SOLVER]]")->required();

@@ -190,7 +190,7 @@ int page(const std::string& name) {
 
 }  // namespace
 
-void add_list(CLI::App& command, Action& action) {
+void add_list(CommandLine& command, Action& action) {
   struct Options {
     std::string kind;
     bool json = false, page = false, with_options = false;

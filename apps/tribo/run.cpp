@@ -307,7 +307,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& command, Action& action) {
+void add_run(CommandLine& command, Action& action) {
   auto o = std::make_shared<Options>();
   o->scene.add(command);
   command.add_option("--out", o->out, "folder for recording.npz and summary.json; without it nothing is written");

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 
 #include "base/names.hpp"
 #include "common.hpp"
@@ -229,8 +230,10 @@ std::vector<std::string> problem_paths(const std::string& path) {
 
 std::vector<std::string> solver_names(const Options& options) {
   const ContactModel model = contact_model_from(options.contact_model);
-  std::vector<std::string> names = CLI::detail::split(options.solver, ',');
-  names.erase(std::remove(names.begin(), names.end(), ""), names.end());
+  std::vector<std::string> names;
+  std::istringstream list(options.solver);
+  for (std::string name; std::getline(list, name, ',');)
+    if (!name.empty()) names.push_back(name);
   if (!names.empty()) return names;
   return {default_contact_solver(model).name};
 }
@@ -275,7 +278,7 @@ int solve(const Options& options) {
 
 }  // namespace
 
-void add_solve(CLI::App& command, Action& action) {
+void add_solve(CommandLine& command, Action& action) {
   auto o = std::make_shared<Options>();
   command.add_option("PROBLEM", o->path, "a .json, .npz or .hdf5 (FCLIB) file, or a folder of them")->required();
   command.add_option("--contact-model", o->contact_model, "law that is solved: ncp, ccp, lcp, raisim")

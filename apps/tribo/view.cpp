@@ -1,21 +1,20 @@
 // tribo view RECORDING and tribo video RECORDING: the viewer and the renderer of the Python package.
 #include <csignal>
 
+#include "base/names.hpp"
 #include "common.hpp"
 #include "plot.hpp"
 
 namespace tribo::app {
 
-void add_view(CLI::App& command, Action& action) {
+void add_view(CommandLine& command, Action& action) {
   struct Options {
     std::string recording, rerun, host = "127.0.0.1";
     int port = 8080;
   };
   auto o = std::make_shared<Options>();
   command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
-  command.add_option("--port", o->port, "of the page on this machine")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  command.add_option("--port", o->port, "of the page on this machine")->range(0, 65535).capture_default_str();
   command.add_option("--host", o->host, "address to listen at; beyond loopback the page has a token")
       ->capture_default_str();
   command.add_option("--rerun", o->rerun, "write this .rrd file for rerun instead");
@@ -32,7 +31,7 @@ void add_view(CLI::App& command, Action& action) {
   });
 }
 
-void add_video(CLI::App& command, Action& action) {
+void add_video(CommandLine& command, Action& action) {
   struct Options {
     std::string recording, out, camera, start, end;
     double fps = 30, speed = 1;
@@ -46,10 +45,10 @@ void add_video(CLI::App& command, Action& action) {
                      "corner, front, back, left, right, top; or the robot, object, body or frame to follow");
   command.add_option("--fps", o->fps, "pictures a second")->capture_default_str();
   command.add_option("--speed", o->speed, "2 shows the run twice as fast")->capture_default_str();
-  command.add_option("--start", o->start, "from this time of the run on [s]")->check(CLI::Number);
-  command.add_option("--end", o->end, "up to this time of the run [s]")->check(CLI::Number);
-  command.add_option("--width", o->width, "[pixels]")->check(CLI::Range(16, 8192))->capture_default_str();
-  command.add_option("--height", o->height, "[pixels]")->check(CLI::Range(16, 8192))->capture_default_str();
+  command.add_option("--start", o->start, "from this time of the run on [s]")->number();
+  command.add_option("--end", o->end, "up to this time of the run [s]")->number();
+  command.add_option("--width", o->width, "[pixels]")->range(16, 8192).capture_default_str();
+  command.add_option("--height", o->height, "[pixels]")->range(16, 8192).capture_default_str();
   command.add_flag("--no-shadows", o->no_shadows, "faster");
   command.add_flag("--no-forces", o->no_forces, "without arrows of the contact forces");
   command.add_flag("--cones", o->cones, "with cones of friction");
@@ -65,8 +64,8 @@ void add_video(CLI::App& command, Action& action) {
       for (const auto& [name, text] :
            {std::pair{"--camera", o->camera}, std::pair{"--start", o->start}, std::pair{"--end", o->end}})
         if (!text.empty()) add(name, text);
-      add("--fps", CLI::detail::to_string(o->fps));
-      add("--speed", CLI::detail::to_string(o->speed));
+      add("--fps", shown(o->fps));
+      add("--speed", shown(o->speed));
       add("--width", std::to_string(o->width));
       add("--height", std::to_string(o->height));
       for (const auto& [name, on] : {std::pair{"--no-shadows", o->no_shadows}, std::pair{"--no-forces", o->no_forces},

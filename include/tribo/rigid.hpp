@@ -14,8 +14,16 @@ enum class SmoothScheme {
   Midpoint  ///< of second order for single free bodies too
 };
 
+/// The law of restitution, where several contacts share an impact.
+enum class ImpactLaw {
+  Newton,     ///< every contact leaves with e times the speed that it came with
+  Poisson,    ///< the impulse that stops the contacts, then e times it
+  Sequential  ///< one pair after the other, in the order in which they meet, each by Newton's law
+};
+
 struct RigidOptions {
   SmoothScheme smooth = SmoothScheme::Euler;
+  ImpactLaw impact = ImpactLaw::Newton;
   /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
   /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
   double target_compliance = 1e-6;

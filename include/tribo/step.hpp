@@ -41,7 +41,7 @@ struct IslandSolution {
   VectorBuffer f;             ///< forces (n) [N]
   VectorBuffer c;             ///< (G + R) f + g (n) [m/s^2]
   VectorBuffer before, free;  ///< velocities at the start, and at the end without these forces (n) [m/s]
-  VectorBuffer impact;        ///< 1 where a contact bounces (nc)
+  VectorBuffer impact;        ///< not 0 where a contact bounces (nc)
   SolveReport solve;
 };
 
@@ -83,7 +83,7 @@ struct Outcome {
   }
 };
 
-/// Where a substep ends at a touch, a contact with a smaller gap touches [m].
+/// A contact with a smaller gap touches, where a substep ends at a touch, and where it carried in the last step [m].
 constexpr double touching_gap = 1e-7;
 
 /// A contact that is listed and does not act.

@@ -1,9 +1,9 @@
 // Solids on terrain. Corners and ends, as balls, miss what a round side or an edge of the solid meets, and what stands
 // under its faces. With s(n) = min n . y over the solid, for the unit normals n that a feature of the terrain has:
 //   peak at x:                            the signed distance of x from the solid                            (terrain.3)
-//   face with normal n through a:         gap = s(n) - n . a, where a lowest point of the solid is over it   (terrain.4)
+//   face with normal n through a:         gap = s(n) - n . a, where a lowest point of the solid is over it   (terrain.5)
 //   ridge through e between n_1 and n_2:  gap = max over n between them of s(n) - n . e, where the lowest
-//                                         points of the solid along that n cross it                          (terrain.5)
+//                                         points of the solid along that n cross it                          (terrain.6)
 #include "collision/terrain.hpp"
 
 namespace tribo {
@@ -152,7 +152,7 @@ bool over(const Vec3& x, const Vec3 (&p)[3], const Vec3& n) {
   return true;
 }
 
-// (terrain.4)
+// (terrain.5)
 void add_face(const OverTerrain& o, const int (&ij)[3][2], std::uint64_t feature) {
   Vec3 p[3];
   for (int k = 0; k < 3; ++k) p[k] = o.cells.corner(ij[k][0], ij[k][1]);
@@ -199,7 +199,7 @@ Vec3 highest_between(const OverTerrain& o, const Vec3& e, const Vec3& n1, const 
   return normal(u);
 }
 
-// (terrain.5). The lowest points, seen along n, are a point, a segment or a polygon: where the edge passes over it.
+// (terrain.6). The lowest points, seen along n, are a point, a segment or a polygon: where the edge passes over it.
 void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3& n1, const Vec3& n2,
                std::uint64_t feature) {
   const Vec3 middle = (n1 + n2).normalized();

@@ -8,8 +8,9 @@
 
 namespace tribo {
 
-/// What collision needs to know of the motion of each body, and of kinematic bodies as they go from t to t + dt. Bodies
-/// that nothing holds have fallen for dt: the motion of a step is that of its end.
+/// What collision needs to know of the motion of each body, and of kinematic bodies as they go from t to t + dt. Single
+/// free bodies have fallen for dt: the motion of a step is that of its end. What its drives and feet do to a robot is
+/// not known before the step.
 void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
 
 }  // namespace tribo

@@ -178,6 +178,7 @@ void add_frames(Loading& load) {
   for (const Frame& frame : load.builder.model().frames) taken.insert(frame.name);
   auto add = [&](std::string name, int b, const Placement& X_MF) {
     if (name.empty()) return;
+    if (taken.count(load.prefix() + name)) name = "site/" + name;
     name = load.prefix() + name;
     if (!taken.insert(name).second) return;
     load.builder.add_frame({name, load.body[at(b)], load.X_BM[at(b)] * X_MF});

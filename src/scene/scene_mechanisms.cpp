@@ -22,7 +22,7 @@ void read_heights(Section& section, HeightField& field) {
   }
 }
 
-//   z = amplitude sin(2 pi x / length_x) cos(2 pi y / length_y) + roughness (2 u - 1)                    (terrain.4)
+//   z = amplitude sin(2 pi x / length_x) cos(2 pi y / length_y) + roughness (2 u - 1)                    (waves.1)
 void make_heights(Section& section, HeightField& field) {
   const std::vector<double> points = section.numbers("points", "two whole numbers");
   if (points.size() != 2) section.fail(section.table(), "needs 'heights', or 'points', how many along x and y");
@@ -45,7 +45,7 @@ void make_heights(Section& section, HeightField& field) {
       const double x = (i - 0.5 * (field.nx - 1)) * field.spacing_x, y = (j - 0.5 * (field.ny - 1)) * field.spacing_y;
       double z = roughness * (2 * random.uniform() - 1);
       if (amplitude > 0) z += amplitude * std::sin(2 * M_PI * x / length[0]) * std::cos(2 * M_PI * y / length[1]);
-      field.heights.push_back(z);  // (terrain.4)
+      field.heights.push_back(z);  // (waves.1)
     }
 }
 

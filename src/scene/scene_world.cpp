@@ -33,6 +33,18 @@ SurfacePair read_surface(Section& section, SurfacePair surface) {
   return surface;
 }
 
+// The shortest turn of the z axis to a direction. Eigen's own has a singular value decomposition in it, ten seconds of a build.
+Mat3 rotation_to(const Vec3& direction) {
+  const Vec3 n = direction.normalized(), axis = Vec3::UnitZ().cross(n);
+  const double c = n.z();
+  if (c < -1 + 1e-12) return Vec3(1, -1, -1).asDiagonal();  // upside down: about x
+  const double s = std::sqrt((1 + c) * 2), inverse = 1 / s;
+  Quat q;
+  q.vec() = axis * inverse;
+  q.w() = s * 0.5;
+  return q.toRotationMatrix();
+}
+
 Mat3 rotation_of(const Vec3& rpy) {
   using Eigen::AngleAxisd;
   return (AngleAxisd(rpy.z(), Vec3::UnitZ()) * AngleAxisd(rpy.y(), Vec3::UnitY()) * AngleAxisd(rpy.x(), Vec3::UnitX()))
@@ -171,7 +183,7 @@ void read_ground(Section& root, SceneDraft& draft) {
   const Vec3 normal = section.vec3("normal", Vec3::UnitZ());
   if (!(normal.norm() > 1e-9)) section.fail("normal", "normal must not be zero");
   draft.X_WG.p = Vec3(0, 0, height);
-  draft.X_WG.R = Quat::FromTwoVectors(Vec3::UnitZ(), normal).toRotationMatrix();
+  draft.X_WG.R = rotation_to(normal);
   const int material = draft.material(section);
   section.finish();
   if (draft.ground) draft.builder.add_ground(draft.X_WG, material);

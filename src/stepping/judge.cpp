@@ -28,6 +28,7 @@ double Judge::separation(const Contact& contact, const ContactReport& r, double 
   if (r.mode == ContactMode::Impact) return r.c.z() + model_.surface(contact.surface).restitution * r.c_start.z();
   const double compliance = soft_ ? model_.surface(contact.surface).compliance : 0;
   if (compliance > 0) return r.c.z() + (r.gap + compliance * r.f.z()) / dt;
+  if (r.f.z() > 0 && r.gap < touching_gap) return r.c.z();  // a gap within rounding is none
   return r.c.z() + std::max(r.gap, 0.0) / dt;
 }
 

@@ -94,7 +94,8 @@ const OptionTable& contact_options() {
     t.add("model", &Own::model, "contact model: see `tribo list contact-models`");
     t.add("solver", &Own::solver, "see `tribo list solvers`; by default the first that solves the model");
     t.add(
-        "tolerance", [](Own& o) -> double& { return o.tolerance.rel; }, positive(), "", "of the relative residual");
+        "tolerance", [](Own& o) -> double& { return o.tolerance.rel; }, at_least(0), "",
+        "of the relative residual; 0: the absolute one decides");
     t.add(
         "absolute_tolerance", [](Own& o) -> double& { return o.tolerance.abs; }, at_least(0), "N, m/s^2, N m/s^2",
         "of the residual itself: either is enough");

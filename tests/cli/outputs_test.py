@@ -126,7 +126,7 @@ class StateOfAnother(cli_test.Case):
                 words = ["run", scene, "--stepper", reader, "--load-state", state]
                 told = self.ok(*words)
                 self.assertRegex(told.stderr, "warning: .*written by a stepper of the .* family.*it is forgotten")
-                self.assertRegex(told.stdout, "(?m)^memory .* forgotten at the start")
+                self.assertRegex(told.stdout, "(?m)^contact memory .* dropped at the start")
                 summary = self.json(*words)
                 # 2 kg that sink at most a tenth of a millimetre into the springs: 2 * 9.81 * 1e-4 J.
                 self.assertLess(summary["audit"]["energy"]["kinetic"], 2e-3)

@@ -71,8 +71,8 @@ TEST_CASE("every stepper: a state that remembers other contacts at the same plac
     Simulation first = make_simulation(scene), fresh = make_simulation(scene);
     for (int k = 0; k < 60; ++k) first.step();
     State forgetful = first.state();
-    CHECK(!forgetful.contacts.empty());
-    forgetful.contacts.clear();
+    CHECK(!forgetful.memory.contacts.empty());
+    forgetful.memory = {};
     first.set_state(forgetful);
     fresh.set_state(forgetful);
     first.step();

@@ -1,7 +1,8 @@
 // Single bodies that turn: free, and on a spherical joint. By default.
 #include <doctest/doctest.h>
 
-#include "dynamics/dynamics.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/rigid.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;
@@ -44,7 +45,7 @@ Inertia skew_plate() {
 Simulation simulate(const std::shared_ptr<const Model>& model, const VecX& v, double dt,
                     SmoothScheme smooth = SmoothScheme::Euler) {
   StepperOptions options;
-  options.smooth = smooth;
+  options.own.as<RigidOptions>().smooth = smooth;
   Simulation s(model, "rigid", options, dt);
   State state = State::neutral(*model);
   state.v = v;

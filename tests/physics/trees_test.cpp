@@ -1,8 +1,9 @@
 // Trees that nothing touches: energy, momentum, order. By default and with smooth = midpoint.
 #include <doctest/doctest.h>
 
-#include "dynamics/dynamics.hpp"
 #include "dynamics/group.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/rigid.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
@@ -65,7 +66,7 @@ std::shared_ptr<const Model> creature(double damping, double stiffness, const Ve
 Simulation simulate(const std::shared_ptr<const Model>& model, const State& state, double dt,
                     SmoothScheme smooth = SmoothScheme::Euler) {
   StepperOptions options;
-  options.smooth = smooth;
+  options.own.as<RigidOptions>().smooth = smooth;
   Simulation s(model, "rigid", options, dt);
   s.set_state(state);
   return s;

@@ -16,14 +16,16 @@ struct Graph {
   std::vector<int> sizes;                  ///< coordinates of each tree
   std::vector<std::pair<int, int>> pairs;  ///< trees that a contact lies between; the second may be -1, the ground
   int rows = 0;                            ///< scalar rows, on trees in turn
+  bool discs = false;                      ///< instead: a torsional and a rolling disc for each contact
 };
 
 double draw(Random& random) { return 2 * random.uniform() - 1; }
 
 /// A problem whose factor has random numbers on the blocks of the graph.
 void fill(const Graph& graph, Random& random, bool dense, ContactProblem& problem) {
-  const int nc = static_cast<int>(graph.pairs.size());
-  problem.resize(nc, graph.rows, dense);
+  const int nc = static_cast<int>(graph.pairs.size()), nr = graph.discs ? 3 * nc : graph.rows;
+  problem.resize(nc, nr, dense);
+  problem.discs.clear();
   ContactFactor& factor = problem.factor;
   factor = {};
   for (int size : graph.sizes) {
@@ -50,9 +52,16 @@ void fill(const Graph& graph, Random& random, bool dense, ContactProblem& proble
     add(a, 3);
     if (b >= 0 && b != a) add(b, 3);
   }
-  for (int j = 0; j < graph.rows; ++j) {
+  for (int j = 0; j < nr; ++j) {
     factor.start.push_back(static_cast<int>(factor.blocks.size()));
-    add(j % static_cast<int>(graph.sizes.size()), 1);
+    if (!graph.discs) {
+      add(j % static_cast<int>(graph.sizes.size()), 1);
+      continue;
+    }
+    const auto& [a, b] = graph.pairs[at(j / 3)];
+    add(a, 1);
+    if (b >= 0 && b != a) add(b, 1);
+    if (j % 3 < 2) problem.discs.push_back({j / 3, j, 1 + j % 3, 0.1});
   }
   factor.start.push_back(static_cast<int>(factor.blocks.size()));
   if (dense) problem.densify();
@@ -72,7 +81,7 @@ MatX whole_factor(const ContactProblem& problem) {
 
 /// Blocks of D: symmetric and positive semidefinite of the given rank, as the slopes of projections are; plus a turn.
 std::vector<double> draw_blocks(const ContactProblem& problem, Random& random, int rank, double turn) {
-  std::vector<double> D(at(9 * problem.nc() + problem.nr()), 0.0);
+  std::vector<double> D(at(D_size(problem)), 0.0);
   for (int i = 0; i < problem.blocks(); ++i) {
     double* block = D.data() + block_offset(problem, i);
     if (i >= problem.nc()) {
@@ -87,6 +96,7 @@ std::vector<double> draw_blocks(const ContactProblem& problem, Random& random, i
     A += turn * skew(Vec3(draw(random), draw(random), draw(random)));
     Mat3::Map(block) = A;
   }
+  for (int k = disc_offset(problem, 0); k < D_size(problem); ++k) D[at(k)] = 0.3 * draw(random);
   return D;
 }
 
@@ -95,6 +105,16 @@ MatX whole_blocks(const ContactProblem& problem, const std::vector<double>& D) {
   for (int i = 0; i < problem.blocks(); ++i) {
     const int n = problem.block_size(i), o = problem.offset(i);
     whole.block(o, o, n, n) = Eigen::Map<const MatX>(D.data() + block_offset(problem, i), n, n);
+  }
+  for (int k = 0; k < static_cast<int>(problem.discs.size()); ++k) {
+    const FrictionDisc& disc = problem.discs[at(k)];
+    const double* d = D.data() + disc_offset(problem, k);
+    const int o = 3 * problem.nc() + disc.row, normal = 3 * disc.contact + 2;
+    for (int r = 0; r < disc.size; ++r) whole(o + r, normal) = d[2 + r];
+    if (disc.size == 2) {
+      whole(o, o + 1) = d[0];
+      whole(o + 1, o) = d[1];
+    }
   }
   return whole;
 }
@@ -116,10 +136,11 @@ void compare(BlockSystem& system, const ContactProblem& problem, const std::vect
   const VecX expected = A.fullPivLu().solve(e);
   system.analyse(problem);
   REQUIRE(system.factor(problem, D.data()));
-  VecX f = e;
-  system.solve(problem, D.data(), f.data());
+  VecX f = e, Gf(problem.size());
+  system.solve(problem, D.data(), f.data(), Gf.data());
   const double condition = A.cwiseAbs().maxCoeff() * static_cast<double>(A.rows());
   CHECK((f - expected).cwiseAbs().maxCoeff() < 1e-11 * condition * (1 + expected.cwiseAbs().maxCoeff()));
+  CHECK((Gf - G * f).cwiseAbs().maxCoeff() < 1e-11 * condition * (1 + Gf.cwiseAbs().maxCoeff()));
 }
 
 }  // namespace
@@ -167,6 +188,19 @@ TEST_CASE("block system: singular and absent blocks of D") {
     ContactProblem problem;
     fill(random_graph(6, 10, 3, random), random, false, problem);
     compare(system, problem, draw_blocks(problem, random, rank, 0), random);
+  }
+}
+
+TEST_CASE("block system: friction discs couple their rows with each other and with the normal of their contact") {
+  Random random;
+  BlockSystem system;
+  for (int trial = 0; trial < 12; ++trial) {
+    CAPTURE(trial);
+    Graph graph = random_graph(1 + trial % 5, 2 + trial, 0, random);
+    graph.discs = true;
+    ContactProblem problem;
+    fill(graph, random, trial % 2 == 1, problem);
+    compare(system, problem, draw_blocks(problem, random, 3, 0.1), random);
   }
 }
 

@@ -17,7 +17,11 @@ TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") 
                                ShapeKind::Point};
     for (int i = 0; i < 40; ++i) {
       const Vec3 size(0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng));
-      all.add(kinds[i % 5], size, {random_rotation(rng), 1.2 * Vec3(u(rng), u(rng), u(rng))}, i % 7 == 6);
+      // Fixed ones stand in corners, clear of each other: where they join, contacts are covered.
+      const bool fixed = i % 7 == 6;
+      const int c = i / 7;
+      const Vec3 p = fixed ? Vec3(c & 1, c >> 1 & 1, c >> 2 & 1) : Vec3(u(rng), u(rng), u(rng));
+      all.add(kinds[i % 5], size, {random_rotation(rng), 1.2 * p}, fixed);
     }
     for (BodyMotion& b : all.bodies) {
       b.v = 10 * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);

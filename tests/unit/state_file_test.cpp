@@ -29,7 +29,7 @@ State busy_state(const Model& model, MemoryFamily family = MemoryFamily::Momentu
   s.memory.begin(family, 2);
   s.memory.contacts[0] = {7, {1, 2, 3}, {0, 1, 0}, ContactMode::Slip, true};
   s.memory.contacts[1] = {1ull << 62, {4, 5, 6}, {1, 0, 0}, ContactMode::Stick, false};
-  if (family == MemoryFamily::Rigid) s.memory.rows = {{1ull << 63, -0.5}, {1ull << 63 | 1, 2.5}};
+  if (family == MemoryFamily::Rigid) s.memory.rows = {{1ull << 63, -0.5, 0}, {1ull << 63 | 1, 2.5, 7}};
   for (std::size_t i = 0; i < s.memory.anchors.size(); ++i)
     s.memory.anchors[i] = {{-1, -2, -3}, {0.1, 0.2, 0.3}, -1e-3 * static_cast<double>(i + 1)};
   for (std::size_t i = 0; i < s.memory.references.size(); ++i)
@@ -85,6 +85,7 @@ TEST_CASE("state: its hash covers every number of it") {
   CHECK(differs(Rigid, [](State& s) { s.memory.contacts[1].touched = true; }));
   CHECK(differs(Rigid, [](State& s) { ++s.memory.rows[1].id; }));
   CHECK(differs(Rigid, [](State& s) { s.memory.rows[1].f += 1; }));
+  CHECK(differs(Rigid, [](State& s) { s.memory.rows[1].patience += 1; }));
   CHECK(differs(Compliant, [](State& s) { s.memory.anchors[1].anchor.z() += 1; }));
   CHECK(differs(Compliant, [](State& s) { s.memory.anchors[1].point.z() += 1; }));
   CHECK(differs(Compliant, [](State& s) { s.memory.anchors[1].rest += 1; }));
@@ -146,7 +147,7 @@ TEST_CASE("state file: memory that is not sorted, or has too few entries of its 
         std::string::npos);
   CHECK(load(Rigid, [](Memory& m) { std::swap(m.rows[0], m.rows[1]); }).find("not sorted") != std::string::npos);
   CHECK(load(Compliant, [](Memory& m) { m.anchors.pop_back(); }).find("1 anchors for 2 contacts") != std::string::npos);
-  CHECK(load(Compliant, [](Memory& m) { m.rows = {{1, 2}}; }).find("joint rows") != std::string::npos);
+  CHECK(load(Compliant, [](Memory& m) { m.rows = {{1, 2, 0}}; }).find("joint rows") != std::string::npos);
   CHECK(load(Momentum, [](Memory& m) { m.references.clear(); }).find("0 referential points") != std::string::npos);
 }
 

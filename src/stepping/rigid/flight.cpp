@@ -24,7 +24,7 @@ double share_at_end(double z) {
 Flight::Flight(const Model& model, bool second_order)
     : second_order_(second_order), springs_(!model.joints.stiffness.isZero(0)), end_(model) {
   const std::size_t n = model.trees.size();
-  for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_}) x->assign(n, 0);
+  for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_, &rubs_}) x->assign(n, 0);
   bodies_.resize(n);
   change_.assign(n, 0);
   needed_.assign(n, 0);
@@ -32,6 +32,7 @@ Flight::Flight(const Model& model, bool second_order)
     const Tree& tree = model.trees[t];
     gyroscope_[t] = is_gyroscope(model, tree);
     floats_[t] = tree.bodies > 1 && model.bodies[at(tree.first_body)].joint == JointKind::Free;
+    rubs_[t] = !model.joints.friction.segment(tree.iv, tree.nv).isZero(0);
     if (gyroscope_[t]) bodies_[t] = make_gyroscope(model, tree);
   }
   motion_ = end_.make_motion();
@@ -47,7 +48,7 @@ void Flight::begin(const Start& start, const StepRows& rows) {
     bool driven = false;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) driven |= rows.drive(k).gain != 0 || rows.friction().guessed(k);
     late_[t] = !pushed && (!gyroscope_[t] || second_order_ || tree.nv == 3);
-    may_[t] = !driven && (gyroscope_[t] || !pushed);
+    may_[t] = !driven && (gyroscope_[t] || !pushed) && !rubs_[t];
     alone_[t] = may_[t] && !start.assembly.touched(static_cast<int>(t));
     flies_[t] = 0;
     change_[t] = needed_[t] = 0;

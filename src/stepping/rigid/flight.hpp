@@ -30,7 +30,7 @@ class Flight {
  public:
   Flight(const Model& model, bool second_order);
 
-  /// Which trees may fly: no pushes, no gains, no rows in the place of drives. Groups must stand.
+  /// Which trees may fly: no pushes, no gains, no dry friction, no rows in the place of drives. Groups must stand.
   void begin(const Start& start, const StepRows& rows);
   /// It flies for certain: no contact and no row is listed on it.
   bool alone(int tree) const { return alone_[static_cast<std::size_t>(tree)]; }
@@ -62,9 +62,9 @@ class Flight {
 
   // held: a force from outside the tree acts on it, beside its weight.
   bool second_order_, springs_, arrived_ = false;
-  std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_;  // by tree
-  std::vector<Gyroscope> bodies_;                                             // by tree
-  std::vector<double> change_, needed_;                                       // by tree: e, and work of the motion [J]
+  std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, rubs_;  // by tree
+  std::vector<Gyroscope> bodies_;                                                    // by tree
+  std::vector<double> change_, needed_;  // by tree: e, and work of the motion [J]
   Dynamics end_;
   TreeMotion motion_;
   VecX theta_, extra_, force_, deflection_, w_, trial_, rate_, lock_;

@@ -3,12 +3,13 @@
 //   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
 //       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
 // with k the stiffness of joint springs and s their deflection. The bias b is that of the mean velocity,
-//   b = h(q, (v + v_f)/2)                                                                                  (rigid.12)
+//   b = h(q, (v + v_f)/2)              velocity targets in the place of v_f where there are any            (rigid.12)
 // by fixed point: one pass, a second where the first changed more than 1e-6 of the kinetic energy (flight.5). For a
 // single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
-//       g_N += e (J v)_N / dt                         instead, at an impact                                (rigid.3)
+//       g_N -= c' / dt                                instead, at an impact: c' = -e (J v)_N, or as the
+//                                                     impacts of a step follow one another (impacts.hpp)   (rigid.3)
 //       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
 //   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
@@ -30,6 +31,7 @@
 #include "stepping/contact_report.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/impacts.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
@@ -41,10 +43,12 @@
 namespace tribo {
 namespace {
 
-constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
 constexpr double slow_turn = 1e-4;     // a tree that turns less in a step has its bias taken at the start [rad]
 constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less of the kinetic energy is the last
-constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
+constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
+constexpr double shared_impact = 2;     // IslandSolution::impact of a contact whose speed impacts.hpp found
+constexpr double open_closure = 1e-6;   // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
  public:
@@ -84,7 +88,7 @@ class Rigid final : public Scheme {
     }
     rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
     constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
-    miss_targets(start, out);
+    StepRows::miss_targets(start, out);
     recover(start, out);
     out.v_mean = out.v_end + out.correction;
     flight_.depart(start, rows_, out);
@@ -197,7 +201,7 @@ class Rigid final : public Scheme {
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
       move_freely(start, t);
-      if (tree.bodies > 1) turn_on_the_way(start, t);
+      if (tree.bodies > 1 && !start.assembly.touched(t)) turn_on_the_way(start, t);
     }
   }
 
@@ -209,14 +213,17 @@ class Rigid final : public Scheme {
       if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
-  // The bias at the mean velocity (rigid.12).
+  // The bias at the mean velocity (rigid.12). Where contacts, limits or targets act, the free motion says little of the
+  // velocity at the end: the bias stays that of the start.
   void turn_on_the_way(const Start& start, int t) {
     const Tree& tree = start.model.trees[at(t)];
     const VecX& v = start.state.v;
     double fastest = 0;  // the speed of a base does not enter the bias
     const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
-    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k)
+    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
+      if (start.actuation.has_target(k)) return;
       fastest = std::max({fastest, std::abs(v[k]), std::abs(v_free_[k])});
+    }
     if (start.dt * fastest < slow_turn) return;
     for (int pass = 0; pass < 2; ++pass) {
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
@@ -297,7 +304,9 @@ class Rigid final : public Scheme {
     s.f.resize(s.problem.size());
     s.c.resize(s.problem.size());
     s.impact.resize(s.problem.nc());
-    for (int i = 0; i < s.problem.nc(); ++i) set_contact(start, i, s);
+    bool bounces = false;
+    for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, s);
+    if (bounces) share_impact(start, s);
     if (s.problem.nr() > 0) set_rows(start, s);
     list_discs(island, rows_.rows(), s.problem);
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
@@ -323,7 +332,8 @@ class Rigid final : public Scheme {
     return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
   }
 
-  void set_contact(const Start& start, int i, IslandSolution& s) {
+  // True where it bounces.
+  bool set_contact(const Start& start, int i, IslandSolution& s) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
     const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
@@ -341,10 +351,31 @@ class Rigid final : public Scheme {
       g[o + 2] += gap / (dt * dt);  // (rigid.4)
       s.problem.R()[o + 2] = surface.compliance / (dt * dt);
     } else {
-      g[o + 2] += std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+      // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
+      const bool carries = memory && memory->f.z() > carried_share * s.problem.weight && gap < touching_gap;
+      g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
     }
     s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
     s.f.map().segment<3>(o) = memory && contact_.warm_start ? memory->f : Vec3::Zero();
+    return bounces;
+  }
+
+  // Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
+  void share_impact(const Start& start, IslandSolution& s) {
+    const int nc = s.problem.nc();
+    impacts_.pairs().resize(at(nc));
+    for (int i = 0; i < nc; ++i) {
+      const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+      const SurfacePair& surface = start.model.surface(contact.surface);
+      impacts_.pairs()[at(i)] = {contact.gap, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
+    }
+    if (!impacts_.find(own_.impact, s.problem, s.before.data(), start.dt)) return;
+    for (int i = 0; i < nc; ++i) {
+      const double target = impacts_.target(i);
+      if (std::isnan(target)) continue;
+      s.impact[i] = shared_impact;
+      s.problem.g()[3 * i + 2] = (s.free[3 * i + 2] - target) / start.dt;  // (rigid.3)
+    }
   }
 
   void set_rows(const Start& start, IslandSolution& s) {
@@ -404,6 +435,9 @@ class Rigid final : public Scheme {
       ContactReport& r = out.contacts[at(listed)];
       list_contact(contact, r);
       const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
+      Vec3 came = before;
+      if (s.impact[i] == shared_impact)  // the speed that Newton's law leaves with its target
+        came.z() = (dt * problem.g()[o + 2] - s.free[o + 2]) / start.model.surface(contact.surface).restitution;
       const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                    ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
       const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
@@ -414,7 +448,7 @@ class Rigid final : public Scheme {
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
       const Vec3 end =
           dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
-      add_action(f, before, end, mode, mu, r);
+      add_action(f, came, end, mode, mu, r);
       contact_work_ += 0.5 * dt * f.dot(end + before);
       given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
     }
@@ -435,25 +469,13 @@ class Rigid final : public Scheme {
     }
   }
 
-  void miss_targets(const Start& start, Outcome& out) const {
-    if (out.worst_target >= 0) out.target_miss.setZero();
-    out.gave_way = 0;
-    out.worst_target = -1;
-    for (int k = 0; k < start.model.nv; ++k) {
-      if (!start.actuation.has_target(k)) continue;
-      const double miss = out.v_end[k] - start.actuation.target[k];
-      out.target_miss[k] = miss;
-      out.gave_way += std::abs(miss) > 1e-4;
-      if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target])) out.worst_target = k;
-    }
-  }
-
   const Model& model_;
   ContactOptions contact_;
   RigidOptions own_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   RollingRounds rolling_;
+  Impacts impacts_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
@@ -473,9 +495,15 @@ class Rigid final : public Scheme {
 
 OptionTable rigid_options() {
   FieldTable<RigidOptions> table;
-  table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
-            "single free bodies that nothing acts on: semi-implicit Euler, or order two; trees of several bodies have "
-            "order two in either");
+  table.add(
+      "smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
+      "single free bodies that nothing acts on: semi-implicit Euler, or order two;
+      table.add("impact", &RigidOptions::impact,
+                {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
+                "law of restitution where several contacts share an impact");
+      trees of several bodies have
+      "
+      "order two in either");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;

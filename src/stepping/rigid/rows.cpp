@@ -96,4 +96,17 @@ bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
   return again;
 }
 
+void StepRows::miss_targets(const Start& start, Outcome& out) {
+  if (out.worst_target >= 0) out.target_miss.setZero();
+  out.gave_way = 0;
+  out.worst_target = -1;
+  for (int k = 0; k < start.model.nv; ++k) {
+    if (!start.actuation.has_target(k)) continue;
+    const double miss = out.v_end[k] - start.actuation.target[k];
+    out.target_miss[k] = miss;
+    out.gave_way += std::abs(miss) > 1e-4;
+    if (out.worst_target < 0 || std::abs(miss) > std::abs(out.target_miss[out.worst_target])) out.worst_target = k;
+  }
+}
+
 }  // namespace tribo

@@ -40,6 +40,8 @@ class StepRows {
 
   /// Nothing where a row is in its place.
   const Drive& drive(int k) const { return drives_[at(k)]; }
+  /// How far the step left velocity targets behind.
+  static void miss_targets(const Start& start, Outcome& out);
   /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
   bool torques(const Actuation& actuation, const VecX& v, VecX& torque);
 

@@ -1,0 +1,110 @@
+#include "command_line.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/names.hpp"
+#include "common.hpp"
+
+namespace tribo::app {
+namespace {
+
+int complain(const std::string& message) {
+  std::fprintf(stderr, "tribo: %s\n", message.c_str());
+  return bad_input;
+}
+
+/// Becomes the program beside this one, with the arguments from the second on.
+int become(const std::string& program, char** argv) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
+  execv(path.c_str(), argv + 1);
+  return complain("'tribo " + std::string(argv[1]) + "' needs " + path.string() +
+                  ", which is not there; 'make build' builds it");
+}
+
+int execute(CLI::App& app, Action& action, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::Success& asked) {  // help, version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    const bool several = !app.get_subcommands({}).empty() && argc > 1;
+    return complain(std::string(error.what()) + "\nSee '" + app.get_name() + " --help'" +
+                    (several ? " and 'tribo " + std::string(argv[1]) + " --help'." : "."));
+  } catch (const InvalidInput& error) {
+    return complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory for this input");
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return failed;
+  }
+}
+
+}  // namespace
+
+CommandOption& CommandOption::required(bool is) { return option_->required(is), *this; }
+CommandOption& CommandOption::capture_default_str() { return option_->capture_default_str(), *this; }
+CommandOption& CommandOption::range(int smallest, int largest) {
+  return option_->check(CLI::Range(smallest, largest)), *this;
+}
+CommandOption& CommandOption::number() { return option_->check(CLI::Number), *this; }
+
+CommandOption CommandLine::add_option(const char* name, std::string& value, const std::string& help) {
+  return CommandOption(app_.add_option(name, value, help));
+}
+CommandOption CommandLine::add_option(const char* name, int& value, const std::string& help) {
+  return CommandOption(app_.add_option(name, value, help));
+}
+CommandOption CommandLine::add_option(const char* name, double& value, const std::string& help) {
+  return CommandOption(app_.add_option(name, value, help));
+}
+CommandOption CommandLine::add_list(const char* name, std::vector<std::string>& values, const char* type,
+                                    const std::string& help) {
+  return CommandOption(app_.add_option(name, values, help)
+                           ->expected(1)
+                           ->allow_extra_args(false)
+                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                           ->type_name(type));
+}
+void CommandLine::add_flag(const char* name, bool& value, const std::string& help) { app_.add_flag(name, value, help); }
+void CommandLine::footer(const std::string& text) { app_.footer(text); }
+void CommandLine::callback(std::function<void()> call) { app_.callback(std::move(call)); }
+
+int run_commands(const char* about, const char* footer, std::span<const Command> commands, int argc, char** argv) {
+  CLI::App app{about, "tribo"};
+  app.set_version_flag("--version", "tribo " TRIBO_VERSION, "print the version");
+  app.footer(footer);
+  app.require_subcommand(1);
+  Action action;
+  std::vector<std::string> names;
+  const Command* called = nullptr;
+  for (const Command& command : commands) {
+    CommandLine line(*app.add_subcommand(command.name, command.summary));
+    if (command.add) command.add(line, action);
+    names.emplace_back(command.name);
+    if (argc > 1 && names.back() == argv[1]) called = &command;
+  }
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return bad_input;
+  }
+  if (argv[1][0] != '-' && called == nullptr) return complain(unknown_name("command", argv[1], names));
+  if (called != nullptr && called->add == nullptr) return become("tribo-" + std::string(called->name), argv);
+  return execute(app, action, argc, argv);
+}
+
+int run_command(const Command& command, int argc, char** argv) {
+  CLI::App app{command.summary, "tribo " + std::string(command.name)};
+  Action action;
+  CommandLine line(app);
+  command.add(line, action);
+  return execute(app, action, argc, argv);
+}
+
+}  // namespace tribo::app

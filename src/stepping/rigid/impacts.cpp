@@ -1,0 +1,116 @@
+#include "stepping/rigid/impacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tribo/step.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr int most_contacts = 64;  // beyond: by the speeds of the start
+constexpr double touching = touching_gap;
+constexpr int most_meetings = 200;       // of each contact
+constexpr int most_sweeps = 20000;       // of (impacts.2)
+constexpr double stopped_share = 1e-15;  // of the fastest contact
+
+}  // namespace
+
+bool Impacts::find(ImpactLaw law, const ContactProblem& problem, const double* before, double dt) {
+  n_ = problem.nc();
+  const auto bounces = [](const Pair& p) { return p.bounces; };
+  if (n_ < 2 || n_ > most_contacts || !problem.dense() || std::none_of(pairs_.begin(), pairs_.end(), bounces))
+    return false;
+  c_.resize(at(n_));
+  f_.assign(at(n_), 0);
+  hit_.assign(at(n_), 0);
+  G_.resize(at(n_ * n_));
+  target_.assign(at(n_), std::numeric_limits<double>::quiet_NaN());
+  const auto G = problem.G();
+  for (int i = 0; i < n_; ++i) {
+    c_[at(i)] = before[3 * i + 2];
+    for (int j = 0; j < n_; ++j) G_[at(i * n_ + j)] = G(3 * i + 2, 3 * j + 2);
+  }
+  if (!(law == ImpactLaw::Poisson ? all_at_once(dt) : one_by_one(law, dt))) return false;
+  for (int i = 0; i < n_; ++i)
+    if (hit_[at(i)]) target_[at(i)] = std::max(c_[at(i)], 0.0);
+  return true;
+}
+
+void Impacts::push(int k, double impulse) {
+  hit_[at(k)] = 1;
+  for (int i = 0; i < n_; ++i) c_[at(i)] += G_[at(i * n_ + k)] * impulse;
+}
+
+// (impacts.3): the pair that meets first, again and again. False where Newton's law of the start says the same.
+bool Impacts::one_by_one(ImpactLaw law, double dt) {
+  double now = 0;
+  bool more = law == ImpactLaw::Sequential;
+  for (int meeting = 0; meeting < most_meetings * n_; ++meeting) {
+    int next = -1;
+    double when = dt;
+    for (int i = 0; i < n_; ++i) {
+      const Pair& p = pairs_[at(i)];
+      if (p.restitution <= 0 || !(c_[at(i)] < -p.slowest)) continue;
+      const double t = p.gap <= touching ? now : now - p.gap / c_[at(i)];
+      if (t < when || (next < 0 && t <= dt)) {
+        next = i;
+        when = t;
+      }
+    }
+    if (next < 0) return more;
+    for (int i = 0; i < n_; ++i) pairs_[at(i)].gap += (when - now) * c_[at(i)];
+    pairs_[at(next)].gap = 0;
+    now = when;
+    more |= !pairs_[at(next)].bounces || hit_[at(next)];
+    if (law == ImpactLaw::Sequential)
+      push(next, -(1 + pairs_[at(next)].restitution) * c_[at(next)] / G_[at(next * n_ + next)]);
+    else if (!together())
+      return false;
+  }
+  return false;
+}
+
+// (impacts.1) for the contacts that touch: c' + e c >= 0, and equal where there is an impulse.
+bool Impacts::together() {
+  came_ = c_;
+  f_.assign(at(n_), 0);
+  return sweep([&](int i) { return pairs_[at(i)].gap <= touching; },
+               [&](int i) { return pairs_[at(i)].restitution * std::min(came_[at(i)], 0.0); });
+}
+
+// Gauss-Seidel on the normals: f >= 0, c + shift >= 0, one of them 0, for those that take part.
+template <class TakesPart, class Shift>
+bool Impacts::sweep(TakesPart takes_part, Shift shift) {
+  double fastest = 0;
+  for (double c : c_) fastest = std::max(fastest, std::abs(c));
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    double change = 0;
+    for (int i = 0; i < n_; ++i) {
+      if (!takes_part(i)) continue;
+      const double G = G_[at(i * n_ + i)], f = std::max(0.0, f_[at(i)] - (c_[at(i)] + shift(i)) / G);
+      const double d = f - f_[at(i)];
+      f_[at(i)] = f;
+      if (d != 0) push(i, d);
+      change = std::max(change, std::abs(d) * G);
+    }
+    if (change <= stopped_share * fastest) return true;
+  }
+  return false;
+}
+
+// (impacts.2)
+bool Impacts::all_at_once(double dt) {
+  double fastest = 0;
+  for (double c : c_) fastest = std::max(fastest, std::abs(c));
+  const double reach = std::max(fastest * dt, touching);
+  const bool stopped = sweep([&](int i) { return pairs_[at(i)].restitution > 0 && pairs_[at(i)].gap <= reach; },
+                             [](int) { return 0.0; });
+  for (int i = 0; i < n_; ++i) hit_[at(i)] = 0;
+  for (int i = 0; i < n_; ++i)
+    if (f_[at(i)] > 0) push(i, pairs_[at(i)].restitution * f_[at(i)]);
+  return stopped;
+}
+
+}  // namespace tribo
