@@ -120,7 +120,7 @@ class Inspector {
           "masses in kilograms (0.001 of a number in grams)");
   }
 
-  double space(std::size_t b) const {  // (fault.1)
+  double space(std::size_t b) const {                           // (fault.1)
     return std::max(volume_[b], 0.1 * std::pow(reach_[b], 3));  // the shapes may be those of its feet alone
   }
 
