@@ -497,13 +497,11 @@ OptionTable rigid_options() {
   FieldTable<RigidOptions> table;
   table.add(
       "smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
-      "single free bodies that nothing acts on: semi-implicit Euler, or order two;
-      table.add("impact", &RigidOptions::impact,
-                {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
-                "law of restitution where several contacts share an impact");
-      trees of several bodies have
-      "
+      "single free bodies that nothing acts on: semi-implicit Euler, or order two; trees of several bodies have "
       "order two in either");
+  table.add("impact", &RigidOptions::impact,
+            {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
+            "law of restitution where several contacts share an impact");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;
