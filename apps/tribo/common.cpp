@@ -82,6 +82,23 @@ void prepare_out(const std::string& out) {
 
 std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
+void print_warnings(const std::vector<std::string>& warnings, bool all) {
+  constexpr std::size_t few = 3;
+  const auto file = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  std::vector<std::string> told;
+  for (const std::string& text : warnings) {
+    const auto count = static_cast<std::size_t>(
+        std::count_if(warnings.begin(), warnings.end(), [&](auto& other) { return file(other) == file(text); }));
+    if (all || count <= few) {
+      std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
+    } else if (std::find(told.begin(), told.end(), file(text)) == told.end()) {
+      told.push_back(file(text));
+      std::fprintf(stderr, "tribo: warning: %s (and %zu more about this file: --verbose shows all)\n", text.c_str(),
+                   count - 1);
+    }
+  }
+}
+
 void print_json(const Json& json) { std::fputs(dumped(json).c_str(), stdout); }
 
 Json judged(double law) { return std::isnan(law) ? Json(nullptr) : Json(law); }

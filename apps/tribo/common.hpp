@@ -41,6 +41,9 @@ Scene find_scene(const SceneOptions& options);
 /// Makes the folder of --out. InvalidInput where it cannot be made.
 void prepare_out(const std::string& out);
 
+/// On stderr. Many remarks about one file are one line, unless all are asked for.
+void print_warnings(const std::vector<std::string>& warnings, bool all);
+
 /// One JSON object on stdout; text that is not UTF-8 is replaced, numbers that are not finite become null.
 void print_json(const Json& json);
 std::string dumped(const Json& json);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double low_share = 0.5;
 constexpr double steepest = M_PI / 3;   // [rad]
+constexpr double wild = 50;             // [m/s]; faster than robots and what they throw
 constexpr double least_allowed = 1e-3;  // [m]
 constexpr double robot_share = 0.01, object_share = 0.1;
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -35,7 +36,7 @@ double allowed_overlap(const Model& model, const Dynamics& dynamics, int member)
 
 }  // namespace
 
-Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()) {
+Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()), v_start_(scene.start.v) {
   const VecX& q = scene.start.q;
   if (model_.gravity.norm() > 0) up_ = -model_.gravity.normalized();
   for (const Geometry& g : model_.geometries)
@@ -79,6 +80,15 @@ void Fate::watch(Walker& walker, const Simulation& simulation) const {
 
 void Fate::observe(Simulation& simulation, const StepReport&) {
   for (Walker& walker : walkers_) watch(walker, simulation);
+  for (std::size_t m = 0; m < model_.members.size() && !thrown(); ++m) {
+    const Member& member = model_.members[m];
+    if (member.bodies == 0) continue;
+    const Body& base = model_.bodies[at(member.first_body)];
+    if (base.joint != JointKind::Free) continue;
+    const double speed = simulation.state().v.segment<3>(base.iv).norm();
+    if (speed > wild && speed > 3 * v_start_.segment<3>(base.iv).norm())
+      throw_ = {static_cast<int>(m), speed, simulation.state().t};
+  }
   for (const ContactReport& c : simulation.contacts()) {
     Overlap found{-c.gap, std::min(allowed_[at(c.geometry_a)], allowed_[at(c.geometry_b)]),
                   simulation.state().t - simulation.dt(), c.geometry_a, c.geometry_b};
@@ -96,6 +106,10 @@ void Fate::add_to(Json& summary) const {
                                   {"height", walker.fall->height},
                                   {"start_height", walker.height},
                                   {"tilt", walker.fall->tilt}});
+  summary["thrown"] = Json::array();
+  if (thrown())
+    summary["thrown"].push_back(
+        {{"name", model_.members[at(throw_.member)].name}, {"speed", throw_.speed}, {"time", throw_.t}});
   summary["overlap"] = {{"too_deep", overlap_.share() > 1}};
   if (overlap_.geometry_a >= 0)
     summary["overlap"].update({{"depth", overlap_.depth},
@@ -115,6 +129,12 @@ void print_fate(const Json& summary) {
     std::printf("%-14s '%s' at t = %s s: base %s\n", "FELL", fall["robot"].get<std::string>().c_str(),
                 text(fall["time"]).c_str(), why.c_str());
   }
+  for (const Json& flung : summary["thrown"])
+    std::printf("%-14s '%s' at t = %s s: it moves at %s m/s\n", "THROWN", flung["name"].get<std::string>().c_str(),
+                text(flung["time"]).c_str(), text(flung["speed"]).c_str());
+  if (summary["status"] == to_string(StepStatus::NotFinite))
+    std::printf("%-14s at t = %s s: the next step has no finite answer\n", "DIVERGED",
+                text(summary["end_time"]).c_str());
   const Json& overlap = summary["overlap"];
   if (overlap["too_deep"].get<bool>())
     std::printf("%-14s '%s' and '%s' by %s m at t = %s s; contact allows for %s m\n", "OVERLAP",

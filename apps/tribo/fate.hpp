@@ -14,7 +14,9 @@ class Fate : public Observer {
   explicit Fate(const Scene& scene);
   /// After each step.
   void observe(Simulation& simulation, const StepReport& report) override;
-  /// Fields `falls` and `overlap`.
+  /// Was something flung away that nobody had thrown?
+  bool thrown() const { return throw_.member >= 0; }
+  /// Fields `falls`, `overlap` and `thrown`.
   void add_to(Json& summary) const;
 
  private:
@@ -37,6 +39,12 @@ class Fate : public Observer {
     double share() const { return allowed > 0 ? depth / allowed : 0; }
   };
 
+  /// The first free body that is faster than anything of its kind, and was not at the start.
+  struct Throw {
+    int member = -1;
+    double speed = 0, t = 0;  ///< [m/s], [s]
+  };
+
   void watch(Walker& walker, const Simulation& simulation) const;
 
   const Model& model_;
@@ -45,9 +53,11 @@ class Fate : public Observer {
   std::vector<Walker> walkers_;
   std::vector<double> allowed_;  ///< overlap of each geometry [m]
   Overlap overlap_;
+  VecX v_start_;
+  Throw throw_;
 };
 
-/// Lines FELL and OVERLAP of the summary.
+/// Lines FELL, OVERLAP, THROWN and DIVERGED of the summary.
 void print_fate(const Json& summary);
 
 }  // namespace tribo::app

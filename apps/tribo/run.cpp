@@ -25,6 +25,7 @@ struct Options {
   SceneOptions scene;
   std::string out, save_state, load_state;
   bool json = false, strict = false, no_record = false, explain = false;
+  bool verbose = false;
 };
 
 /// How a run ended.
@@ -250,7 +251,7 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
 
 int run(const Options& options) {
   Scene scene = find_scene(options.scene);
-  for (const std::string& text : scene.warnings) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
+  print_warnings(scene.warnings, options.verbose);
   for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", text.c_str());
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
@@ -281,6 +282,10 @@ int run(const Options& options) {
     if (recorder) steps.watch(*recorder);
     steps.watch(witness).watch(fate);
     outcome = step_through(simulation, steps, scene.duration, options.strict);
+    if (fate.thrown() && outcome.code == done) {
+      outcome.status = "thrown";
+      outcome.code = failed;
+    }
     write_files(options, scene, simulation, fate, recorder, outcome, json);
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());
@@ -313,6 +318,7 @@ void add_run(CommandLine& command, Action& action) {
   command.add_option("--load-state", o->load_state, "begin from a saved state, and run for the duration from there");
   command.add_flag("--explain", o->explain,
                    "explain what went wrong, or is about to; a failed run is explained anyway");
+  command.add_flag("--verbose", o->verbose, "every warning about a file, not one line for all of them");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"

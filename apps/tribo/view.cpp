@@ -9,12 +9,14 @@ namespace tribo::app {
 
 void add_view(CommandLine& command, Action& action) {
   struct Options {
-    std::string recording, rerun;
+    std::string recording, rerun, host = "127.0.0.1";
     int port = 8080;
   };
   auto o = std::make_shared<Options>();
   command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
   command.add_option("--port", o->port, "of the page on this machine")->range(0, 65535).capture_default_str();
+  command.add_option("--host", o->host, "address to listen at; beyond loopback the page has a token")
+      ->capture_default_str();
   command.add_option("--rerun", o->rerun, "write this .rrd file for rerun instead");
   command.footer(
       "Examples:\n"
@@ -24,7 +26,7 @@ void add_view(CommandLine& command, Action& action) {
     action = [o] {
       if (!o->rerun.empty()) return hand_to_python({"rerun", o->recording, o->rerun});
       std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the viewer
-      return hand_to_python({"view", o->recording, "--port", std::to_string(o->port)});
+      return hand_to_python({"view", o->recording, "--host", o->host, "--port", std::to_string(o->port)});
     };
   });
 }

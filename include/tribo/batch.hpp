@@ -8,15 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {
 
 /// How one world differs from the scene.
 struct WorldParameters {
-  double mass = 1;      ///< factor on the mass and inertia of every body [-], > 0
-  double friction = 1;  ///< factor on every coefficient of friction [-], >= 0
-  double gains = 1;     ///< factor on kp and kd of every 'pd' controller [-], >= 0
+  double mass = 1;         ///< factor on the mass and inertia of every body [-], > 0
+  double friction = 1;     ///< factor on every coefficient of friction [-], >= 0
+  double gains = 1;        ///< factor on kp and kd of every 'pd' controller [-], >= 0
+  ModelChanges changes{};  ///< of single bodies and geometries, before the factors
 };
 
 enum class WorldStatus : std::uint8_t {
@@ -54,8 +56,12 @@ class Batch {
   int feet() const;
   std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
   std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
-  std::span<const WorldStatus> status() const;  ///< (worlds)
-  std::string reason(int world) const;          ///< of a failure; "" where there is none
+  std::span<double> ctrl();       ///< controls of the actuators, see CommandRows (worlds x nu)
+  std::span<double> wrench();     ///< on every body, see CommandRows (worlds x bodies x 6)
+  std::vector<ContactReport> contacts(int world) const;  ///< of its last step
+  std::shared_ptr<const Model> model(int world) const;   ///< with its own masses and friction
+  std::span<const WorldStatus> status() const;           ///< (worlds)
+  std::string reason(int world) const;                   ///< of a failure; "" where there is none
 
   /// Back to the start of the scene, or to a state of the world's model; worlds with other masses or friction have another
   /// one, and refuse it unless they are to adopt it: coordinates, velocities and memory as they are. Targets are those of

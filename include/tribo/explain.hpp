@@ -21,7 +21,16 @@ enum class Cause {
   Actuators,    ///< the actuators put in most of the energy
   Integrator,   ///< the scheme itself put in most of the energy
   Saturation,   ///< an actuator is at its effort limit
-  Slip          ///< a contact reached its cone of friction
+  Slip,         ///< a contact reached its cone of friction
+  Mass,         ///< a mass or a length in the wrong unit
+  Inertia,      ///< moments of inertia that do not belong to the mass and size of a body
+  Axis,         ///< a joint that turns the wrong way
+  Range,        ///< a joint begins outside its range
+  Effort,       ///< motors without effort
+  Gravity,      ///< gravity pulls away from the ground
+  Control,      ///< a controller's torque is not finite
+  Chatter,      ///< a controller's torque changes its sign from step to step
+  Fall          ///< a robot fell, for no other reason that was seen
 };
 std::string to_string(Cause cause);
 

@@ -79,6 +79,16 @@ inline MatrixView homogeneous(const Placement& X) {
   return copied_rows(m, 4, 4);
 }
 
+/// A pose out of a 4 x 4 matrix. InvalidInput where it is none.
+inline Placement placement(const MatrixIn& x, const std::string& name) {
+  if (x.shape(0) != 4 || x.shape(1) != 4) throw InvalidInput(name + " must be a 4 x 4 matrix");
+  const Eigen::Map<const Eigen::Matrix<double, 4, 4, Eigen::RowMajor>> m(x.data());
+  const Placement X{m.topLeftCorner<3, 3>(), m.topRightCorner<3, 1>()};
+  if (!m.allFinite() || !((X.R * X.R.transpose() - Mat3::Identity()).norm() < 1e-6) || X.R.determinant() < 0)
+    throw InvalidInput(name + ": its upper left 3 x 3 block is not a rotation, or it is not finite");
+  return X;
+}
+
 std::string hex(std::uint64_t value);
 /// A UserWarning where the stepper forgets what contacts of the state remember.
 void warn_forgotten(const State& state, const std::string& stepper);
@@ -89,5 +99,6 @@ void bind_builder(nb::module_& m);
 void bind_state(nb::module_& m);
 void bind_solve(nb::module_& m);
 void bind_simulation(nb::module_& m);
+void bind_hand(nb::module_& m);
 
 }  // namespace tribo::python

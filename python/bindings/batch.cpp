@@ -1,5 +1,6 @@
 // Many worlds at once.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
 #include <climits>
@@ -7,6 +8,7 @@
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
+#include "named_contact.hpp"
 #include "tribo/batch.hpp"
 
 namespace tribo::python {
@@ -128,19 +130,51 @@ void bind_batch(nb::module_& m) {
           },
           "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
       .def_prop_ro(
-          "target",
+          "_target",
           [](nb::handle h) {
             Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.target(), b.worlds(), h);
           },
           "reference of the pd controllers (worlds, nq); write to it", automatic)
       .def_prop_ro(
-          "torque",
+          "_torque",
           [](nb::handle h) {
             Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.torque_in(), b.worlds(), h);
           },
           "torque added to that of the controllers (worlds, nv) [N m] or [N]; write to it", automatic)
+      .def_prop_ro(
+          "_ctrl",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return rows(b.ctrl(), b.worlds(), h);
+          },
+          "controls of the actuators that the robots' files describe (worlds, nu); write to it", automatic)
+      .def_prop_ro(
+          "_wrench",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            const auto n = static_cast<std::size_t>(b.worlds());
+            return nb::ndarray<nb::numpy, double, nb::ndim<3>, nb::c_contig>(b.wrench().data(),
+                                                                             {n, b.wrench().size() / n / 6, 6}, h);
+          },
+          "force at the centre of mass and torque on every body, in the world (worlds, bodies, 6) [N], [N m]; write to "
+          "it",
+          automatic)
+      .def(
+          "_contacts",
+          [](const FunctionBatch& b, nb::handle world) {
+            const int w = checked(b, world);
+            return named(b.contacts(w), b.model(w));
+          },
+          "world"_a, nb::sig("def _contacts(self, world: int) -> list[Contact]"))
+      .def(
+          "_model_of",
+          [](const FunctionBatch& b, nb::handle world) {
+            return std::const_pointer_cast<Model>(b.model(checked(b, world)));
+          },
+          "world"_a = 0, nb::sig("def _model_of(self, world: int = 0) -> Model"),
+          "That of a world, with its own masses and friction.")
       .def_prop_ro(
           "failed",
           [](const FunctionBatch& b) {
@@ -187,10 +221,10 @@ void bind_batch(nb::module_& m) {
           nb::sig("def hash(self, world: int) -> str"), "Hash of every bit of a world's state.")
       .def(
           "_set_parameters",
-          [](FunctionBatch& b, int world, double mass, double friction, double gains) {
-            b.set_parameters(world, {mass, friction, gains});
+          [](FunctionBatch& b, int world, double mass, double friction, double gains, const ModelChanges& changes) {
+            b.set_parameters(world, {mass, friction, gains, changes});
           },
-          "world"_a, "mass"_a, "friction"_a, "gains"_a);
+          "world"_a, "mass"_a, "friction"_a, "gains"_a, "changes"_a);
 }
 
 }  // namespace tribo::python

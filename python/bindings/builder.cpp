@@ -10,18 +10,6 @@ namespace {
 
 using namespace nb::literals;
 
-Placement placement(const MatrixIn& X, const std::string& name) {
-  if (X.shape(0) != 4 || X.shape(1) != 4) throw InvalidInput(name + " must be a 4 x 4 matrix");
-  Placement out;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) out.R(i, j) = X.data()[4 * i + j];
-    out.p[i] = X.data()[4 * i + 3];
-  }
-  if (!(out.R.transpose() * out.R).isIdentity(1e-9) || out.R.determinant() < 0)
-    throw InvalidInput(name + ": its upper left 3 x 3 block is not a rotation");
-  return out;
-}
-
 int add_body(ModelBuilder& builder, const std::string& name, int parent, JointKind joint, const MatrixIn& where,
              const VectorIn& axis, double mass, const VectorIn& com, const MatrixIn& inertia) {
   Body body;

@@ -15,15 +15,18 @@ class History {
 
   struct Frame {
     double t = 0;
-    VecX q;
+    VecX q, v;
     std::vector<ContactReport> contacts;
+    LawResiduals laws;       ///< of the step before it
+    double penetration = 0;  ///< [m]
+    std::shared_ptr<const Model> model;
   };
 
-  void push(const Simulation& simulation) {
+  void push(const Simulation& simulation, const StepReport& report, const std::shared_ptr<const Model>& model) {
     const double t = simulation.state().t;
     if (!frames_.empty() && t < frames_.back().t + period_ - 0.5 * simulation.dt()) return;
     if (frames_.size() == most) thin();
-    Frame frame{t, simulation.state().q, {}};
+    Frame frame{t, simulation.state().q, simulation.state().v, {}, report.laws, report.penetration, model};
     for (const ContactReport& c : simulation.contacts())
       if (c.mode != ContactMode::Open) frame.contacts.push_back(c);
     frames_.push_back(std::move(frame));

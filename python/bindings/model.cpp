@@ -162,6 +162,16 @@ void bind_parts(nb::module_& m) {
       .def_ro("nv", &Member::nv)
       .def_ro("feet", &Member::feet, "geometries that are its feet")
       .def_prop_ro(
+          "actuators", [](const Member& member) { return member.actuators.size(); },
+          "number of actuators that its file describes")
+      .def(
+          "controls",
+          [](const Member& member, const std::string& pose) {
+            const auto found = member.controls.find(pose);
+            return copied(found == member.controls.end() ? VecX() : found->second);
+          },
+          "pose"_a, "Controls of its actuators that belong to a keyframe; empty where the file gives none.")
+      .def_prop_ro(
           "poses",
           [](const Member& member) {
             std::vector<std::string> list;
@@ -210,6 +220,10 @@ void bind_model(nb::module_& m) {
       .def_ro("geometries", &Model::geometries)
       .def_ro("frames", &Model::frames)
       .def_ro("members", &Model::members)
+      .def_prop_ro(
+          "equalities", [](const Model& x) { return names(x.equalities); }, "names of the constraints that hold")
+      .def_prop_ro(
+          "kinematic", [](const Model& x) { return names(x.kinematic); }, "names of the kinematic bodies")
       .def_prop_ro(
           "materials", [](const Model& x) { return names(x.materials); }, "names of the materials")
       .def_prop_ro("mass", &Model::mass, "of all that moves [kg]")

@@ -1,5 +1,9 @@
 // State, contacts, reports, audit.
+#include <cstring>
+
 #include "arrays.hpp"
+#include "io/state_bytes.hpp"
+#include "named_contact.hpp"
 #include "tribo/simulation.hpp"
 
 namespace tribo::python {
@@ -70,34 +74,44 @@ void bind_enums(nb::module_& m) {
 }
 
 void bind_contact(nb::module_& m) {
-  nb::class_<ContactReport>(m, "Contact", "A contact in the last step.")
-      .def_ro("id", &ContactReport::id, "survives steps")
-      .def_ro("geometry_a", &ContactReport::geometry_a, "index in Model.geometries")
-      .def_ro("geometry_b", &ContactReport::geometry_b, "index in Model.geometries")
+  nb::class_<NamedContact>(m, "Contact", "A contact in the last step.")
+      .def_ro("id", &NamedContact::id, "survives steps")
+      .def_ro("geometry_a", &NamedContact::geometry_a, "index in Model.geometries")
+      .def_ro("geometry_b", &NamedContact::geometry_b, "index in Model.geometries")
       .def_prop_ro(
-          "point", [](const ContactReport& c) { return copied(c.p_WC); }, "in the world (3) [m]",
+          "body_a", [](const NamedContact& c) { return c.body(c.geometry_a); },
+          "name of the body; 'world' where it is fixed")
+      .def_prop_ro(
+          "body_b", [](const NamedContact& c) { return c.body(c.geometry_b); },
+          "name of the body; 'world' where it is fixed")
+      .def_prop_ro(
+          "name_a", [](const NamedContact& c) { return c.name_a(); }, "of the geometry")
+      .def_prop_ro(
+          "name_b", [](const NamedContact& c) { return c.name_b(); }, "of the geometry")
+      .def_prop_ro(
+          "point", [](const NamedContact& c) { return copied(c.p_WC); }, "in the world (3) [m]",
           nb::rv_policy::automatic)
       .def_prop_ro(
-          "frame", [](const ContactReport& c) { return copied(c.R_WC); },
+          "frame", [](const NamedContact& c) { return copied(c.R_WC); },
           "axes t1, t2, n as columns, n from a to b (3 x 3)", nb::rv_policy::automatic)
       .def_prop_ro(
-          "normal", [](const ContactReport& c) { return copied(Vec3(c.R_WC.col(2))); }, "from a to b (3)",
+          "normal", [](const NamedContact& c) { return copied(Vec3(c.R_WC.col(2))); }, "from a to b (3)",
           nb::rv_policy::automatic)
-      .def_ro("gap", &ContactReport::gap, "negative where the surfaces overlap [m]")
+      .def_ro("gap", &NamedContact::gap, "negative where the surfaces overlap [m]")
       .def_prop_ro(
-          "force", [](const ContactReport& c) { return copied(Vec3(c.R_WC * c.f)); },
+          "force", [](const NamedContact& c) { return copied(Vec3(c.R_WC * c.f)); },
           "mean over the step, on b, in the world (3) [N]", nb::rv_policy::automatic)
       .def_prop_ro(
-          "force_C", [](const ContactReport& c) { return copied(c.f); }, "the same in (t1, t2, n) (3) [N]",
+          "force_C", [](const NamedContact& c) { return copied(c.f); }, "the same in (t1, t2, n) (3) [N]",
           nb::rv_policy::automatic)
       .def_prop_ro(
-          "velocity", [](const ContactReport& c) { return copied(c.c); },
+          "velocity", [](const NamedContact& c) { return copied(c.c); },
           "of b relative to a at the end of the step, in (t1, t2, n) (3) [m/s]", nb::rv_policy::automatic)
-      .def_ro("mode", &ContactReport::mode)
-      .def_ro("cone_margin", &ContactReport::cone_margin, "mu f_N - |f_T| [N]")
-      .def("__repr__", [](const ContactReport& c) {
-        return "Contact(" + std::to_string(c.geometry_a) + ", " + std::to_string(c.geometry_b) +
-               ", gap=" + number(c.gap) + " m, force_n=" + number(c.f.z()) + " N)";
+      .def_ro("mode", &NamedContact::mode)
+      .def_ro("cone_margin", &NamedContact::cone_margin, "mu f_N - |f_T| [N]")
+      .def("__repr__", [](const NamedContact& c) {
+        return "Contact('" + c.name_a() + "', '" + c.name_b() + "', gap=" + number(c.gap) +
+               " m, force_n=" + number(c.f.z()) + " N)";
       });
 }
 
@@ -119,6 +133,23 @@ void bind_audit(nb::module_& m) {
       .def_ro("integrator", &EnergyLines::integrator, "what the scheme itself added")
       .def_prop_ro("work", &EnergyLines::work, "sum of all but the first three");
   nb::class_<Audit>(m, "Audit", "What a run amounted to. print() shows it.")
+      .def("__copy__", [](const Audit& a) { return a; })
+      .def(
+          "__deepcopy__", [](const Audit& a, nb::handle) { return a; }, "memo"_a)
+      .def("__getstate__",
+           [](const Audit& a) {
+             static_assert(std::is_trivially_copyable_v<Audit>);
+             return nb::bytes(reinterpret_cast<const char*>(&a), sizeof a);
+           })
+      .def("__setstate__",
+           [](Audit& self, const nb::bytes& bytes) {
+             if (bytes.size() != sizeof self) throw InvalidInput("Audit: the bytes are of another version");
+             Audit read;
+             std::memcpy(&read, bytes.c_str(), sizeof read);
+             if (static_cast<int>(read.status) < 0 || read.status > StepStatus::Stopped)
+               throw InvalidInput("Audit: the bytes are broken");
+             new (&self) Audit(read);
+           })
       .def_ro("steps", &Audit::steps)
       .def_ro("time", &Audit::time, "simulated [s]")
       .def_ro("laws", &Audit::laws, "worst step")
@@ -173,7 +204,7 @@ void bind_state(nb::module_& m) {
   bind_contact(m);
   bind_audit(m);
   nb::class_<State>(m, "State", "All that changes: keep it, and the run goes on from it bit for bit.")
-      .def_ro("t", &State::t, "[s]")
+      .def_rw("t", &State::t, "[s]")
       .def_ro("step", &State::step, "steps taken")
       .def_prop_ro(
           "q", [](nb::handle self) { return view(nb::cast<State&>(self).q, self); },
@@ -192,6 +223,18 @@ void bind_state(nb::module_& m) {
       .def(
           "forget_contacts", [](State& s) { s.memory.clear(); }, "Anchors and warm starts are forgotten.")
       .def("copy", [](const State& s) { return s; })
+      .def("__copy__", [](const State& s) { return s; })
+      .def(
+          "__deepcopy__", [](const State& s, nb::handle) { return s; }, "memo"_a)
+      .def("__getstate__",
+           [](const State& s) {
+             const std::string bytes = state_bytes(s);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__",
+           [](State& self, const nb::bytes& bytes) {
+             new (&self) State(state_of_bytes(std::string(bytes.c_str(), bytes.size()), "State"));
+           })
       .def(
           "save", [](const State& s, const std::string& path) { save_state(s, path); }, "path"_a,
           "Writes a file; load it with State.load(model, path).")

@@ -24,11 +24,13 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
                           "or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
 else:
     from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
-                        InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Residual, Scene, SensorError,
+                        IkResult, InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Nearest, RayHit, Residual, Scene, SensorError,
                         SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, controllers,
                         laws, options,
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
+    from . import keep as _keep  # noqa: F401
+    from .hand import Hand, inverse_kinematics
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .render import Camera
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
@@ -39,9 +41,9 @@ else:
                            str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))
 
     __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
-               "Frame", "Geometry", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
-               "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
-               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio",
+               "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
+               "Nearest", "RayHit", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
+               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio", "inverse_kinematics",
                "laws",
                "options",
                "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -13,7 +13,7 @@ def _view(options: argparse.Namespace) -> int:
 
     # The command ignores Ctrl-C so that the viewer can end itself; a child inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    view_recording(options.recording, port=options.port)
+    view_recording(options.recording, host=options.host, port=options.port)
     return 0
 
 
@@ -72,6 +72,7 @@ def main(arguments: list[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     view = commands.add_parser("view", help="show a recording in the browser")
     view.add_argument("recording", help="recording.npz, or the folder that holds it")
+    view.add_argument("--host", default="127.0.0.1", help="address to listen at; beyond loopback the page has a token")
     view.add_argument("--port", type=int, default=8080)
     view.set_defaults(run=_view)
     _add_video(commands)

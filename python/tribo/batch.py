@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from . import _core
+from .hand import Hand, adopts, changes_of
 from .simulation import Simulation, load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .render import Camera, Renderer
     from .simulation import ControlFunction
 
 Worlds = Union[int, Iterable[int], Iterable[bool], "NDArray[np.integer[Any]]", "NDArray[np.bool_]"]
@@ -37,7 +39,16 @@ def _functions_of(simulation: Simulation) -> list[tuple[ControlFunction, int, fl
     return found
 
 
-class Batch(_core.Batch):
+if TYPE_CHECKING:
+
+    class _Handed(Hand, _core.Batch):
+        pass
+else:
+    _Handed = _core.Batch
+
+
+@adopts(Hand)
+class Batch(_Handed):
     """n worlds of a scene on a pool of threads (0: one a core).
 
     q, v, t, tau, foot_force are views of shape (n, ...) that follow the run; write to target (references of the pd
@@ -72,6 +83,8 @@ class Batch(_core.Batch):
             functions += [self._made(w) for w in range(worlds)]
             kinds.append((memory, period))
         super().__init__(scene, worlds, threads, functions, kinds)
+        self._scene = scene
+        self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None
 
     def _made(self, world: int) -> ControlFunction:
         assert self._controller is not None
@@ -109,11 +122,51 @@ class Batch(_core.Batch):
         if self._controller is not None:
             self._functions[len(self._functions) - self.worlds + world] = self._made(world)
 
-    def reset(self, worlds: Worlds | None = None) -> None:
-        """Back to the start of the scene: one world, several, those that a mask marks, or all."""
+    def _model(self) -> _core.Model:
+        return self._scene.model
+
+    def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        return self.q, self.v, self.t
+
+    def _contacts_of(self, world: int) -> list[_core.Contact]:
+        return self._contacts(world)
+
+    def _scene_of(self) -> _core.Scene:
+        return self._scene
+
+    def _command_array(self, name: str) -> NDArray[np.float64]:
+        array: NDArray[np.float64] = getattr(self, "_" + name)
+        return array
+
+    def contacts(self, world: int = 0) -> list[_core.Contact]:
+        """Contacts of a world in its last step."""
+        return self._contacts(world)
+
+    def render(self, camera: Camera | str | None = None, *, world: int = 0, width: int = 640, height: int = 480,
+               shadows: bool = True, **options: Any) -> NDArray[np.uint8]:
+        """A picture of one world (height, width, 3); see Simulation.render."""
+        from .render import Renderer, camera_of
+        from .track import contacts_of, poses_at
+
+        shape = (width, height, shadows)
+        if self._renderer is None or self._renderer[0] != shape:
+            self._renderer = (shape, Renderer(self._model(), width=width, height=height, shadows=shadows))
+        model = self._model()
+        return self._renderer[1].draw(poses_at(model, self.q[world], float(self.t[world])),
+                                      contacts_of(model, self._contacts(world)), camera_of(camera, model), **options)
+
+    def reset(self, worlds: Worlds | None = None, *, keyframe: str | None = None) -> None:
+        """Back to the start of the scene, or to a keyframe: one world, several, those that a mask marks, or all."""
+        key = None if keyframe is None else self._keyframe(keyframe)
         for w in self._which(worlds):
             self._reset(w)
             self._renew(w)
+            if key is not None:
+                state = self.state(w)
+                state.q[:], state.v[:] = key[0], 0.0
+                state.forget_contacts()
+                self._set_state(w, state, True)
+                self._target[w], self._ctrl[w] = key
 
     def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
         """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction
@@ -122,9 +175,14 @@ class Batch(_core.Batch):
         for w in self._which(world):
             self._set_state(w, state, adopt)
 
-    def set_parameters(self, world: Worlds, *, mass: float = 1.0, friction: float = 1.0, gains: float = 1.0) -> None:
-        """Factors [-] on the masses, friction coefficients and pd gains of a world, of several, or of those that a mask
-        marks. They begin anew."""
+    def set_parameters(self, world: Worlds, *, mass: float | Mapping[str, float] = 1.0,
+                       friction: float | Mapping[str, float] = 1.0, gains: float = 1.0) -> None:
+        """Other masses, friction and pd gains in a world, in several, or in those that a mask marks, which begin anew.
+
+        mass: a factor on those of the scene [-], or {body: kg}. friction: a factor [-], or {material, or geometry, body,
+        robot or object with a material of its own: coefficient against all others}. gains: a factor [-].
+        """
+        changes, masses, frictions = changes_of(self._model(), mass, friction)
         for w in self._which(world):
-            self._set_parameters(w, mass, friction, gains)
+            self._set_parameters(w, masses, frictions, gains, changes)
             self._renew(w)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
+from .hand import Hand, adopts, changes_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +81,16 @@ class Controller(_Named):
     section = "controller"
 
 
-class Simulation(_core.Simulation):
+if TYPE_CHECKING:
+
+    class _Handed(Hand, _core.Simulation):
+        pass
+else:
+    _Handed = _core.Simulation
+
+
+@adopts(Hand)
+class Simulation(_Handed):
     """A scene that runs. Made by tribo.load, or from a Scene or a Model.
 
     q and v are views without a copy. Stepping releases the GIL. A simulation belongs to one thread at a time.
@@ -91,6 +101,7 @@ class Simulation(_core.Simulation):
         super().__init__(_core.Scene(scene) if isinstance(scene, _core.Model) else scene)
         self._recipe: Callable[[Mapping[str, object]], Simulation] | None = None
         self._request: tuple[str, list[tuple[str, str]]] = ("", [])
+        self._viewers: list[Viewer] = []
         self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None  # kept from picture to picture
         self._added: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []  # method, arguments
         if controller is not None:
@@ -138,11 +149,117 @@ class Simulation(_core.Simulation):
         record: a folder for recording.npz. Where a step cannot be taken, SimulationFailed says why, unless check is
         False: then audit.status does.
         """
-        report = self._run(self.scene.duration if duration is None else float(duration),
-                           "" if record is None else os.fspath(record), *self._request)
+        time = self.scene.duration if duration is None else float(duration)
+        if self._viewers and record is None and time > 0:
+            report = self._run_shown(time)
+        else:
+            report = self._run(time, "" if record is None else os.fspath(record), *self._request)
         if check and report.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
             raise SimulationFailed(f"{report.status.name} at t = {self.t:.6g} s\n{self.explain()}")
         return self.audit
+
+    _single = True
+
+    def _model(self) -> _core.Model:
+        return self.model
+
+    def _rows(self) -> tuple[Array, Array, Array]:
+        import numpy as np
+
+        return np.asarray(self.q)[None], np.asarray(self.v)[None], np.array([self.t])
+
+    def _contacts_of(self, world: int) -> list[_core.Contact]:
+        return self.contacts
+
+    def _scene_of(self) -> _core.Scene:
+        return self.scene
+
+    def _command_array(self, name: str) -> Array:
+        array: Array = getattr(self, "_" + name)
+        return array.reshape(-1, 6) if name == "wrench" else array
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Back to the start of the scene, or to a keyframe: a pose that a robot's file names, at rest. Commands are those
+        of the scene again; targets of pd controllers and controls of actuators are those of the keyframe."""
+        import numpy as np
+
+        state = self._start
+        if keyframe is None:
+            self._clear_commands()
+            self.state = state
+            return
+        q, ctrl = self._keyframe(keyframe)
+        state.q[:] = q
+        state.v[:] = 0.0
+        state.forget_contacts()
+        self._clear_commands()
+        np.asarray(self._command_array("target"))[:] = q
+        np.asarray(self._command_array("ctrl"))[:] = ctrl
+        self.state = state
+
+    def set_kinematic(self, name: str, pose: ArrayLike, *, duration: float = 0.0) -> None:
+        """A kinematic body moves to a pose (4, 4) or position (3) within a duration [s], one step at least, and stays
+        there. What touches it is carried along. Commanding it anew at every step drives it along any path."""
+        import numpy as np
+
+        place = np.asarray(pose, dtype=float)
+        if place.shape == (3,):
+            place = np.array(self.pose(name))
+            place[:3, 3] = pose
+        self._move_kinematic(name, np.ascontiguousarray(place), duration)
+
+    def set_parameters(self, *, mass: float | Mapping[str, float] = 1.0, friction: float | Mapping[str, float] = 1.0,
+                       gains: float = 1.0) -> None:
+        """Other masses, friction or pd gains from now on; the run goes on from where it is.
+
+        mass: a factor on all [-], or {body: kg}. friction: a factor on all [-], or {material, or geometry, body,
+        robot or object with a material of its own: coefficient against all others}. gains: a factor [-]. Factors count from what is now. The audit begins anew.
+        """
+        changes, masses, frictions = changes_of(self.model, mass, friction)
+        self._change(changes, _core._ModelFactors(masses, frictions), gains)
+
+    def weld(self, a: str, b: str = "world", *, name: str | None = None) -> None:
+        """Holds two bodies together as they are now, until release(name): a grasp, a latch. b may be "world"."""
+        import numpy as np
+
+        changes = _core._ModelChanges()
+        known = self.model.equalities
+        called = f"{a} on {b}" if name is None else name
+        if called in known:
+            raise _core.InvalidInput(f"there is a constraint '{called}' already: release it first")
+        other = np.eye(4) if b == "world" else self._body_pose(b)
+        changes.weld(self.model, called, a, b, np.ascontiguousarray(np.linalg.inv(self._body_pose(a)) @ other))
+        self._change(changes, _core._ModelFactors(), 1.0)
+
+    def _body_pose(self, name: str) -> Array:
+        """Pose of the body that a name stands for, not of a frame on it."""
+        for frame in self.model.frames:
+            if frame.name == name and frame.body >= 0:
+                return self.model.poses(self.q)[frame.body]
+        return self.pose(name)
+
+    def release(self, name: str, b: str | None = None) -> None:
+        """Ends a constraint by its name, or the weld of two bodies: release("hand", "cube")."""
+        called = name if b is None else f"{name} on {b}"
+        known = self.model.equalities
+        if called not in known and b is None:
+            called = f"{name} on world"
+        if called not in known:
+            raise _core.InvalidInput(f"unknown constraint '{name}'; known: {', '.join(known) or 'none'}")
+        changes = _core._ModelChanges()
+        changes.without = [known.index(called)]
+        self._change(changes, _core._ModelFactors(), 1.0)
+
+    def _run_shown(self, duration: float) -> _core.StepReport:
+        """In parts, so that viewers see them."""
+        left, each = round(duration / self.dt), max(1, round(1 / 60 / self.dt))
+        report = self.report
+        while left > 0:
+            report = self.step(min(each, left))
+            left -= each
+            if report.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
+                break
+        return report
 
     def _add_to(self, other: Simulation) -> None:
         for method, arguments, keys in self._added:
@@ -153,6 +270,8 @@ class Simulation(_core.Simulation):
         twin = Simulation(self.scene)
         twin._recipe, twin._request = self._recipe, self._request
         self._add_to(twin)
+        for name in ("target", "ctrl", *(("torque", "wrench") if self._direct else ())):
+            twin._command_array(name)[:] = self._command_array(name)
         twin.state = self.state
         return twin
 
@@ -162,7 +281,11 @@ class Simulation(_core.Simulation):
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
         self._add_to(other)
-        other.set(q=self.q, v=self.v)
+        state = other.state
+        state.t = self.t
+        state.q[:], state.v[:] = self.q, self.v
+        state.forget_contacts()
+        other.state = state
         return other
 
     def set(self, *, q: Array | None = None, v: Array | None = None) -> None:
@@ -205,11 +328,35 @@ class Simulation(_core.Simulation):
         options["camera"] = camera_of(options.get("camera"), self.model)
         write(of_simulation(self), path, **options)
 
-    def view(self, *, port: int = 8080, block: bool | None = None) -> Viewer:
-        """Shows the run in the browser: time slider, contacts, forces, cones, pushes."""
+    def view(self, *, host: str = "127.0.0.1", port: int = 8080, block: bool | None = None) -> Viewer:
+        """Shows the run in the browser: time slider, contacts, forces, cones, plots, joint sliders, pushes.
+
+        Before the first step the program goes on, and every step is shown as it is taken. After a run a script waits for
+        Ctrl-C, unless block is False. host: an address to listen at; beyond loopback the page asks for a token.
+        """
         from .viewer import view_simulation
 
-        return view_simulation(self, port=port, block=block)
+        return view_simulation(self, host=host, port=port, block=block)
+
+    def step(self, n: int = 1) -> _core.StepReport:
+        """Takes n steps of dt; returns the report of the last. The GIL is released."""
+        report = super().step(n)
+        for viewer in self._viewers:
+            viewer._stepped()
+        return report
+
+
+def _in_short(remarks: list[str], few: int = 3) -> list[str]:
+    """Many remarks about one file as one."""
+    files = [text.split(":")[0] for text in remarks]
+    out: list[str] = []
+    for k, (text, file) in enumerate(zip(remarks, files)):
+        count = files.count(file)
+        if count <= few:
+            out.append(text)
+        elif files.index(file) == k:
+            out.append(f"{text} (and {count - 1} more about this file: Scene.warnings has all)")
+    return out
 
 
 def _settings(given: Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -250,7 +397,7 @@ def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None,
     def make(more: Mapping[str, object]) -> Simulation:
         request = (name, pairs + _settings(settings) + _settings(more))
         found = _core.find_scene(os.fspath(scene), *request)
-        for warning in found.warnings:
+        for warning in _in_short(found.warnings):
             warnings.warn(warning, stacklevel=4)
         simulation = Simulation(found)
         simulation._request = request

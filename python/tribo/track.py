@@ -40,6 +40,8 @@ class Track:
     t: Array  # (n) [s]
     q: Array  # (n, nq)
     contacts: list[Contacts]
+    v: Array | None = None  # (n, nv)
+    audit: dict[str, Array] | None = None  # (n) each: what was judged of the step before
 
     def poses(self, i: int) -> dict[int, Array]:
         """Pose (4, 4) of every body of moment i by its index; -2 - k: kinematic body k."""
@@ -84,19 +86,26 @@ def poses_at(model: _core.Model, q: Array, t: float) -> dict[int, Array]:
     return poses
 
 
+def contacts_of(model: _core.Model, listed: list[_core.Contact]) -> Contacts:
+    """Those of a list that touch."""
+    return _contacts(model, [c for c in listed if c.mode != _core.ContactMode.Open], _friction_of(model))
+
+
 def now(simulation: Simulation) -> tuple[dict[int, Array], Contacts]:
     """Poses and contacts of the present moment."""
     model = simulation.model
-    touching = [c for c in simulation.contacts if c.mode != _core.ContactMode.Open]
-    return poses_at(model, simulation.q, simulation.t), _contacts(model, touching, _friction_of(model))
+    return poses_at(model, simulation.q, simulation.t), contacts_of(model, simulation.contacts)
 
 
 def of_simulation(simulation: Simulation) -> Track:
     """What a simulation remembers of its run."""
     model, frames = simulation.model, simulation._history()
     mu = _friction_of(model)
+    audit = {"signorini": np.array([f.laws.signorini for f in frames]),
+             "coulomb": np.array([f.laws.coulomb for f in frames]),
+             "overlap [mm]": np.array([1e3 * f.penetration for f in frames])}
     return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]),
-                 [_contacts(model, f.contacts, mu) for f in frames])
+                 [_contacts(model, f.contacts, mu) for f in frames], np.array([f.v for f in frames]), audit)
 
 
 def _arrays(path: str) -> dict[str, Any]:
@@ -154,4 +163,8 @@ def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
             contacts[i] = Contacts(data["contact_point"][at], data["contact_normal"][at], data["contact_force_W"][at],
                                    data["contact_mode"][at].astype(np.int64),
                                    np.array([_friction(model, int(x), int(y)) for x, y in zip(a, b)]))
-    return Track(str(meta["scene"]), model, t, q[:n], contacts), scene
+    v = np.asarray(data["v"][:n], dtype=float) if "v" in data else None
+    audit = {name: np.asarray(data[name][:n], dtype=float) for name in ("signorini", "coulomb") if name in data}
+    if "penetration" in data:
+        audit["overlap [mm]"] = 1e3 * np.asarray(data["penetration"][:n], dtype=float)
+    return Track(str(meta["scene"]), model, t, q[:n], contacts, v, audit), scene

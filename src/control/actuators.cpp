@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "control/live_controls.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/dynamics.hpp"
 
@@ -21,8 +22,11 @@ Vec3 log_of(const Quat& q) {
   return 2 * sign * std::atan2(s, sign * q.w()) / s * q.vec();
 }
 
-class Actuators final : public Controller {
+class Actuators final : public Controller, public LiveControls {
  public:
+  const VecX& controls() const override { return control_; }
+  void follow(const double* row) override { live_ = row; }
+
   Actuators(const Model& model, const ActuatorOptions& options)
       : member_(model.members[at(options.member)]), control_(options.control) {
     const std::string owner = "actuators of '" + member_.name + "'";
@@ -49,7 +53,8 @@ class Actuators final : public Controller {
                Actuation& out) override {
     for (std::size_t a = 0; a < member_.actuators.size(); ++a) {
       const Actuator& actuator = member_.actuators[a];
-      const double u = control_[static_cast<Eigen::Index>(a)];
+      const double u = live_ == nullptr ? control_[static_cast<Eigen::Index>(a)]
+                                        : std::clamp(live_[a], actuator.control_lower, actuator.control_upper);
       if (implicit_[a])
         spring(model.bodies[at(actuator.ends[0].body)], actuator, u, state, out);
       else
@@ -120,6 +125,7 @@ class Actuators final : public Controller {
 
   Member member_;
   VecX control_;
+  const double* live_ = nullptr;
   std::vector<char> implicit_;
 };
 

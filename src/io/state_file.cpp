@@ -10,7 +10,7 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "base/names.hpp"
-#include "tribo/state.hpp"
+#include "io/state_bytes.hpp"
 
 namespace tribo {
 namespace {
@@ -170,7 +170,7 @@ void read_memory(Reader& in, const MemorySizes& n, Memory& memory) {
 
 }  // namespace
 
-void save_state(const State& state, const std::string& path) {
+std::string state_bytes(const State& state) {
   Writer out;
   out.raw(magic, sizeof magic - 1);
   out.add(version);
@@ -190,18 +190,23 @@ void save_state(const State& state, const std::string& path) {
   write_memory(out, m);
   out.add(state.control.data(), state.control.size());
   out.add(crc_of(out.bytes, out.bytes.size()));
-  write_file(path, out.bytes);
+  return out.bytes;
 }
 
+void save_state(const State& state, const std::string& path) { write_file(path, state_bytes(state)); }
+
 State load_state(const Model& model, const std::string& path) {
-  const std::string bytes = read_text(path, most_bytes);
+  return state_of_bytes(read_text(path, most_bytes), path, &model);
+}
+
+State state_of_bytes(const std::string& bytes, const std::string& path, const Model* model) {
   check_envelope(bytes, path);
   Reader in{bytes, path, sizeof magic - 1 + sizeof version};
   State state;
   state.model = in.get<std::uint64_t>();
-  if (state.model != model.hash()) {
-    throw InvalidInput(path + ": belongs to the model " + hex(state.model) + ", not to this one (" + hex(model.hash()) +
-                       ")");
+  if (model != nullptr && state.model != model->hash()) {
+    throw InvalidInput(path + ": belongs to the model " + hex(state.model) + ", not to this one (" +
+                       hex(model->hash()) + ")");
   }
   state.step = in.get<std::uint64_t>();
   state.t = read_number(in, "t");
@@ -211,23 +216,25 @@ State load_state(const Model& model, const std::string& path) {
   state.random.state = in.get<std::uint64_t>();
   state.memory.family = read_family(in);
   const auto nq = in.get<std::uint64_t>(), nv = in.get<std::uint64_t>();
-  require_size(path, "q", nq, static_cast<std::uint64_t>(model.nq));
-  require_size(path, "v", nv, static_cast<std::uint64_t>(model.nv));
+  if (model != nullptr) {
+    require_size(path, "q", nq, static_cast<std::uint64_t>(model->nq));
+    require_size(path, "v", nv, static_cast<std::uint64_t>(model->nv));
+  }
   const MemorySizes n{in.get<std::uint64_t>(), in.get<std::uint64_t>(), in.get<std::uint64_t>(),
                       in.get<std::uint64_t>()};
   const auto controls = in.get<std::uint64_t>();
   const std::uint64_t left = bytes.size() - in.at;
   if (std::max({n.contacts, n.anchors, n.references}) > left / contact_bytes || n.rows > left / row_bytes ||
-      controls > left / sizeof(double)) {
+      std::max({controls, nq, nv}) > left / sizeof(double)) {
     throw InvalidInput(path + ": states " + std::to_string(n.contacts) + " contacts, " + std::to_string(n.rows) +
                        " joint rows and " + std::to_string(controls) +
                        " numbers of controllers, more than the file holds");
   }
-  state.q.resize(model.nq);
-  state.v.resize(model.nv);
+  state.q.resize(static_cast<Eigen::Index>(nq));
+  state.v.resize(static_cast<Eigen::Index>(nv));
   for (VecX* x : {&state.q, &state.v}) in.raw(x->data(), static_cast<std::size_t>(x->size()) * sizeof(double));
-  require_finite(path, "q", state.q.data(), static_cast<std::size_t>(model.nq));
-  require_finite(path, "v", state.v.data(), static_cast<std::size_t>(model.nv));
+  require_finite(path, "q", state.q.data(), nq);
+  require_finite(path, "v", state.v.data(), nv);
   read_memory(in, n, state.memory);
   state.control.resize(static_cast<std::size_t>(controls));
   in.raw(state.control.data(), state.control.size() * sizeof(double));

@@ -48,6 +48,7 @@ RobotRecord read_record(Section& section) {
   entry.floating = section.choice("base", "floating", {"floating", "fixed"}) == "floating";
   record.srdf = section.text("srdf", "");
   record.pose = section.text("pose", "neutral");
+  record.shapes = section.flag("shapes", true);
   record.height = section.number("height", 0, Bound::NonNegative);
   Section angles = section.inner("angles");
   for (const std::string& joint : angles.table().keys) record.angles.emplace_back(joint, angles.number(joint));

@@ -19,12 +19,14 @@ struct Foot {
 
 struct RobotRecord {
   RobotEntry entry;
-  std::string srdf;                                      ///< under the robots folder; empty: none
-  std::string pose = "neutral";                          ///< the one to begin with
-  bool walks = false;                                    ///< has feet
-  std::vector<Foot> feet;                                ///< of one that walks; empty: its balls
-  std::vector<std::pair<std::string, double>> angles{};  ///< of `pose` where the SRDF has none [rad] or [m]
-  double height = 0;                                     ///< of a fixed base that has to swing above the ground [m]
+  std::string srdf;              ///< under the robots folder; empty: none
+  std::string pose = "neutral";  ///< the one to begin with
+  bool walks = false;            ///< has feet
+  std::vector<Foot> feet;        ///< of one that walks; empty: its balls
+  std::vector<std::pair<std::string, double>>
+      angles{};        ///< of `pose`, beside or in the place of those of the SRDF [rad] or [m]
+  bool shapes = true;  ///< those of the file touch by default
+  double height = 0;   ///< of a fixed base that has to swing above the ground [m]
 };
 
 /// data/robots.toml, which is part of the library.

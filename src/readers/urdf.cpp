@@ -67,7 +67,8 @@ Touching touching(const RobotOptions& options, const RobotFiles& files) {
   if (std::find(known.begin(), known.end(), asked) == known.end())
     throw InvalidInput("robot file '" + files.urdf + "': " + unknown_name("contact", asked, known));
   const bool walks = !options.feet.empty() || (record != nullptr && record->walks);
-  return {asked == "default" || asked == "collision", asked == "feet" || (asked == "default" && walks)};
+  const bool shapes = record == nullptr || record->shapes;
+  return {(asked == "default" && shapes) || asked == "collision", asked == "feet" || (asked == "default" && walks)};
 }
 
 void read_tree(const RobotOptions& options, UrdfFile& file) {
@@ -214,7 +215,8 @@ void add_poses(Loading& load) {
     return;
   }
   if (!record->angles.empty()) {
-    VecX q = neutral;
+    const auto said = poses.find(record->pose);
+    VecX q = said != poses.end() ? said->second : neutral;
     for (const auto& [name, angle] : record->angles) {
       if (!model.existJointName(name)) throw InvalidInput(load.owner() + ": its pose names no joint '" + name + "'");
       q[model.idx_qs[model.getJointId(name)]] = angle;

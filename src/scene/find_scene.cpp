@@ -1,6 +1,7 @@
 #include "scene/find_scene.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,8 @@
 #include "base/names.hpp"
 #include "readers/data_folders.hpp"
 #include "readers/mjcf.hpp"
+#include "scene/clearance.hpp"
+#include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
@@ -39,15 +42,57 @@ std::string summary_of(const fs::path& path) {
   return "";
 }
 
-/// Stiff enough to stand; the gains are taken implicitly.
-const std::vector<Override> default_gains = {
-    {"controller.name", "pd"}, {"controller.kp", "200"}, {"controller.kd", "5"}};
+bool floats(const Model& model, const Member& member) {
+  return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
+}
+
+/// Stiff enough to stand; the gains are taken implicitly. A robot on its feet is an inverted pendulum: each joint is given
+/// twice the stiffness that would just hold all of it upright, and damping in proportion,
+///   kp = max(200, 2 m g h),  kd = 5 + 0.08 (kp - 200)                               (gains.1)
+/// with the height h of the centre of mass above the lowest shape.
+std::vector<Override> default_gains(const Scene& bare) {
+  const Model& model = *bare.model;
+  double kp = 200;
+  Dynamics dynamics(model);
+  dynamics.compute(bare.start.q, VecX::Zero(model.nv));
+  const double g = model.gravity.norm();
+  for (int m = 0; m < static_cast<int>(model.members.size()) && g > 0; ++m) {
+    const Member& member = model.members[at(m)];
+    if (!member.robot || !floats(model, member)) continue;
+    const Vec3 up = -model.gravity / g;
+    const Tree& tree = model.trees[at(model.bodies[at(member.first_body)].tree)];
+    const double height = up.dot(dynamics.center_of_mass(model.bodies[at(member.first_body)].tree)) -
+                          lowest_points(model, dynamics, m, up).moving;
+    if (std::isfinite(height)) kp = std::max(kp, std::round(2 * tree.mass * g * height));  // (gains.1)
+  }
+  return {{"controller.name", "pd"}, {"controller.kp", shown(kp)}, {"controller.kd", shown(5 + 0.08 * (kp - 200))}};
+}
+
+/// What a robot cannot do under a controller of its joints, and what is left free where there is none.
+void add_warnings(Scene& scene) {
+  const Model& model = *scene.model;
+  for (const Member& member : model.members) {
+    if (!member.robot) continue;
+    const bool motors = (model.joints.effort_limit.segment(member.iv, member.nv).array() > 0).any();
+    const bool from_file = !member.source.empty() && fs::path(member.source).has_extension();
+    if (scene.controllers.empty() && motors && from_file)
+      scene.warnings.push_back(
+          "robot '" + member.name +
+          "': the scene has no [controller], so that its joints are free; --controller pd holds them");
+    const std::size_t feet = member.feet.size();
+    if (!scene.controllers.empty() && floats(model, member) && (feet == 1 || feet == 2))
+      scene.warnings.push_back("robot '" + member.name + "' stands on " + std::to_string(feet) +
+                               (feet == 1 ? " point" : " points") +
+                               ": no controller that holds its joints keeps it from falling");
+  }
+}
 
 /// An MJCF file as it is: its own ground, gravity and step, and its own motors.
 Scene world_scene(const std::string& file, const SceneRequest& request) {
   const std::string text = "[robot]\nmodel = " + quoted(file) + "\n[ground]\nnone = true\n";
   const Scene bare = parse_scene(text, file, request.overrides);
-  if (bare.model->members[0].actuators.empty() || !request.controller.empty()) return bare;
+  if (bare.model->members[0].actuators.empty() || (!request.controller.empty() && request.controller != "actuators"))
+    return bare;
   std::vector<Override> overrides{{"controller.name", "actuators"}};
   for (const Override& o : request.overrides) overrides.push_back(o);
   return parse_scene(text, file, overrides);
@@ -59,7 +104,7 @@ Scene robot_scene(const std::string& robot, const SceneRequest& request) {
   const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
   if (request.controller == "none") return parse_scene(text, robot, request.overrides);
   const Scene bare = parse_scene(text, robot, request.overrides);
-  std::vector<Override> overrides = default_gains;
+  std::vector<Override> overrides = default_gains(bare);
   for (const Member& member : bare.model->members) {
     const bool floating = bare.model->bodies[static_cast<std::size_t>(member.first_body)].joint == JointKind::Free;
     if (member.robot && (!floating || member.feet.size() >= 3))
@@ -74,7 +119,7 @@ Scene file_scene(const std::string& path, const SceneRequest& request) {
   Scene scene = load_scene(path, request.overrides);
   if (request.controller == "none") scene.controllers.clear();
   if (request.controller != "pd" || !scene.controllers.empty()) return scene;
-  std::vector<Override> overrides = default_gains;
+  std::vector<Override> overrides = default_gains(scene);
   for (const Override& o : request.overrides) overrides.push_back(o);
   return load_scene(path, overrides);
 }
@@ -105,7 +150,9 @@ std::vector<SceneEntry> known_scenes() {
   return scenes;
 }
 
-Scene find_scene(const SceneRequest& request) {
+namespace {
+
+Scene found(const SceneRequest& request) {
   const std::string& name = request.scene;
   const std::string& c = request.controller;
   std::vector<std::string> kinds = {"none"};
@@ -133,6 +180,14 @@ Scene find_scene(const SceneRequest& request) {
     known.push_back(robot.name);
   }
   throw InvalidInput(unknown_name("scene or robot", name, known));
+}
+
+}  // namespace
+
+Scene find_scene(const SceneRequest& request) {
+  Scene scene = found(request);
+  if (request.controller != "none") add_warnings(scene);
+  return scene;
 }
 
 }  // namespace tribo

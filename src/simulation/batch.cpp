@@ -9,67 +9,24 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/thread_pool.hpp"
+#include "tribo/commands.hpp"
 
 namespace tribo {
 namespace {
-
-/// Adds a row of the batch's torques. Zeros are left out, so that they do not change a bit.
-class AddedTorque final : public Controller {
- public:
-  explicit AddedTorque(const double* row) : row_(row) {}
-  void control(const Model& model, const State&, const Dynamics&, std::span<double>, Actuation& a) override {
-    for (int k = 0; k < model.nv; ++k)
-      if (row_[k] != 0 && model.actuated(k)) a.tau[k] += row_[k];
-  }
-
- private:
-  const double* row_;
-};
-
-/// A 'pd' whose reference may be moved between steps.
-class MovedPd final : public Controller {
- public:
-  MovedPd(const Model& model, const PdOptions& options)
-      : model_(model), scene_(options), options_(options), pd_(make_pd(model, options_)) {}
-  void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
-               Actuation& a) override {
-    pd_->control(model, state, dynamics, memory, a);
-  }
-  double period() const override { return pd_->period(); }
-  int memory() const override { return pd_->memory(); }
-  const PdOptions& options() const { return options_; }
-  /// row: (nq of the member).
-  void aim(const double* row) {
-    const Eigen::Map<const VecX> q_ref(row, options_.q_ref.size());
-    if (q_ref == options_.q_ref) return;
-    options_.q_ref = q_ref;
-    options_.reference = nullptr;  // a target takes the place of a moving reference
-    pd_ = make_pd(model_, options_);
-    moved_ = true;
-  }
-  /// Back to the reference of the scene.
-  void restore() {
-    if (!moved_) return;
-    options_ = scene_;
-    pd_ = make_pd(model_, options_);
-    moved_ = false;
-  }
-
- private:
-  const Model& model_;
-  const PdOptions scene_;
-  PdOptions options_;
-  bool moved_ = false;
-  std::unique_ptr<Controller> pd_;
-};
 
 struct World {
   std::shared_ptr<const Model> model;
   WorldParameters parameters;
   std::unique_ptr<Simulation> simulation;
-  std::vector<MovedPd*> controllers;  ///< belong to the simulation
   std::string reason;
 };
+
+std::shared_ptr<const Model> varied(const std::shared_ptr<const Model>& model, const WorldParameters& p) {
+  if (p.mass == 1 && p.friction == 1 && p.changes.empty()) return model;
+  const Model other = p.changes.empty() ? *model : changed(*model, p.changes);
+  if (p.mass == 1 && p.friction == 1) return std::make_shared<const Model>(other);
+  return std::make_shared<const Model>(other.scaled({p.mass, p.friction}));
+}
 
 void check(const WorldParameters& p) {
   if (!(p.gains >= 0) || !std::isfinite(p.gains))
@@ -95,6 +52,9 @@ struct Batch::Impl {
     torque.resize(at(n) * nv);
     torque_in.assign(at(n) * nv, 0.0);
     target.resize(at(n) * nq);
+    nu = actuator_names(*scene.model).size();
+    ctrl.resize(at(n) * nu);
+    wrench.resize(at(n) * 6 * scene.model->bodies.size());
     foot_force.resize(at(n) * feet.size());
     status.assign(at(n), WorldStatus::Running);
     for (int w = 0; w < n; ++w) make(w, {});
@@ -102,11 +62,11 @@ struct Batch::Impl {
 
   Scene scene;
   std::vector<WorldController> more;
-  std::size_t nq, nv;
+  std::size_t nq, nv, nu = 0;
   std::vector<World> worlds;
   State start;            ///< of the scene, with room for what the controllers remember
   std::vector<int> feet;  ///< geometries
-  std::vector<double> q, v, t, torque, foot_force, target, torque_in;
+  std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench;
   std::vector<WorldStatus> status;
   ThreadPool pool;
   mutable std::mutex door;
@@ -127,33 +87,23 @@ struct Batch::Impl {
     return worlds[at(w)];
   }
 
-  double* target_row(int w) { return target.data() + at(w) * nq; }
-  const Member& member(const PdOptions& pd) const { return scene.model->members[at(pd.member)]; }
+  CommandRows commands(int w) {
+    return {target.data() + at(w) * nq, torque_in.data() + at(w) * nv, ctrl.data() + at(w) * nu,
+            wrench.data() + at(w) * 6 * scene.model->bodies.size()};
+  }
 
   // A world that cannot be made leaves the one before in its place. Those with the scene's own parameters share its
   // model.
   void make(int w, const WorldParameters& p) {
     World next;
-    const bool same = p.mass == 1 && p.friction == 1;
-    next.model = same ? scene.model : std::make_shared<const Model>(scene.model->scaled({p.mass, p.friction}));
+    next.model = varied(scene.model, p);
     next.parameters = p;
     next.simulation = std::make_unique<Simulation>(next.model, scene.stepper, scene.stepper_options, scene.dt);
     Simulation& simulation = *next.simulation;
-    for (const ControllerSpec& spec : scene.controllers) {
-      if (!spec.pd) {
-        simulation.add_controller(spec.make(*next.model));
-        continue;
-      }
-      PdOptions options = *spec.pd;
-      options.kp *= p.gains;
-      options.kd *= p.gains;
-      auto pd = std::make_unique<MovedPd>(*next.model, options);
-      next.controllers.push_back(pd.get());
-      simulation.add_controller(std::move(pd));
-    }
+    add_commanded(simulation, scene, commands(w), p.gains);
     const std::size_t own = simulation.state().control.size();
     for (const WorldController& made : more) simulation.add_controller(made(*next.model, w));
-    simulation.add_controller(std::make_unique<AddedTorque>(torque_in.data() + at(w) * nv));
+    add_direct(simulation, commands(w));
     for (const Push& push : scene.pushes) simulation.add_push(push);
     // A start says nothing, or what the controllers of the scene remember; the others remember nothing yet.
     const std::size_t said = start.control.size();
@@ -169,11 +119,7 @@ struct Batch::Impl {
     world.simulation->set_state(state);
     world.reason.clear();
     status[at(w)] = WorldStatus::Running;
-    for (MovedPd* pd : world.controllers) pd->restore();
-    std::copy_n(scene.start.q.data(), nq, target_row(w));
-    for (const ControllerSpec& spec : scene.controllers)
-      if (const auto& pd = spec.pd) std::copy_n(pd->q_ref.data(), pd->q_ref.size(), target_row(w) + member(*pd).iq);
-    std::fill_n(torque_in.data() + at(w) * nv, nv, 0.0);
+    clear_commands(scene, commands(w));
     std::fill_n(torque.data() + at(w) * nv, nv, 0.0);
     std::fill_n(foot_force.data() + at(w) * feet.size(), feet.size(), 0.0);
     show(w);
@@ -205,13 +151,8 @@ struct Batch::Impl {
   void advance(int w, int steps) {
     if (status[at(w)] == WorldStatus::Failed) return;
     World& world = worlds[at(w)];
-    const double* in = torque_in.data() + at(w) * nv;
-    const auto finite = [](const double* x, std::size_t n) {
-      return std::all_of(x, x + n, [](double y) { return std::isfinite(y); });
-    };
-    if (!finite(target_row(w), nq) || !finite(in, nv)) return fail(w, "a target or a torque is not finite");
+    if (std::string why = unusable(*world.model, commands(w)); !why.empty()) return fail(w, std::move(why));
     try {
-      for (MovedPd* pd : world.controllers) pd->aim(target_row(w) + member(pd->options()).iq);
       for (int i = 0; i < steps; ++i) {
         const StepReport report = world.simulation->step();
         if (report.status != StepStatus::NotFinite && report.status != StepStatus::Stopped) continue;
@@ -262,6 +203,16 @@ std::span<const double> Batch::foot_force() const { return impl_->foot_force; }
 int Batch::feet() const { return static_cast<int>(impl_->feet.size()); }
 std::span<double> Batch::target() { return impl_->target; }
 std::span<double> Batch::torque_in() { return impl_->torque_in; }
+std::span<double> Batch::ctrl() { return impl_->ctrl; }
+std::span<double> Batch::wrench() { return impl_->wrench; }
+std::vector<ContactReport> Batch::contacts(int world) const {
+  const auto turn = impl_->turn();
+  return impl_->world(world).simulation->contacts();
+}
+std::shared_ptr<const Model> Batch::model(int world) const {
+  const auto turn = impl_->turn();
+  return impl_->world(world).model;
+}
 std::span<const WorldStatus> Batch::status() const { return impl_->status; }
 
 std::string Batch::reason(int world) const {

@@ -1,0 +1,36 @@
+// What a user commands of one world between steps: targets of its pd controllers, torques, controls of the actuators that
+// its robots' files describe, and wrenches on its bodies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tribo/scene.hpp"
+
+namespace tribo {
+
+/// Numbers that belong to whoever steps the world; they stay in place as long as it lives.
+struct CommandRows {
+  double* target =
+      nullptr;  ///< q_ref of the 'pd' controllers (nq); a moving reference goes on until this is written to
+  double* torque = nullptr;  ///< added to that of the controllers, within the limits (nv) [N m] or [N]
+  double* ctrl = nullptr;    ///< of the actuators, in their order (nu), in their units
+  double* wrench = nullptr;  ///< force at the centre of mass and torque of every body, in W (bodies x 6) [N], [N m]
+};
+
+/// Of the actuators that the files of the robots describe: "robot/name", member by member.
+std::vector<std::string> actuator_names(const Model& model);
+/// 'actuators' controllers of a scene: only theirs read ctrl.
+bool has_actuators(const Scene& scene);
+bool has_pd(const Scene& scene);
+
+/// Adds the controllers of a scene to a simulation of its model, so that they follow the rows; and those that add the
+/// torques and wrenches, last, which remember nothing. gains: factor on kp and kd of every 'pd'.
+void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows, double gains = 1);
+void add_direct(Simulation& simulation, const CommandRows& rows);
+/// The rows as the scene has them: targets and controls of its controllers, no torque and no wrench.
+void clear_commands(const Scene& scene, const CommandRows& rows);
+/// What is not finite in them, in words; "" where all is.
+std::string unusable(const Model& model, const CommandRows& rows);
+
+}  // namespace tribo

@@ -1,0 +1,310 @@
+// A simulation as Python holds it.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "arrays.hpp"
+#include "extras.hpp"
+#include "function_controller.hpp"
+#include "history.hpp"
+#include "tribo/commands.hpp"
+#include "tribo/model_changes.hpp"
+#include "tribo/recorder.hpp"
+#include "tribo/run.hpp"
+
+namespace tribo::python {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+inline std::vector<Override> overrides_of(const Settings& settings) {
+  std::vector<Override> list;
+  for (const auto& [path, value] : settings) list.push_back({path, value});
+  return list;
+}
+
+/// The numbers that the commands of one world are written to.
+class Commands {
+ public:
+  explicit Commands(const Scene& scene)
+      : target(scene.model->nq),
+        torque(scene.model->nv),
+        ctrl(static_cast<Eigen::Index>(actuator_names(*scene.model).size())),
+        wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())) {
+    clear_commands(scene, rows());
+  }
+  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data()}; }
+
+  VecX target, torque, ctrl, wrench;
+};
+
+/// A simulation, the scene it came from, and what the viewer wants to know of the run.
+class Runner final : public Observer {
+ public:
+  explicit Runner(const Scene& scene)
+      : scene_(scene), commands_(scene), q_(scene.start.q), v_(scene.start.v), witness_(scene) {
+    State start = scene_.start;
+    simulation_ = made();
+    if (start.control.empty()) start.control = simulation_->state().control;  // nothing remembered yet
+    simulation_->set_state(start);
+    history_.push(*simulation_, last_, scene_.model);
+  }
+
+  /// What a step changes; only its own thread, as a controller, may look meanwhile.
+  Simulation& simulation() {
+    check_still();
+    return *simulation_;
+  }
+  const Scene& scene() const { return scene_; }
+  double t() const { return simulation_->state().t; }  ///< anybody may ask how far it is
+  double dt() const { return simulation_->dt(); }
+  const History& history() const {
+    check_still();
+    return history_;
+  }
+
+  StepReport step(int n) {
+    if (n < 0) throw InvalidInput(std::to_string(n) + " steps: must be >= 0");
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    for (int i = 0; i < n && !ended(last_); ++i) take();
+    return last_;
+  }
+
+  StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
+    const Turn turn(*this);
+    check_commands();
+    std::unique_ptr<Recorder> recorder;
+    if (!record.empty()) {
+      Scene now = scene_;
+      now.start = simulation_->state();
+      recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
+    }
+    Run steps(*simulation_, duration);
+    steps.watch(witness_).watch(*this);
+    if (recorder) steps.watch(*recorder);
+    nb::gil_scoped_release release;
+    while (!ended(last_) && steps.step())
+      if (steps.done() % 256 == 0) check_signals();
+    if (recorder) recorder->finish();
+    return last_;
+  }
+
+  const StepReport& last() const {
+    check_still();
+    return last_;
+  }
+  const VecX& q() const { return q_; }
+  const VecX& v() const { return v_; }
+  nb::list functions;  ///< controllers
+
+  void set_state(const State& state) {
+    const Turn turn(*this);
+    warn_forgotten(state, scene_.stepper);
+    simulation_->set_state(state);
+    Scene now = scene_;
+    now.start = state;
+    witness_ = Witness(now);
+    last_ = {};
+    history_.clear();
+    show();
+  }
+
+  void add_function(nb::callable function, int memory, double period) {
+    const Turn turn(*this);
+    add([this, n = functions.size(), memory, period](const Model&) {
+      return std::make_unique<FunctionController>(functions, n, memory, period);
+    });
+    functions.append(std::move(function));
+  }
+
+  Explanation explain() const {
+    check_still();
+    return {witness_.explain(), witness_.text()};
+  }
+
+  void add_sensors(const SensorOptions& options) {
+    const Turn turn(*this);
+    if (sensors_ != nullptr) throw InvalidInput("the simulation has sensors already");
+    sensors_at_ = simulation_->state().control.size();
+    add([this, options](const Model& model) {
+      auto sensors = std::make_unique<Sensors>(model, options, scene_.dt);
+      sensors_ = sensors.get();
+      return sensors;
+    });
+  }
+  SensorReading sensors() const {
+    check_still();
+    if (sensors_ == nullptr) throw InvalidInput("the simulation has no sensors: call add_sensors first");
+    const auto& control = simulation_->state().control;
+    return sensors_->read(std::span(control).subspan(sensors_at_, static_cast<std::size_t>(sensors_->memory())));
+  }
+
+  /// That of the scene, with room for what the controllers remember.
+  State start() const {
+    State start = scene_.start;
+    if (start.control.empty()) start.control.resize(simulation_->state().control.size(), 0.0);
+    return start;
+  }
+
+  /// What is commanded; read at the start of every step.
+  Commands& commands() { return commands_; }
+  /// From the first torque or wrench on; until then the run does without.
+  void command_directly() {
+    if (direct_) return;
+    const Turn turn(*this);
+    add_direct(*simulation_, commands_.rows());
+    direct_ = true;
+  }
+  bool commanded_directly() const { return direct_; }
+  /// The commands of the scene again.
+  void clear_commands() {
+    const Turn turn(*this);
+    tribo::clear_commands(scene_, commands_.rows());
+  }
+
+  /// The run goes on with another model of the same layout, or with other gains: state, controllers, pushes and commands
+  /// stay, the audit begins anew.
+  void change(const ModelChanges& changes, const ModelFactors& factors, double gains) {
+    const Turn turn(*this);
+    if (!(gains >= 0) || !std::isfinite(gains)) throw InvalidInput("factor of gains must be finite and >= 0");
+    Model other = changed(*scene_.model, changes);
+    if (factors.mass != 1 || factors.friction != 1) other = other.scaled(factors);
+    rebuild(std::make_shared<const Model>(std::move(other)), gains_ * gains);
+  }
+
+  /// A kinematic body goes to a pose within a time, and stays.
+  void move_kinematic(int k, const Placement& to, double time) {
+    const Turn turn(*this);
+    if (!(time >= 0) || !std::isfinite(time)) throw InvalidInput("a kinematic body moves in a time >= 0 s");
+    if (!own_model_) {  // the model is shared with others until now
+      own_model_ = std::make_shared<Model>(*scene_.model);
+      rebuild(own_model_, gains_);
+    }
+    // A steady motion from here to there, in whole steps; settle() ends it.
+    KinematicBody& body = own_model_->kinematic[at(k)];
+    const double now = t(), steps = std::max(1.0, std::round(time / scene_.dt)), span = steps * scene_.dt;
+    const Placement from = body.pose(now);
+    const Eigen::AngleAxisd rotation(Mat3(from.R.transpose() * to.R));
+    const Vec3 w = rotation.angle() / span * rotation.axis();
+    const Vec3 v = (to.p - from.p) / span;
+    const Vec3 back = -now * w;
+    Mat3 R = from.R;
+    if (!back.isZero(0)) R = R * Eigen::AngleAxisd(back.norm(), back.normalized()).toRotationMatrix();
+    body.X_WB = {R, from.p - now * v};
+    body.motion = Motion{};
+    body.motion.velocity = v;
+    body.motion.angular_velocity = w;
+    ways_[k] = {to, now + span};
+  }
+
+  void add_push(const Push& push) {
+    const Turn turn(*this);
+    simulation_->add_push(push);
+    scene_.pushes.push_back(push);
+  }
+
+ private:
+  /// One thread at a time: a second one is told, not let in. Taken under the GIL, as are all looks from outside.
+  struct Turn {
+    explicit Turn(Runner& r) : runner(r) {
+      if (runner.busy_.exchange(true)) throw std::runtime_error(in_use);
+      runner.stepper_ = std::this_thread::get_id();
+    }
+    ~Turn() { runner.busy_ = false; }
+    Runner& runner;
+  };
+
+  using Maker = std::function<std::unique_ptr<Controller>(const Model&)>;
+
+  std::unique_ptr<Simulation> made() {
+    auto made = std::make_unique<Simulation>(scene_.model, scene_.stepper, scene_.stepper_options, scene_.dt);
+    add_commanded(*made, scene_, commands_.rows(), gains_);
+    for (const Maker& maker : added_) made->add_controller(maker(*scene_.model));
+    if (direct_) add_direct(*made, commands_.rows());
+    for (const Push& push : scene_.pushes) made->add_push(push);
+    return made;
+  }
+  void add(Maker maker) {
+    simulation_->add_controller(maker(*scene_.model));
+    added_.push_back(std::move(maker));
+  }
+  void rebuild(std::shared_ptr<const Model> model, double gains) {
+    State state = simulation_->state();
+    state.model = scene_.start.model = model->hash();
+    if (model != own_model_) {
+      own_model_ = nullptr;
+      ways_.clear();
+    }
+    scene_.model = std::move(model);
+    gains_ = gains;
+    simulation_ = made();
+    simulation_->set_state(state);
+    witness_ = Witness(scene_);
+    last_ = {};
+  }
+
+  static constexpr const char* in_use = "this simulation is being stepped by another thread";
+  void check_commands() {
+    if (const std::string why = unusable(*scene_.model, commands_.rows()); !why.empty()) throw InvalidInput(why);
+  }
+  void check_still() const {
+    if (busy_ && stepper_ != std::this_thread::get_id()) throw std::runtime_error(in_use);
+  }
+  static void check_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  void take() {
+    last_ = simulation_->step();
+    witness_.observe(*simulation_, last_);
+    show();
+  }
+  void observe(Simulation&, const StepReport& report) override {
+    last_ = report;
+    show();
+  }
+  // Kinematic bodies that have arrived stay where they are.
+  void settle() {
+    for (auto way = ways_.begin(); way != ways_.end();) {
+      if (t() < way->second.second - 1e-6 * scene_.dt) {
+        ++way;
+        continue;
+      }
+      KinematicBody& body = own_model_->kinematic[at(way->first)];
+      body.X_WB = way->second.first;
+      body.motion = Motion{};
+      way = ways_.erase(way);
+    }
+  }
+  // Steppers swap buffers; what Python holds stays where it is.
+  void show() {
+    if (!ways_.empty()) settle();
+    q_ = simulation_->state().q;
+    v_ = simulation_->state().v;
+    history_.push(*simulation_, last_, scene_.model);
+  }
+
+  Scene scene_;
+  Commands commands_;                                 ///< before the simulation, whose controllers read them
+  double gains_ = 1;                                  ///< factor on those of the pd controllers
+  bool direct_ = false;                               ///< torques and wrenches are added
+  std::vector<Maker> added_;                          ///< controllers beside those of the scene
+  std::shared_ptr<Model> own_model_;                  ///< where kinematic bodies are commanded
+  std::map<int, std::pair<Placement, double>> ways_;  ///< where they go, and when they arrive [s]
+  std::unique_ptr<Simulation> simulation_;
+  VecX q_, v_;  ///< of the state, at an address that does not change
+  Witness witness_;
+  const Sensors* sensors_ = nullptr;  ///< belong to the simulation
+  std::size_t sensors_at_ = 0;        ///< where their memory begins in State::control
+  StepReport last_;
+  History history_;
+  std::atomic<bool> busy_{false};
+  std::thread::id stepper_;  ///< who took the turn, under the GIL
+};
+
+}  // namespace tribo::python

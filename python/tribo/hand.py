@@ -1,0 +1,385 @@
+"""What a hand can do with one world or with many: the same names in Simulation and Batch.
+
+Answers of a Batch have one more dimension, the worlds, in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from . import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+    Array = NDArray[np.float64]
+    Image = NDArray[np.uint8]
+
+
+class Named(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array whose entries along one axis have names: x["robot/hip"] is x[..., i], for reading and writing."""
+
+    _find: Callable[[str], Any] | None = None
+
+    @staticmethod
+    def of(array: Array, find: Callable[[str], Any]) -> Named:
+        named = array.view(Named)
+        named._find = find
+        return named
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if self._find is None:
+                raise IndexError(f"'{key}': the entries of a part of the array have no names")
+            key = self._find(key)
+        return np.asarray(self)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, str):
+            if self._find is None:
+                raise IndexError(f"'{key}': the entries of a part of the array have no names")
+            key = self._find(key)
+        np.asarray(self)[key] = value
+
+
+def _by_joint(model: _core.Model, *, velocities: bool) -> Callable[[str], Any]:
+    """Where the coordinate of a joint, or those of a robot or object, stand in q or v."""
+
+    def find(name: str) -> Any:
+        for member in model.members:
+            if member.name == name:
+                first, n = (member.iv, member.nv) if velocities else (member.iq, member.nq)
+                return (..., slice(first, first + n))
+        index = model.body(name)
+        if index < 0:
+            raise _core.InvalidInput(f"'{name}' is a kinematic body: it has no joint")
+        body = model.bodies[index]
+        first, n = (body.iv, body.nv) if velocities else (body.iq, body.nq)
+        return (..., first) if n == 1 else (..., slice(first, first + n))
+
+    return find
+
+
+def _by_body(model: _core.Model) -> Callable[[str], Any]:
+    def find(name: str) -> Any:
+        for member in model.members:
+            if member.name == name:
+                return (..., member.first_body, slice(None))
+        index = model.body(name)
+        if index < 0:
+            raise _core.InvalidInput(f"'{name}' is a kinematic body: forces do not move it")
+        return (..., index, slice(None))
+
+    return find
+
+
+def _by_actuator(model: _core.Model) -> Callable[[str], Any]:
+    names: list[str] = _core._actuator_names(model)
+
+    def find(name: str) -> Any:
+        found = [i for i, known in enumerate(names) if known == name or known.endswith("/" + name)]
+        if len(found) != 1:
+            fitting = [names[i] for i in found]
+            raise _core.InvalidInput(f"actuator '{name}' is {'one of ' + ', '.join(fitting) if found else 'unknown'}; "
+                                     f"known: {', '.join(names) or 'none'}")
+        return (..., found[0])
+
+    return find
+
+
+def joints_of(model: _core.Model, names: Iterable[str] | None) -> list[int]:
+    """Velocity coordinates of joints, robots and objects by name; none where none are given."""
+    find = _by_joint(model, velocities=True)
+    out: list[int] = []
+    for name in names or ():
+        out += [int(i) for i in np.atleast_1d(np.arange(model.nv)[find(name)[-1]])]
+    return out
+
+
+def _pose(place: ArrayLike) -> tuple[Array, bool]:
+    """A pose (4, 4), or a position (3) alone; and whether the orientation is asked for."""
+    x = np.asarray(place, dtype=float)
+    if x.shape == (4, 4):
+        return np.ascontiguousarray(x), True
+    if x.shape != (3,):
+        raise _core.InvalidInput(f"a target has shape {x.shape}, must be a pose (4, 4) or a position (3)")
+    pose = np.eye(4)
+    pose[:3, 3] = x
+    return pose, False
+
+
+def inverse_kinematics(model: _core.Model, q: ArrayLike, targets: Mapping[str, ArrayLike], *,
+                       joints: Iterable[str] | None = None, tolerance: float = 1e-6, iterations: int = 100,
+                       starts: int = 8) -> _core.IkResult:
+    """Joints that bring frames or bodies to poses (4, 4) or positions (3) in the world, within their ranges.
+
+    q: where the search begins (nq); what is not on the way to the frames stays. joints: names of those that may move, or
+    of robots; those on the way to the frames, but no free base, where none are given. Where the first start does not
+    converge, others within the ranges are tried, the same in every call.
+    """
+    listed = []
+    for name, place in targets.items():
+        pose, oriented = _pose(place)
+        listed.append((name, pose, True, oriented))
+    return _core._inverse_kinematics(model, np.asarray(q, dtype=float), listed, joints_of(model, joints), tolerance,
+                                     iterations, starts)
+
+
+class Hand:
+    """Base of Simulation and Batch."""
+
+    _single = False  # one world: answers without the dimension of the worlds
+
+    # What the two give.
+    def _model(self) -> _core.Model:
+        raise NotImplementedError
+
+    def _rows(self) -> tuple[Array, Array, Array]:
+        """q (n, nq), v (n, nv), t (n)."""
+        raise NotImplementedError
+
+    def _contacts_of(self, world: int) -> list[_core.Contact]:
+        raise NotImplementedError
+
+    def _scene_of(self) -> _core.Scene:
+        raise NotImplementedError
+
+    def _command_array(self, name: str) -> Array:
+        raise NotImplementedError
+
+    # Commands.
+    @property
+    def target(self) -> Named:
+        """Reference of the pd controllers, in the layout of q; write to it, by index or by joint: target["hip"] = 0.3."""
+        if not self._scene_of()._has_pd:
+            raise _core.InvalidInput("the scene has no pd controller that a target could be given to: load it with "
+                                     "controller='pd', or command torque")
+        return Named.of(self._command_array("target"), _by_joint(self._model(), velocities=False))
+
+    @target.setter
+    def target(self, value: ArrayLike) -> None:
+        np.asarray(self.target)[...] = value
+
+    @property
+    def torque(self) -> Named:
+        """Torque added to that of the controllers, within the limits (nv) [N m] or [N]; write to it, by index or joint."""
+        return Named.of(self._command_array("torque"), _by_joint(self._model(), velocities=True))
+
+    @torque.setter
+    def torque(self, value: ArrayLike) -> None:
+        np.asarray(self.torque)[...] = value
+
+    @property
+    def ctrl(self) -> Named:
+        """Controls of the actuators that the robots' files describe (nu), in their units; write to it, by index or name."""
+        if not self._scene_of()._has_actuators:
+            raise _core.InvalidInput("the scene has no controller 'actuators' that a control could be given to: load it "
+                                     "with controller='actuators' (of an MJCF file)")
+        return Named.of(self._command_array("ctrl"), _by_actuator(self._model()))
+
+    @ctrl.setter
+    def ctrl(self, value: ArrayLike) -> None:
+        np.asarray(self.ctrl)[...] = value
+
+    @property
+    def actuators(self) -> list[str]:
+        """Names of the actuators, in the order of ctrl."""
+        return list(_core._actuator_names(self._model()))
+
+    @property
+    def wrench(self) -> Named:
+        """Force at the centre of mass and torque on every body, in the world (bodies, 6) [N], [N m]; write to it, by index
+        or body: wrench["cube"] = [1, 0, 0, 0, 0, 0]. It acts until it is changed."""
+        return Named.of(self._command_array("wrench"), _by_body(self._model()))
+
+    @wrench.setter
+    def wrench(self, value: ArrayLike) -> None:
+        np.asarray(self.wrench)[...] = value
+
+    # Questions.
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        model = self._model()
+        kept = cast("tuple[_core.Model, _core._Inquiry] | None", getattr(self, "_inquiry", None))
+        if kept is None or kept[0] is not model:
+            kept = (model, _core._Inquiry(model))
+            self._inquiry = kept
+        q, v, t = self._rows()
+        return getattr(kept[1], name)(_core._Worlds(np.ascontiguousarray(q), np.ascontiguousarray(v),
+                                                    np.ascontiguousarray(t)), *arguments)
+
+    def _answer(self, name: str, *arguments: Any) -> Array:
+        answer: Array = self._ask(name, *arguments)
+        return answer[0] if self._single else answer
+
+    def pose(self, name: str) -> Array:
+        """Pose of a body or frame, or of the first body of a robot or object, in the world (4, 4) [m]."""
+        return self._answer("pose", name)
+
+    def velocity(self, name: str) -> Array:
+        """Velocity of its origin and angular velocity, in the world (6) [m/s], [rad/s]."""
+        return self._answer("velocity", name)
+
+    def jacobian(self, name: str) -> Array:
+        """What velocity(name) is of v: velocity = jacobian @ v (6, nv)."""
+        return self._answer("jacobian", name)
+
+    @property
+    def M(self) -> Array:
+        """Mass matrix, with rotor inertias (nv, nv)."""
+        return self._answer("mass_matrix")
+
+    @property
+    def bias(self) -> Array:
+        """Coriolis, centrifugal and gravity forces: M vdot + bias = tau (nv). Of a free joint, vdot is the acceleration in
+        axes that stand still."""
+        return self._answer("bias")
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy (2) [J]."""
+        return self._answer("energy")
+
+    def center_of_mass(self, name: str | None = None) -> Array:
+        """Of a robot or object, or of all that moves (3) [m]."""
+        return self._answer("center_of_mass", name)
+
+    def contacts_between(self, a: str, b: str | None = None, *, world: int = 0) -> list[_core.Contact]:
+        """Contacts of the last step between two robots, objects, bodies or geometries ("world": all that is fixed), or
+        those of the first with anything."""
+        model = self._model()
+        first = set(_core._geometries(model, a))
+        second = set(range(len(model.geometries))) if b is None else set(_core._geometries(model, b))
+        return [c for c in self._contacts_of(world)
+                if (c.geometry_a in first and c.geometry_b in second) or (c.geometry_b in first and c.geometry_a in second)]
+
+    def force_on(self, name: str, other: str | None = None) -> Array:
+        """Sum of the contact forces on a robot, object, body or geometry, of another or of all, in the world (3) [N]."""
+        mine = set(_core._geometries(self._model(), name))
+        out = np.zeros((len(self._rows()[2]), 3))
+        for w in range(len(out)):
+            for c in self.contacts_between(name, other, world=w):
+                inner = c.geometry_a in mine and c.geometry_b in mine
+                out[w] += 0 if inner else c.force if c.geometry_b in mine else -np.array(c.force)
+        return out[0] if self._single else out
+
+    def ray(self, origin: ArrayLike, direction: ArrayLike, *, most: float = 100.0, ignore: Sequence[str] = (),
+            world: int = 0) -> _core.RayHit:
+        """The first shape that a ray meets, up to `most` [m]; it passes robots, objects, bodies and geometries that are to
+        be ignored."""
+        return cast(_core.RayHit, self._ask("ray", world, np.asarray(origin, dtype=float),
+                                            np.asarray(direction, dtype=float), most, list(ignore)))
+
+    def rays(self, origins: ArrayLike, directions: ArrayLike, *, most: float = 100.0, ignore: Sequence[str] = (),
+             world: int = 0) -> Array:
+        """Distances (n) [m] of many rays from origins (n, 3) along directions (n, 3) or (3); infinite where they miss."""
+        start = np.ascontiguousarray(origins, dtype=float)
+        along = np.ascontiguousarray(np.broadcast_to(np.asarray(directions, dtype=float), start.shape))
+        return cast("Array", self._ask("rays", world, start, along, most, list(ignore)))
+
+    def height_scan(self, name: str, points: ArrayLike, *, above: float = 1.0, most: float = 100.0,
+                    ignore: Sequence[str] | None = None) -> Array:
+        """Height of the ground (n) [m] at points (n, 2) about a robot, body or frame, turned with its heading.
+
+        Rays fall from `above` [m] over it; NaN where there is nothing. The robot or object itself is not seen; name what
+        else is to be ignored.
+        """
+        grid = np.asarray(points, dtype=float).reshape(-1, 2)
+        poses = np.asarray(self.pose(name)).reshape(-1, 4, 4)
+        own = [name.split("/")[0]] if any(m.name == name.split("/")[0] for m in self._model().members) else []
+        skip = list(own if ignore is None else ignore)
+        out = np.zeros((len(poses), len(grid)))
+        for w, pose in enumerate(poses):
+            x = pose[:2, 0] / max(float(np.linalg.norm(pose[:2, 0])), 1e-12)
+            R = np.array([[x[0], -x[1]], [x[1], x[0]]])
+            start = np.column_stack([grid @ R.T + pose[:2, 3], np.full(len(grid), pose[2, 3] + above)])
+            fallen = self.rays(start, [0, 0, -1], most=most, ignore=skip, world=w)
+            out[w] = np.where(np.isfinite(fallen), start[:, 2] - fallen, np.nan)
+        return out[0] if self._single else out
+
+    def distance(self, a: str, b: str, *, most: float = 10.0, world: int = 0) -> _core.Nearest:
+        """The nearest points of two robots, objects, bodies or geometries, up to `most` [m]."""
+        return cast(_core.Nearest, self._ask("distance", world, a, b, most))
+
+    def ik(self, targets: Mapping[str, ArrayLike], *, q: ArrayLike | None = None, joints: Iterable[str] | None = None,
+           tolerance: float = 1e-6, iterations: int = 100, starts: int = 8, world: int = 0) -> _core.IkResult:
+        """Joints that bring frames or bodies to poses (4, 4) or positions (3), within their ranges: sim.ik({"hand": pose}).
+
+        The search begins at q, or where the world is. See tribo.inverse_kinematics.
+        """
+        start = self._rows()[0][world] if q is None else q
+        return inverse_kinematics(self._model(), start, targets, joints=joints, tolerance=tolerance,
+                                  iterations=iterations, starts=starts)
+
+    # What a keyframe is.
+    def _keyframe(self, name: str) -> tuple[Array, Array]:
+        """q of all, with the robots that know a pose by this name in it, and the controls that belong to it."""
+        model, scene = self._model(), self._scene_of()
+        start = np.array(scene.start.q)
+        q = start.copy()
+        ctrl = np.array(self._command_array("ctrl"))
+        ctrl = ctrl if self._single else ctrl[0]
+        found, first = False, 0
+        for index, member in enumerate(model.members):
+            if name in member.poses:
+                found = True
+                at = slice(member.iq, member.iq + member.nq)
+                q[at] = model.pose(member.name, name)
+                own = member.controls(name)
+                ctrl[first:first + len(own)] = own
+                if model.bodies[member.first_body].joint == _core.JointKind.Free and member.source.endswith(".urdf"):
+                    # The file says nothing of the ground: the base stands as at the start, as far above what it stands on.
+                    q[member.iq:member.iq + 7] = start[member.iq:member.iq + 7]
+                    up = -np.array(model.gravity)
+                    if np.linalg.norm(up) > 0:
+                        up /= np.linalg.norm(up)
+                        low = [_core._lowest(model, x, index, up) for x in (start, q)]
+                        if np.isfinite(low).all():
+                            q[member.iq:member.iq + 3] += (low[0] - low[1]) * up
+            first += member.actuators
+        if not found:
+            known = sorted({pose for member in model.members for pose in member.poses})
+            raise _core.InvalidInput(f"unknown keyframe '{name}'; known: {', '.join(known) or 'none'}")
+        return q, ctrl
+
+
+def adopts(methods: type) -> Callable[[type], type]:
+    """Gives a class the methods of another: classes of the compiled part have one base only."""
+
+    def give(kind: type) -> type:
+        for name, value in vars(methods).items():
+            if name not in vars(kind) and not (name.startswith("__") and name.endswith("__")):
+                setattr(kind, name, value)
+        return kind
+
+    return give
+
+
+def _materials(model: _core.Model, name: str) -> list[int]:
+    """A material by its name, or that of a robot, object, body or geometry which nothing else has."""
+    if name in model.materials:
+        return [model.materials.index(name)]
+    mine = set(_core._geometries(model, name))
+    used = {model.geometries[g].material for g in mine}
+    shared = [g.name for i, g in enumerate(model.geometries) if g.material in used and i not in mine]
+    if shared:
+        materials = ", ".join(f"'{model.materials[m]}'" for m in sorted(used))
+        raise _core.InvalidInput(f"friction of '{name}': its material {materials} is also that of '{shared[0]}'; name the material, "
+                                 "or give it one of its own in the scene")
+    return sorted(used)
+
+
+def changes_of(model: _core.Model, mass: float | Mapping[str, float], friction: float | Mapping[str, float]
+               ) -> tuple[_core._ModelChanges, float, float]:
+    """Factors on all, or values of single bodies [kg] and of materials and what has one of its own [-]."""
+    changes = _core._ModelChanges()
+    if isinstance(mass, Mapping):
+        find = _by_body(model)
+        changes.mass = {int(find(name)[1]): float(value) for name, value in mass.items()}
+    if isinstance(friction, Mapping):
+        changes.friction = {m: float(mu) for name, mu in friction.items() for m in _materials(model, name)}
+    return (changes, 1.0 if isinstance(mass, Mapping) else float(mass),
+            1.0 if isinstance(friction, Mapping) else float(friction))

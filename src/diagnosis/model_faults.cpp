@@ -1,0 +1,223 @@
+// Masses, sizes and inertias are compared with the world: nothing that moves is denser than osmium or lighter than air, no
+// robot is 50 m long, and the mass of a link lies within its reach.
+//   density  m / V, V of the shapes of a body, a tenth of the cube of its reach at least                         (fault.1)
+//   gyration sqrt(I / m) against the reach of the body: its joints, its centre of mass, its shapes               (fault.2)
+#include "diagnosis/model_faults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/names.hpp"
+#include "tribo/dynamics.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double densest = 25'000, lightest = 0.2;           // [kg/m^3]
+constexpr double longest = 20;                               // from a joint to the next [m]
+constexpr double least_gyration = 2e-3, most_gyration = 10;  // of the reach of a body
+constexpr double outside = 1e-3;                             // of a range [rad] or [m]
+
+double volume(const Geometry& g) {
+  const Vec3& s = g.size;
+  switch (g.kind) {
+    case ShapeKind::Sphere:
+      return 4.0 / 3 * M_PI * std::pow(s.x(), 3);
+    case ShapeKind::Box:
+      return 8 * s.prod();
+    case ShapeKind::Capsule:
+      return M_PI * s.x() * s.x() * (4.0 / 3 * s.x() + 2 * s.z());
+    case ShapeKind::Cylinder:
+      return 2 * M_PI * s.x() * s.x() * s.z();
+    case ShapeKind::Ellipsoid:
+      return 4.0 / 3 * M_PI * s.prod();
+    case ShapeKind::Convex:
+      return hull_volume(*g.hull);
+    case ShapeKind::HalfSpace:
+    case ShapeKind::HeightField:
+    case ShapeKind::Point:
+      break;
+  }
+  return 0;
+}
+
+class Inspector {
+ public:
+  explicit Inspector(const Scene& scene) : scene_(scene), model_(*scene.model) {
+    const std::size_t n = model_.bodies.size();
+    reach_.assign(n, 0.0);
+    volume_.assign(n, 0.0);
+    for (std::size_t b = 0; b < n; ++b) {
+      const Body& body = model_.bodies[b];
+      reach_[b] = std::max(reach_[b], body.inertia.com.norm());
+      if (body.parent >= 0) reach_[at(body.parent)] = std::max(reach_[at(body.parent)], body.X_PJ.p.norm());
+    }
+    for (const Geometry& g : model_.geometries) {
+      if (g.body < 0) continue;
+      volume_[at(g.body)] += volume(g);
+      reach_[at(g.body)] = std::max(reach_[at(g.body)], g.X_BG.p.norm() + g.radius);
+    }
+  }
+
+  std::vector<Finding> found() {
+    gravity();
+    sizes();
+    axes();
+    inertias();
+    ranges();
+    motors();
+    return std::move(list_);
+  }
+
+ private:
+  void add(Cause cause, double value, double limit, const char* unit, std::string evidence, std::string advice) {
+    if (std::none_of(list_.begin(), list_.end(), [&](const Finding& f) { return f.cause == cause; }))
+      list_.push_back({cause, 0, value, limit, unit, std::move(evidence), std::move(advice)});
+  }
+  // Bodies of files: an object that a scene describes has the size and mass that its author chose.
+  bool from_file(const Body& body) const {
+    const int b = static_cast<int>(&body - model_.bodies.data());
+    for (const Member& member : model_.members)
+      if (b >= member.first_body && b < member.first_body + member.bodies) return member.robot;
+    return false;
+  }
+
+  void gravity() {
+    for (const Geometry& g : model_.geometries)
+      if (g.kind == ShapeKind::HalfSpace && g.body == -1 && g.X_BG.R.col(2).dot(model_.gravity) > 1)
+        return add(Cause::Gravity, model_.gravity.z(), 0, "m/s^2",
+                   "gravity (" + shown(model_.gravity.x()) + ", " + shown(model_.gravity.y()) + ", " +
+                       shown(model_.gravity.z()) + ") m/s^2 pulls away from the ground '" + g.name + "'",
+                   "gravity = [0, 0, -9.81]: z is up");
+  }
+
+  void sizes() {
+    for (const Body& body : model_.bodies)
+      if (body.parent >= 0 && body.X_PJ.p.norm() > longest)
+        return add(Cause::Mass, body.X_PJ.p.norm(), longest, "m",
+                   "the joint of '" + body.name + "' lies " + shown(body.X_PJ.p.norm()) +
+                       " m from that of its parent: are lengths given in millimetres?",
+                   "lengths in metres (0.001 of a number in millimetres)");
+    const Body* worst = nullptr;
+    double most = densest;
+    for (std::size_t b = 0; b < model_.bodies.size(); ++b) {
+      const Body& body = model_.bodies[b];
+      if (!from_file(body) || !(body.inertia.mass > 0.05) || !(reach_[b] > 5e-3)) continue;
+      const double density = body.inertia.mass / space(b);
+      if (density > most) most = density, worst = &body;
+      if (density < lightest && body.inertia.mass > 1e-6 && reach_[b] > 1)
+        add(Cause::Mass, density, lightest, "kg/m^3",
+            "'" + body.name + "' has " + shown(body.inertia.mass) + " kg and reaches " + shown(reach_[b]) +
+                " m: lighter than air. Are its lengths given in millimetres?",
+            "lengths in metres, masses in kilograms");
+    }
+    if (worst != nullptr)
+      add(Cause::Mass, most, densest, "kg/m^3",
+          "'" + worst->name + "' has " + shown(worst->inertia.mass) + " kg in " +
+              shown(1e3 * worst->inertia.mass / most) + " litres, a density of " + shown(most) +
+              " kg/m^3; the densest metal has 22600. Is its mass given in grams?",
+          "masses in kilograms (0.001 of a number in grams)");
+  }
+
+  double space(std::size_t b) const {                           // (fault.1)
+    return std::max(volume_[b], 0.1 * std::pow(reach_[b], 3));  // the shapes may be those of its feet alone
+  }
+
+  void inertias() {
+    for (std::size_t b = 0; b < model_.bodies.size(); ++b) {
+      const Body& body = model_.bodies[b];
+      const double mass = body.inertia.mass, reach = reach_[b];
+      if (!from_file(body) || !(mass > 1e-3) || !(reach > 0.02)) continue;
+      const double I = body.inertia.about_com.diagonal().maxCoeff(), gyration = std::sqrt(std::max(I, 0.0) / mass);
+      if (!(I > 0)) continue;  // a point, as its file says and loading warns of
+      if (gyration < least_gyration * reach || gyration > most_gyration * std::max(reach, 0.1))
+        return add(Cause::Inertia, gyration, reach, "m",
+                   "the inertia of '" + body.name + "', " + shown(I) + " kg m^2 with " + shown(mass) +
+                       " kg, is that of a body of " + shown(gyration) + " m radius; it reaches " + shown(reach) + " m",
+                   "its moments of inertia in kg m^2 about its centre of mass, about " +
+                       shown(mass * reach * reach / 6) + " kg m^2");
+    }
+  }
+
+  // Joints that are called alike on several limbs ("FL_knee", "FR_knee", …), with the same one-sided range, turn the same
+  // way: the one that does not has its axis the wrong way round.
+  void axes() {
+    Dynamics dynamics(model_);
+    dynamics.compute(model_.neutral(), VecX::Zero(model_.nv));
+    std::map<std::string, std::vector<int>> alike;
+    for (int b = 0; b < static_cast<int>(model_.bodies.size()); ++b) {
+      const Body& body = model_.bodies[at(b)];
+      if (body.joint != JointKind::Revolute || !from_file(body)) continue;
+      const double low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv];
+      if (!std::isfinite(low) || !std::isfinite(high) || std::abs(low + high) < 0.3 * (high - low)) continue;
+      const std::size_t slash = body.name.find('/'), cut = body.name.find('_', slash + 1);
+      if (cut == std::string::npos || cut - slash > 4) continue;  // a short word for the limb: FL, left_ is too long
+      alike[body.name.substr(cut) + " " + shown(low) + " " + shown(high)].push_back(b);
+    }
+    for (const auto& [key, bodies] : alike) {
+      if (bodies.size() < 3) continue;
+      std::vector<int> wrong;
+      const Vec3 first = dynamics.axis(model_.bodies[at(bodies[0])].iv).ang;
+      for (int b : bodies)
+        if (dynamics.axis(model_.bodies[at(b)].iv).ang.dot(first) < -0.9) wrong.push_back(b);
+      if (2 * wrong.size() > bodies.size()) {
+        std::vector<int> others;
+        for (int b : bodies)
+          if (std::find(wrong.begin(), wrong.end(), b) == wrong.end()) others.push_back(b);
+        wrong = others;
+      }
+      if (wrong.empty() || 2 * wrong.size() >= bodies.size()) continue;
+      const Body& body = model_.bodies[at(wrong[0])];
+      add(Cause::Axis, static_cast<double>(wrong.size()), 0, "joints",
+          "the axis of '" + body.name + "' points against those of the other " +
+              std::to_string(bodies.size() - wrong.size()) + " joints of its kind, which have the same range",
+          "the other sign of its axis, or of its range");
+    }
+  }
+
+  void ranges() {
+    for (const Body& body : model_.bodies) {
+      if (body.joint != JointKind::Revolute && body.joint != JointKind::Prismatic) continue;
+      const double q = scene_.start.q[body.iq], low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv];
+      if (q >= low - outside && q <= high + outside) continue;
+      return add(
+          Cause::Range, q, q < low ? low : high, body.joint == JointKind::Revolute ? "rad" : "m",
+          "'" + body.name + "' begins at " + shown(q) + ", outside its range from " + shown(low) + " to " + shown(high),
+          "a pose within the ranges ('joints' or 'pose' of the scene file)");
+    }
+  }
+
+  void motors() {
+    for (const ControllerSpec& spec : scene_.controllers) {
+      if (!spec.pd) continue;
+      const Member& member = model_.members[at(spec.pd->member)];
+      int driven = 0, idle = 0;
+      std::string first;
+      for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+        const Body& body = model_.bodies[at(b)];
+        if (nv_of(body.joint) != 1 || !(spec.pd->kp[body.iv - member.iv] > 0)) continue;
+        ++driven;
+        if (model_.joints.effort_limit[body.iv] > 0) continue;
+        ++idle;
+        if (first.empty()) first = body.name;
+      }
+      if (idle > 0 && 2 * idle > driven)
+        add(Cause::Effort, idle, 0, "joints",
+            "'" + first + "'" + (idle > 1 ? " and " + std::to_string(idle - 1) + " other joints" : "") + " of '" +
+                member.name + "' have an effort limit of 0: no motor moves them, whatever the gains",
+            "effort limits of the motors in the file (<limit effort=...>)");
+    }
+  }
+
+  const Scene& scene_;
+  const Model& model_;
+  std::vector<double> reach_, volume_;
+  std::vector<Finding> list_;
+};
+
+}  // namespace
+
+std::vector<Finding> model_faults(const Scene& scene) { return Inspector(scene).found(); }
+
+}  // namespace tribo
