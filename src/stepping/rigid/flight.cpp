@@ -42,10 +42,6 @@ Flight::Flight(const Model& model, bool second_order)
 void Flight::begin(const Start& start, const StepRows& rows) {
   arrived_ = false;
   work_ = {};
-  std::fill(pressed_.begin(), pressed_.end(), 0);
-  for (const Contact& c : start.contacts)
-    for (int b : {c.body_a, c.body_b})
-      if (b >= 0) pressed_[at(start.model.bodies[at(b)].tree)] = 1;
   for (std::size_t t = 0; t < may_.size(); ++t) {
     const Tree& tree = start.model.trees[t];
     const bool pushed = !start.actuation.external.segment(tree.iv, tree.nv).isZero(0);

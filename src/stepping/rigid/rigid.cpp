@@ -199,7 +199,7 @@ class Rigid final : public Scheme {
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
       move_freely(start, t);
-      if (tree.bodies > 1 && !flight_.pressed(t)) turn_on_the_way(start, t);
+      if (tree.bodies > 1) turn_on_the_way(start, t);
     }
   }
 
