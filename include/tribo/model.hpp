@@ -107,6 +107,8 @@ struct ModelFactors {
   double friction = 1;  ///< on every coefficient of friction [-], >= 0
 };
 
+struct ModelChanges;  // tribo/model_changes.hpp
+
 class Model {
  public:
   std::vector<Body> bodies;
@@ -152,6 +154,7 @@ class Model {
 
  private:
   friend class ModelBuilder;
+  friend Model changed(const Model& model, const ModelChanges& changes);
   std::uint64_t computed_hash() const;               // of all that changes the motion
   std::vector<SurfacePair> surfaces_;                ///< (materials x materials), then those of pairs
   std::vector<std::pair<int, int>> excluded_;        ///< sorted pairs of bodies

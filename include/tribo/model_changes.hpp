@@ -19,8 +19,7 @@ struct ModelChanges {
   bool empty() const { return mass.empty() && friction.empty() && without.empty() && equalities.empty(); }
 };
 
-/// The model with these changes. It keeps its hash: a state of the one is one of the other. InvalidInput for what is not
-/// there or out of range.
+/// The model with these changes, and its own hash. InvalidInput for what is not there or out of range.
 Model changed(const Model& model, const ModelChanges& changes);
 
 }  // namespace tribo

@@ -23,16 +23,11 @@ void set_mass(Model& model, int index, double mass) {
   body.inertia.mass = mass;
 }
 
-void set_friction(Model& model, int material, double mu) {
+void check_friction(const Model& model, int material, double mu) {
   check(material, model.materials.size(), "material");
   if (!(mu >= 0) || !std::isfinite(mu))
     throw InvalidInput("friction of '" + model.materials[at(material)].name + "' = " + shown(mu) +
                        ", must be finite and >= 0");
-  for (int other = 0; other < static_cast<int>(model.materials.size()); ++other)
-    for (const SurfacePair* pair : {&model.surface(material, other), &model.surface(other, material)}) {
-      auto& surface = const_cast<SurfacePair&>(*pair);  // of our own copy, which is not constant yet
-      surface.mu_static = surface.mu_dynamic = mu;
-    }
 }
 
 }  // namespace
@@ -40,7 +35,13 @@ void set_friction(Model& model, int material, double mu) {
 Model changed(const Model& model, const ModelChanges& changes) {
   Model other = model;
   for (const auto& [body, mass] : changes.mass) set_mass(other, body, mass);
-  for (const auto& [material, mu] : changes.friction) set_friction(other, material, mu);
+  for (const auto& [material, mu] : changes.friction) {
+    check_friction(model, material, mu);
+    const std::size_t n = model.materials.size(), m = at(material);
+    for (std::size_t k = 0; k < n; ++k)
+      for (SurfacePair* pair : {&other.surfaces_[m * n + k], &other.surfaces_[k * n + m]})
+        pair->mu_static = pair->mu_dynamic = mu;
+  }
   std::vector<char> gone(model.equalities.size());
   for (int index : changes.without) {
     check(index, gone.size(), "equality");
@@ -50,6 +51,7 @@ Model changed(const Model& model, const ModelChanges& changes) {
   for (std::size_t i = 0; i < gone.size(); ++i)
     if (!gone[i]) other.equalities.push_back(model.equalities[i]);
   for (const Equality& more : changes.equalities) other.equalities.push_back(more);
+  other.hash_ = other.computed_hash();
   return other;
 }
 
