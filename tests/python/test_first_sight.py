@@ -11,6 +11,8 @@ import pytest
 import tribo
 
 FALLS = {"bolt": "stands on 2 points"}  # and what loading says of it
+# Its file gives the ankles 30 N m and the ranges of other joints, and wrists of 1 kg m^2: explain names all of that.
+BROKEN = "simple_humanoid"
 PASSIVE = {"double_pendulum", "double_pendulum_continuous"}  # no motors: they swing
 
 
@@ -48,16 +50,20 @@ def check_held(sim, name, duration):
 @pytest.mark.parametrize("name", sorted(tribo.robots()))
 def test_a_robot_begins_well_and_holds(name):
     sim, said = loaded(name)
+    if name == BROKEN:
+        sim.run(1.5)
+        assert {"inertia", "pose outside its range", "fall"} <= {f.cause for f in sim.explain().findings}
+        return
     check_start(sim)
     if name in FALLS:
         assert any(FALLS[name] in text for text in said)
     elif name not in PASSIVE:
-        check_held(sim, name, 1.5)
+        check_held(sim, name, 3.0 if name == "icub" else 1.5)  # it sways longest
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stepper", ["rigid", "exponential", "implicit-euler", "momentum"])
-@pytest.mark.parametrize("name", sorted(set(tribo.robots()) - set(FALLS) - PASSIVE))
+@pytest.mark.parametrize("name", sorted(set(tribo.robots()) - {*FALLS, BROKEN} - PASSIVE))
 def test_a_robot_holds_for_ten_seconds(name, stepper):
     if stepper != "rigid":
         pytest.xfail("gains are taken explicitly by this stepper: see docs/features.md")
