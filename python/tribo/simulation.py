@@ -235,7 +235,8 @@ class Simulation(_Handed):
         """Pose of the body that a name stands for, not of a frame on it."""
         for frame in self.model.frames:
             if frame.name == name and frame.body >= 0:
-                return self.model.poses(self.q)[frame.body]
+                pose: Array = self.model.poses(self.q)[frame.body]
+                return pose
         return self.pose(name)
 
     def release(self, name: str, b: str | None = None) -> None:
