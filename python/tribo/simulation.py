@@ -166,6 +166,7 @@ class Simulation(_Handed):
     def _rows(self) -> tuple[Array, Array, Array]:
         import numpy as np
 
+        _ = self.report  # refused while another thread steps
         return np.asarray(self.q)[None], np.asarray(self.v)[None], np.array([self.t])
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
