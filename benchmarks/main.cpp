@@ -1,8 +1,10 @@
 // Steps per second of Tribo beside MuJoCo's C loop on equal scenes, and where the time of a Tribo step goes.
 //
-//   tribo_bench [--rounds N] [SCENE ...]           the tables
-//   tribo_bench --count SCENE SIDE STEPS           STEPS steps within bench_counted(), for callgrind;
-//                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic
+//   tribo_bench [--seconds S] [CASE ...]           the tables, S of CPU time a case (10)
+//   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
+//                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
+//                                                  mujoco-discrete, mujoco-sleep
+//   tribo_bench --menagerie DIR                    every MJCF file of a folder (menagerie.cpp)
 //   tribo_bench --mjcf SCENE                       the exported scene
 #include <cmath>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <stdexcept>
 
 #include "breakdown.hpp"
+#include "menagerie.hpp"
 #include "runners.hpp"
 #include "timing.hpp"
 #include "tribo/dynamics.hpp"
@@ -24,22 +27,41 @@ extern "C" __attribute__((noinline)) void bench_counted(Runner& runner, int step
 namespace {
 
 struct Case {
-  const char* name;  ///< in scenes/
-  int settle;        ///< steps before the timed ones
-  int block;         ///< steps timed at once
-  int rounds;
-  int fall;          ///< steps that MuJoCo takes first, to make the state that all sides begin with
-  bool kd_in_joint;  ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
+  const char* name;
+  const char* scene;  ///< in scenes/
+  int settle;         ///< steps before the timed ones
+  int block;          ///< steps timed at once
+  int fall;           ///< steps that MuJoCo takes first, to make the state that all sides begin with
+  bool kd_in_joint;   ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
+  std::vector<Override> change{};
+  bool usual = true;  ///< of a run without names
 };
+
+std::vector<Override> swing(const char* amplitude, const char* frequency) {
+  return {{"controller.sinusoid.amplitude", amplitude}, {"controller.sinusoid.frequency", frequency}};
+}
 
 const std::vector<Case> cases{
-    {"cube", 2000, 500, 150, 0, false},          {"stack-10", 2000, 100, 150, 0, false},
-    {"solo-standing", 2000, 400, 150, 0, false}, {"talos-standing", 2000, 200, 150, 0, false},
-    {"allegro-ball", 1000, 300, 150, 0, true},   {"ur10", 2000, 1000, 150, 0, false},
-    {"heap-100", 100, 10, 8, 3000, false},       {"heap-1000", 10, 3, 3, 1500, false},
+    {"cube", "cube", 2000, 500, 0, false},
+    {"stack-10", "stack-10", 2000, 100, 0, false},
+    {"solo-standing", "solo-standing", 2000, 400, 0, false},
+    {"solo-bobbing", "solo-standing", 1000, 500, 0, false, swing("0.15", "2")},
+    {"talos-standing", "talos-standing", 2000, 200, 0, false},
+    {"talos-squatting", "talos-standing", 1000, 250, 0, false,
+     swing("{\"leg_*_3_joint\" = -0.1, \"leg_*_4_joint\" = 0.2, \"leg_*_5_joint\" = -0.1}", "1")},
+    {"allegro-ball", "allegro-ball", 1000, 300, 0, true},
+    {"allegro-moving", "allegro-ball", 1000, 500, 0, true, swing("0.03", "1")},
+    {"allegro-torsional", "allegro-ball", 1000, 300, 0, true, {{"material.default.torsional", "0.001"}}},
+    {"ur10", "ur10", 2000, 1000, 0, false},
+    {"ur10-swinging", "ur10", 1000, 1000, 0, false, swing("0.2", "0.5")},
+    {"g1-falling", "g1-standing", 100, 300, 0, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
+    {"heap-100-falling", "heap-100", 1, 10, 700, false},
+    {"heap-100", "heap-100", 100, 10, 3000, false},
+    {"heap-1000", "heap-1000", 10, 3, 1500, false, {}, false},
 };
 
-const std::vector<std::string> sides{"tribo-off", "tribo-full", "mujoco", "mujoco-elliptic"};
+const std::vector<std::string> sides{"tribo-off",       "tribo-full",      "mujoco",
+                                     "mujoco-elliptic", "mujoco-discrete", "mujoco-sleep"};
 
 const Case& find_case(const std::string& name) {
   std::string known;
@@ -47,18 +69,21 @@ const Case& find_case(const std::string& name) {
     if (name == c.name) return c;
     known.append(known.empty() ? "" : ", ").append(c.name);
   }
-  throw InvalidInput("unknown scene '" + name + "'; known: " + known);
+  throw InvalidInput("unknown case '" + name + "'; known: " + known);
 }
 
 Scene load(const Case& c) {
-  Scene scene = load_scene(std::string(TRIBO_SCENES_DIR) + "/" + c.name + ".toml");
+  Scene scene = load_scene(std::string(TRIBO_SCENES_DIR) + "/" + c.scene + ".toml", c.change);
   scene.dt = 1e-3;
   return scene;
 }
 
-MjcfOptions mujoco_options(const Case& c, const std::string& cone) {
+// side: "", or what stands after "mujoco-".
+MjcfOptions mujoco_options(const Case& c, const std::string& side = "") {
   MjcfOptions options;
-  options.cone = cone;
+  if (side == "elliptic") options.cone = "elliptic";
+  if (side == "discrete") options.integrator = "discrete";
+  options.sleep = side == "sleep";
   options.kd_in_joint = c.kd_in_joint;
   return options;
 }
@@ -66,15 +91,17 @@ MjcfOptions mujoco_options(const Case& c, const std::string& cone) {
 std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std::string& side) {
   if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Off));
   if (side == "tribo-full") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
-  if (side == "mujoco") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "pyramidal"));
-  if (side == "mujoco-elliptic") return std::make_unique<MujocoRunner>(scene, mujoco_options(c, "elliptic"));
-  throw InvalidInput("unknown side '" + side + "'; known: tribo-off, tribo-full, mujoco, mujoco-elliptic");
+  for (const std::string& known : sides)
+    if (side == known)
+      return std::make_unique<MujocoRunner>(scene, mujoco_options(c, side == "mujoco" ? "" : side.substr(7)));
+  throw InvalidInput("unknown side '" + side +
+                     "'; known: tribo-off, tribo-full, mujoco, mujoco-elliptic, mujoco-discrete, mujoco-sleep");
 }
 
 State begin_state(const Case& c, const Scene& scene) {
   State state = scene.start;
   if (c.fall == 0) return state;
-  MujocoPeer peer(scene, mujoco_options(c, "pyramidal"));
+  MujocoPeer peer(scene, mujoco_options(c));
   for (int k = 0; k < c.fall; ++k) peer.step();
   peer.get_state(state);
   return state;
@@ -82,7 +109,7 @@ State begin_state(const Case& c, const Scene& scene) {
 
 // How far the two models are from being one; a comparison of unequal ones is refused.
 void print_equality(const Case& c, const Scene& scene) {
-  const MujocoPeer peer(scene, mujoco_options(c, "pyramidal"));
+  const MujocoPeer peer(scene, mujoco_options(c));
   Dynamics dynamics(*scene.model);
   dynamics.compute(scene.start.q, scene.start.v);
   const MatX ours = dynamics.mass_matrix(), theirs = peer.mass_matrix();
@@ -114,7 +141,8 @@ std::vector<Part> parts_of(const Case& c, const Scene& scene, TriboRunner& runne
   return mean;
 }
 
-Line measure(const Case& c, int rounds) {
+Line measure(const Case& c, double seconds) {
+  const double begin_time = cpu_seconds();
   const Scene scene = load(c);
   std::printf("%s\n", c.name);
   print_equality(c, scene);
@@ -139,15 +167,15 @@ Line measure(const Case& c, int rounds) {
     runner.step(c.block);
     us = std::min(us, 1e6 * (cpu_seconds() - start) / c.block);
   };
-  for (int r = 0; r < rounds; ++r) {
+  for (int r = 0; r < 3 || (r < 150 && cpu_seconds() - begin_time < seconds); ++r) {
     for (std::size_t s = 0; s < sides.size(); ++s) block(*runners[s], line.us[s]);
     block(bare, line.bare);
   }
   for (std::size_t s = 0; s < sides.size(); ++s) {
     const std::string trouble = runners[s]->trouble();
-    std::printf("  %-16s %9.2f us a step, %3d contacts, mass centre %+.4f mm since the start%s%s\n", sides[s].c_str(),
-                line.us[s], runners[s]->contacts(), 1e3 * (runners[s]->center_of_mass().z() - height[s]),
-                trouble.empty() ? "" : ", ", trouble.c_str());
+    std::printf("  %-16s %9.2f us a step, %3d contacts, %.4f mm deep, mass centre %+.4f mm since the start%s%s\n",
+                sides[s].c_str(), line.us[s], runners[s]->contacts(), 1e3 * runners[s]->overlap(),
+                1e3 * (runners[s]->center_of_mass().z() - height[s]), trouble.empty() ? "" : ", ", trouble.c_str());
   }
   std::fflush(stdout);
   line.parts = parts_of(c, scene, off);
@@ -156,12 +184,17 @@ Line measure(const Case& c, int rounds) {
 
 void print_tables(const std::vector<Line>& lines) {
   std::printf(
-      "\nsteps per second (dt 1 ms)\n| scene | Tribo, audit off | Tribo, audit full | MuJoCo %s | MuJoCo, elliptic "
-      "cone | ratio off | ratio full | ratio full, elliptic |\n|---|---|---|---|---|---|---|---|\n",
+      "\nsteps per second (dt 1 ms), MuJoCo %s; ratios are Tribo with audit full over each\n"
+      "| case | Tribo, audit off | Tribo, audit full | MuJoCo | elliptic | discrete | sleep | ratio | elliptic | "
+      "discrete "
+      "| sleep |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
       MujocoPeer::version().c_str());
-  for (const Line& l : lines)
-    std::printf("| %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.2f |\n", l.scene.c_str(), 1e6 / l.us[0],
-                1e6 / l.us[1], 1e6 / l.us[2], 1e6 / l.us[3], l.us[2] / l.us[0], l.us[2] / l.us[1], l.us[3] / l.us[1]);
+  for (const Line& l : lines) {
+    std::printf("| %s |", l.scene.c_str());
+    for (double us : l.us) std::printf(" %.0f |", 1e6 / us);
+    for (std::size_t s = 2; s < l.us.size(); ++s) std::printf(" %.2f |", l.us[s] / l.us[1]);
+    std::printf("\n");
+  }
   std::printf("\nparts of a step of Tribo (us)\n| scene |");
   for (const Part& part : lines.front().parts) std::printf(" %s |", part.name.c_str());
   std::printf(" recovery | rest | step | audit |\n|---|---|---|---|---|");
@@ -193,23 +226,25 @@ int run(const std::vector<std::string>& words) {
   if (words.size() == 4 && words[0] == "--count") return count(words[1], words[2], std::atoi(words[3].c_str()));
   if (words.size() == 2 && words[0] == "--mjcf") {
     const Case& c = find_case(words[1]);
-    std::printf("%s\n", to_mjcf(load(c), mujoco_options(c, "pyramidal")).c_str());
+    std::printf("%s\n", to_mjcf(load(c), mujoco_options(c)).c_str());
     return 0;
   }
-  int rounds = 0;
+  if (words.size() == 2 && words[0] == "--menagerie") return compare_folder(words[1]);
+  double seconds = 10;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--rounds" && i + 1 < words.size())
-      rounds = std::atoi(words[++i].c_str());
+    if (words[i] == "--seconds" && i + 1 < words.size())
+      seconds = std::atof(words[++i].c_str());
     else
       names.push_back(words[i]);
   }
   if (names.empty())
-    for (const Case& c : cases) names.push_back(c.name);
+    for (const Case& c : cases)
+      if (c.usual) names.push_back(c.name);
   std::vector<Line> lines;
   for (const std::string& name : names) {
     const Case& c = find_case(name);
-    lines.push_back(measure(c, rounds > 0 ? rounds : c.rounds));
+    lines.push_back(measure(c, seconds));
   }
   print_tables(lines);
   return 0;

@@ -66,7 +66,9 @@ class Exporter {
     option.set("cone", options_.cone).set("integrator", options_.integrator);
     std::string out = "<mujoco>";
     out += Tag("compiler").set("angle", "radian").set("inertiafromgeom", "false").whole();
-    out += option.whole();
+    out += option.open();
+    if (options_.sleep) out += Tag("flag").set("sleep", "enable").whole();
+    out.append("</option>");
     out.append("<asset>").append(meshes_).append("</asset><worldbody>").append(bodies);
     out.append("</worldbody><actuator>").append(servos()).append("</actuator></mujoco>");
     return out;

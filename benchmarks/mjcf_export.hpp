@@ -14,7 +14,8 @@ namespace tribo::bench {
 struct MjcfOptions {
   double dt = 1e-3;                  ///< [s]
   std::string cone = "pyramidal";    ///< MuJoCo's default; or "elliptic"
-  std::string integrator = "Euler";  ///< MuJoCo's default; or "implicitfast"
+  std::string integrator = "Euler";  ///< MuJoCo's default; or "implicitfast", "discrete"
+  bool sleep = false;                ///< trees at rest are not stepped
   /// kd as damping of the joint, which MuJoCo's Euler takes implicitly, and not as part of the servo's force, which it
   /// takes explicitly. The same physics within the limits of force.
   bool kd_in_joint = false;

@@ -35,7 +35,37 @@ struct MujocoPeer::Impl {
       qpos.push_back(m->jnt_qposadr[j]);
       dof.push_back(m->jnt_dofadr[j]);
     }
-    for (const ControllerSpec& spec_pd : scene.controllers) set_reference(spec_pd.pd.value());
+    for (const ControllerSpec& spec_pd : scene.controllers) {
+      set_reference(spec_pd.pd.value());
+      if (spec_pd.pd->reference) add_moving(*spec_pd.pd);
+    }
+  }
+
+  struct Moving {
+    PdOptions pd;
+    JointMotion motion;
+    std::vector<int> servo;  // of each body of the member, -1: none
+  };
+  std::vector<Moving> moving;
+
+  void add_moving(const PdOptions& pd) {
+    const Member& member = model.members[at(pd.member)];
+    Moving x{pd, JointMotion(pd.reference->nv()), {}};
+    for (int i = member.first_body; i < member.first_body + member.bodies; ++i)
+      x.servo.push_back(mj_name2id(m, mjOBJ_ACTUATOR, named("a", at(i)).c_str()));
+    moving.push_back(x);
+  }
+
+  // kp (q_ref - q) + kd (v_ref - v) by the one number that a servo takes.
+  void follow_references() {
+    for (Moving& x : moving) {
+      const Member& member = model.members[at(x.pd.member)];
+      x.pd.reference->at(d->time, x.motion);
+      for (int b = 0; b < member.bodies; ++b) {
+        const int a = x.servo[at(b)], k = model.bodies[at(member.first_body + b)].iv - member.iv;
+        if (a >= 0 && x.pd.kp[k] > 0) d->ctrl[a] = x.motion.q[k] + x.pd.kd[k] / x.pd.kp[k] * x.motion.v[k];
+      }
+    }
   }
   ~Impl() {
     mj_deleteData(kept);
@@ -93,7 +123,10 @@ MujocoPeer::MujocoPeer(const Scene& scene, const MjcfOptions& options) : impl_(s
 }
 MujocoPeer::~MujocoPeer() = default;
 
-void MujocoPeer::step() { mj_step(impl_->m, impl_->d); }
+void MujocoPeer::step() {
+  impl_->follow_references();
+  mj_step(impl_->m, impl_->d);
+}
 
 void MujocoPeer::set_state(const State& state) {
   impl_->put_q(state.q);
@@ -148,6 +181,12 @@ Vec3 MujocoPeer::center_of_mass() const {
 }
 
 int MujocoPeer::contacts() const { return impl_->d->ncon; }
+
+double MujocoPeer::overlap() const {
+  double deepest = 0;
+  for (int k = 0; k < impl_->d->ncon; ++k) deepest = std::max(deepest, -impl_->d->contact[k].dist);
+  return deepest;
+}
 
 std::string MujocoPeer::warnings() const {
   std::string all;

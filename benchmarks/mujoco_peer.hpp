@@ -25,6 +25,7 @@ class MujocoPeer {
   MatX mass_matrix() const;  ///< at the last state set, in Tribo's velocity coordinates (nv x nv)
   Vec3 center_of_mass() const;
   int contacts() const;
+  double overlap() const;        ///< of the deepest contact [m]
   std::string warnings() const;  ///< "" where there was none: a reset after an explosion is one
   static std::string version();
 

@@ -19,6 +19,7 @@ class Runner {
   virtual void keep() = 0;
   virtual void restore() = 0;
   virtual int contacts() const = 0;
+  virtual double overlap() const = 0;  ///< of the deepest contact [m]
   virtual Vec3 center_of_mass() = 0;
   virtual std::string trouble() const = 0;  ///< "" where none
 };
@@ -34,6 +35,7 @@ class TriboRunner final : public Runner {
   void keep() override { kept_ = simulation_.state(); }
   void restore() override { simulation_.set_state(kept_); }
   int contacts() const override { return last_.contacts; }
+  double overlap() const override { return last_.penetration; }
   Vec3 center_of_mass() override;
   std::string trouble() const override;
   void keep(const State& state) { kept_ = state; }
@@ -55,6 +57,7 @@ class MujocoRunner final : public Runner {
   void keep() override { peer.keep(); }
   void restore() override { peer.restore(); }
   int contacts() const override { return peer.contacts(); }
+  double overlap() const override { return peer.overlap(); }
   Vec3 center_of_mass() override { return peer.center_of_mass(); }
   std::string trouble() const override { return peer.warnings(); }
 

@@ -8,6 +8,35 @@ namespace {
 constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;
 
+// Jacobian of a point at r from the centre of a free body, whose velocities are in its own axes: sign (A, A_k x r_C)
+// with A = R_WC^T R_WB and r_C = R_WC^T r.
+void free_jacobian(const Mat3& R_WB, const Vec3& r, const Mat3& R_WC, double sign, double* J) {
+  const Mat3 A = sign * (R_WC.transpose() * R_WB);
+  const Vec3 r_C = R_WC.transpose() * r;
+  for (int k = 0; k < 3; ++k) {
+    const double x = A(0, k), y = A(1, k), z = A(2, k);
+    J[3 * k] = x;
+    J[3 * k + 1] = y;
+    J[3 * k + 2] = z;
+    J[9 + 3 * k] = y * r_C.z() - z * r_C.y();
+    J[9 + 3 * k + 1] = z * r_C.x() - x * r_C.z();
+    J[9 + 3 * k + 2] = x * r_C.y() - y * r_C.x();
+  }
+}
+
+// c (3) += J v, J 3 x 6.
+void add_velocity(const double* J, const double* v, double* c) {
+  double x = c[0], y = c[1], z = c[2];
+  for (int k = 0; k < 6; ++k) {
+    x += J[3 * k] * v[k];
+    y += J[3 * k + 1] * v[k];
+    z += J[3 * k + 2] * v[k];
+  }
+  c[0] = x;
+  c[1] = y;
+  c[2] = z;
+}
+
 }  // namespace
 
 Assembly::Assembly(const Model& model) : model_(&model) {
@@ -90,8 +119,18 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   const FactorBlock block = next_block(body, factor);
   factor.y.resize(factor.y.size() + at(3 * block.depth));
   double* y = factor.y.data() + block.first;
-  dynamics.point_jacobian(body, p_W, R_WC, y);
   const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
+  if (model_->trees[at(b.tree)].single) {
+    free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, y);
+    add_velocity(y, v.data() + b.iv, before);
+    add_velocity(y, v_free.data() + b.iv, free);
+    factor.index.resize(factor.index.size() + 6);
+    std::iota(factor.index.end() - 6, factor.index.end(), b.iv + shift);
+    dynamics.whiten<3>(body, y);
+    factor.blocks.push_back(block);
+    return;
+  }
+  dynamics.point_jacobian(body, p_W, R_WC, y);
   for (int k = 0; k < block.depth; ++k) {
     const int dof = b.chain[at(k)];
     factor.index.push_back(dof + shift);
@@ -207,6 +246,15 @@ void Assembly::apply(const Island& island, const Dynamics& dynamics, const Conta
       const FactorBlock& b = factor.blocks[at(s)];
       const int* chain = model_->bodies[at(b.body)].chain.data();
       const double* y = factor.y.data() + b.first;
+      if (rows == 3) {
+        for (int c = 0; c < Columns; ++c) {
+          const double *f = impulses[at(c)].f + o, time = impulses[at(c)].time;
+          const double p[3] = {time * f[0], time * f[1], time * f[2]};
+          for (int k = 0; k < b.depth; ++k)
+            work[Columns * chain[k] + c] += y[3 * k] * p[0] + y[3 * k + 1] * p[1] + y[3 * k + 2] * p[2];
+        }
+        continue;
+      }
       for (int k = 0; k < b.depth; ++k)
         for (int r = 0; r < rows; ++r)
           for (int c = 0; c < Columns; ++c)

@@ -60,14 +60,17 @@ void ContactProblem::diagonal(double* d) const {
     return;
   }
   for (int i = 0; i < blocks(); ++i) {
-    const int rows = block_size(i);
-    for (int r = 0; r < rows; ++r) d[offset(i) + r] = 0;
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
-      for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
+    const int rows = block_size(i), first = factor.start[at(i)], last = factor.start[at(i + 1)];
+    double* out = d + offset(i);
+    for (int r = 0; r < rows; ++r) out[r] = 0;
+    for (int s = first; s < last; ++s)
+      for (int t = first; t < last; ++t) {
         const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
-        const int depth = shared_depth(factor, a, b);
-        for (int k = 0; k < rows * depth; ++k)
-          d[offset(i) + k % rows] += factor.y[at(a.first + k)] * factor.y[at(b.first + k)];
+        if (a.tree != b.tree) continue;
+        const int depth = s == t ? a.depth : shared_depth(factor, a, b);
+        const double *x = factor.y.data() + a.first, *y = factor.y.data() + b.first;
+        for (int k = 0; k < depth; ++k)
+          for (int r = 0; r < rows; ++r) out[r] += x[rows * k + r] * y[rows * k + r];
       }
   }
 }

@@ -39,7 +39,8 @@ double largest_step(double a, double b) {
 }  // namespace
 
 struct Witness::Impl {
-  explicit Impl(const Scene& s) : scene(s), model(*scene.model), faults(model_faults(scene)) {
+  explicit Impl(const Scene& s)
+      : scene(s), model(*scene.model), stepper(stepper_entry(s.stepper)), faults(model_faults(scene)) {
     start_gains();
     stand();
     last_torque.setZero(model.nv);
@@ -49,6 +50,7 @@ struct Witness::Impl {
 
   Scene scene;
   const Model& model;
+  const StepperEntry& stepper;
   std::vector<Finding> faults;  ///< of the model and the start
   std::uint64_t steps = 0;
   bool failed = false;
@@ -86,10 +88,7 @@ struct Witness::Impl {
       if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
     return "?";
   }
-  bool explicit_stepper() const { return stepper_entry(scene.stepper).explicit_contact; }
-  bool gains_explicit(const PdOptions& pd) const {
-    return !pd.implicit || !stepper_entry(scene.stepper).implicit_gains;
-  }
+  bool gains_explicit(const PdOptions& pd) const { return !pd.implicit || !stepper.implicit_gains; }
 
   // (explain.1) for every controller whose gains are taken explicitly.
   void start_gains() {
@@ -249,7 +248,7 @@ struct Witness::Impl {
 
   // (explain.2) at the first contacts that carry force.
   void see_stiffness(const Simulation& simulation, const StepReport& report) {
-    if (stiffness || !explicit_stepper() || report.closed == 0 || !new_contacts(simulation, report)) return;
+    if (stiffness || !stepper.explicit_contact || report.closed == 0 || !new_contacts(simulation, report)) return;
     Dynamics dynamics(model);
     dynamics.compute(simulation.state().q, simulation.state().v);
     const MatX M = dynamics.mass_matrix();
@@ -289,7 +288,6 @@ struct Witness::Impl {
   void see_solver(const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
     if (!unconverged && missed) {
-      const StepperEntry& stepper = stepper_entry(scene.stepper);
       const bool rigid = stepper.targets;
       const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
       unconverged = Finding{Cause::Unconverged,

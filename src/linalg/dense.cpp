@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "linalg/clones.hpp"
 
 namespace tribo::dense {
 namespace {
+
+using Pack4 [[gnu::vector_size(32)]] = double;
 
 constexpr int panel = 4;
 constexpr double enough = 0.1;  // of the largest entry of a column: then rows are not exchanged
@@ -146,18 +149,31 @@ TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
   }
 }
 
+// Four columns of Y at a time (those beyond the last count as zero), four rows of G at a time. What this writes above the
+// diagonal is overwritten in the end.
 TRIBO_CLONES void gram(const double* Y, int n, int m, double* G) {
-  for (int i = 0; i < n * n; ++i) G[i] = 0;
-  for (int k = 0; k < m; k += 4) {  // four columns at a time; those beyond the last count as zero
+  if (m == 0) std::fill_n(G, static_cast<std::ptrdiff_t>(n) * n, 0.0);
+  for (int k = 0; k < m; k += 4) {
     const double* y0 = Y + static_cast<std::ptrdiff_t>(k) * n;
     const double* y1 = k + 1 < m ? y0 + n : y0;
     const double* y2 = k + 2 < m ? y1 + n : y0;
     const double* y3 = k + 3 < m ? y2 + n : y0;
     for (int j = 0; j < n; ++j) {
       const double a0 = y0[j], a1 = k + 1 < m ? y1[j] : 0, a2 = k + 2 < m ? y2[j] : 0, a3 = k + 3 < m ? y3[j] : 0;
-      if (a0 == 0 && a1 == 0 && a2 == 0 && a3 == 0) continue;
+      if (k > 0 && a0 == 0 && a1 == 0 && a2 == 0 && a3 == 0) continue;
       double* __restrict out = G + static_cast<std::ptrdiff_t>(j) * n;
-      for (int i = j; i < n; ++i) out[i] += a0 * y0[i] + a1 * y1[i] + a2 * y2[i] + a3 * y3[i];
+      int i = j & ~3;
+      for (; i + 4 <= n; i += 4) {
+        Pack4 g{}, x0, x1, x2, x3;
+        std::memcpy(&x0, y0 + i, sizeof(Pack4));
+        std::memcpy(&x1, y1 + i, sizeof(Pack4));
+        std::memcpy(&x2, y2 + i, sizeof(Pack4));
+        std::memcpy(&x3, y3 + i, sizeof(Pack4));
+        if (k > 0) std::memcpy(&g, out + i, sizeof(Pack4));
+        g += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3;
+        std::memcpy(out + i, &g, sizeof(Pack4));
+      }
+      for (; i < n; ++i) out[i] = (k > 0 ? out[i] : 0) + (a0 * y0[i] + a1 * y1[i] + a2 * y2[i] + a3 * y3[i]);
     }
   }
   for (int j = 0; j < n; ++j)

@@ -252,3 +252,13 @@ TEST_SUITE("long") {
     CHECK(most_energy(t, 10, 0) < 1.02);
   }
 }
+
+TEST_CASE("a robot that stands presses with its weight: what contacts hold back leaves no trace in the bias") {
+  auto s = make_simulation(load_scene(TRIBO_SCENES "/solo.toml"));
+  run(s, 2);
+  double force = 0, speed = 0;
+  for (const ContactReport& r : s.contacts()) force += r.f.z();
+  speed = s.state().v.cwiseAbs().maxCoeff();
+  REQUIRE(speed < 1e-6);
+  CHECK(force == doctest::Approx(9.81 * s.model().mass()).epsilon(1e-7));
+}

@@ -8,7 +8,7 @@ namespace {
 // Staggered projections and alternating directions take other ways than the central path: of the steps that predictor,
 // corrector and Newton's method left, they solved what had a solution. Sweeps are for problems that are too large for
 // them, and for friction discs.
-constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 4000;
+constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 1000;
 
 SolverOptions at_most(int iterations) {
   SolverOptions options;

@@ -55,6 +55,13 @@ void Flight::begin(const Start& start, const StepRows& rows) {
   }
 }
 
+double Flight::twice_kinetic(const Start& start, int t, const VecX& v) {
+  const Tree& tree = start.model.trees[at(t)];
+  start.dynamics.multiply(t, v.data(), lock_.data());
+  return std::max(
+      {2 * start.dynamics.kinetic(t), v.segment(tree.iv, tree.nv).dot(lock_.segment(tree.iv, tree.nv)), 1e-300});
+}
+
 void Flight::watch(int t, double change, double motion) {
   change_[at(t)] = change;
   needed_[at(t)] = motion;
@@ -125,13 +132,13 @@ void Flight::take_off(const Start& start, int t, Outcome& out) {
   for (int k = tree.iv + (floats_[at(t)] ? 3 : 0); k < tree.iv + tree.nv; ++k)
     fastest = std::max(fastest, std::abs(w_[k]));
   const int passes = tree.bodies > 1 && start.dt * fastest > 1e-9 ? most_passes : 0;
-  const double twice_kinetic = std::max(2 * start.dynamics.kinetic(t), 1e-300);
+  const double energy = passes > 0 ? twice_kinetic(start, t, w_) : 1;
   for (int pass = 0; pass < passes; ++pass) {
     start.dynamics.bias(t, w_, motion_);
     kick(start, start.dynamics, t, time, v, motion_.h, trial_);
     double change = 0;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (motion_.h[k] - (*bias)[k]) * (trial_[k] - w_[k]);
-    change = std::abs(time * change) / twice_kinetic;  // (flight.5)
+    change = std::abs(time * change) / energy;  // (flight.5)
     if (pass == 0) change_[at(t)] = change;
     w_.segment(tree.iv, tree.nv) = trial_.segment(tree.iv, tree.nv);  // (flight.1)
     rate_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
@@ -253,7 +260,7 @@ bool Flight::calm(const Start& start, int t, const VecX& q, VecX& v) {
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
       gain += 0.5 * start.model.joints.stiffness[k] * (deflection_[k] * deflection_[k] - trial_[k] * trial_[k]);
   }
-  if (!(gain > most_gain * start.dynamics.kinetic(t))) return false;
+  if (!(gain > most_gain * std::max(start.dynamics.kinetic(t), end_.kinetic(t)))) return false;
   const auto segment = [&](VecX& x) { return x.segment(tree.iv, tree.nv); };
   segment(lock_).setZero();  // the motion that stays
   if (floats_[at(t)] && !held_[at(t)]) {

@@ -34,6 +34,8 @@ class Flight {
   void begin(const Start& start, const StepRows& rows);
   /// It flies for certain: no contact and no row is listed on it.
   bool alone(int tree) const { return alone_[static_cast<std::size_t>(tree)]; }
+  /// The scale of (flight.5): at the start, or at v where it is faster then. What begins at rest is no gain [J].
+  double twice_kinetic(const Start& start, int tree, const VecX& v);
   /// The bias of a single body over a step that something acts in: gyroscopic moment by (gyroscope.1), and weight.
   void turn_in_place(const Start& start, int tree, VecX& bias);
   bool gyroscope(int tree) const { return gyroscope_[static_cast<std::size_t>(tree)]; }

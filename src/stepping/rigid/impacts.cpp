@@ -9,7 +9,6 @@
 namespace tribo {
 namespace {
 
-constexpr int most_contacts = 64;  // beyond: by the speeds of the start
 constexpr double touching = touching_gap;
 constexpr int most_meetings = 200;       // of each contact
 constexpr int most_sweeps = 20000;       // of (impacts.2)
@@ -17,18 +16,29 @@ constexpr double stopped_share = 1e-15;  // of the fastest contact
 
 }  // namespace
 
+Impacts::Impacts(const Model& model) {
+  bool bounces = false;
+  for (int i = 0; i < model.surfaces(); ++i) bounces |= model.surface(i).restitution > 0;
+  if (!bounces) return;
+  pairs_.reserve(most_contacts);
+  hit_.reserve(most_contacts);
+  for (std::vector<double>* x : {&target_, &c_, &came_, &f_, &first_gap_}) x->reserve(most_contacts);
+  G_.reserve(most_contacts * most_contacts);
+}
+
 bool Impacts::find(ImpactLaw law, const ContactProblem& problem, const double* before, double dt) {
   n_ = problem.nc();
   const auto bounces = [](const Pair& p) { return p.bounces; };
-  if (n_ < 2 || n_ > most_contacts || !problem.dense() || std::none_of(pairs_.begin(), pairs_.end(), bounces))
-    return false;
+  if (n_ < 2 || !problem.dense() || std::none_of(pairs_.begin(), pairs_.end(), bounces)) return false;
   c_.resize(at(n_));
   f_.assign(at(n_), 0);
   hit_.assign(at(n_), 0);
   G_.resize(at(n_ * n_));
   target_.assign(at(n_), std::numeric_limits<double>::quiet_NaN());
   const auto G = problem.G();
+  first_gap_.resize(at(n_));
   for (int i = 0; i < n_; ++i) {
+    first_gap_[at(i)] = pairs_[at(i)].gap;
     c_[at(i)] = before[3 * i + 2];
     for (int j = 0; j < n_; ++j) G_[at(i * n_ + j)] = G(3 * i + 2, 3 * j + 2);
   }
@@ -49,15 +59,15 @@ bool Impacts::one_by_one(ImpactLaw law, double dt) {
   bool more = law == ImpactLaw::Sequential;
   for (int meeting = 0; meeting < most_meetings * n_; ++meeting) {
     int next = -1;
-    double when = dt;
+    double when = std::numeric_limits<double>::infinity();
     for (int i = 0; i < n_; ++i) {
       const Pair& p = pairs_[at(i)];
-      if (p.restitution <= 0 || !(c_[at(i)] < -p.slowest)) continue;
+      // The step moves along its last velocities all the way: what these close must have met, be it after dt.
+      if (p.restitution <= 0 || !(c_[at(i)] < -p.slowest) || first_gap_[at(i)] + dt * c_[at(i)] > 0) continue;
       const double t = p.gap <= touching ? now : now - p.gap / c_[at(i)];
-      if (t < when || (next < 0 && t <= dt)) {
-        next = i;
-        when = t;
-      }
+      if (t >= when) continue;
+      next = i;
+      when = t;
     }
     if (next < 0) return more;
     for (int i = 0; i < n_; ++i) pairs_[at(i)].gap += (when - now) * c_[at(i)];

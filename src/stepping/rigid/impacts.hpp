@@ -17,6 +17,11 @@ namespace tribo {
 
 class Impacts {
  public:
+  /// Beyond as many contacts in an island every one has the speed of the start.
+  static constexpr int most_contacts = 64;
+  /// Room for them, where a surface of the model bounces.
+  explicit Impacts(const Model& model);
+
   struct Pair {
     double gap = 0;          ///< [m]
     double restitution = 0;  ///< 0: takes no part
@@ -39,7 +44,7 @@ class Impacts {
   void push(int contact, double impulse);
 
   std::vector<Pair> pairs_;
-  std::vector<double> target_, c_, came_, f_, G_;  // G: of the normals (nc x nc)
+  std::vector<double> target_, c_, came_, f_, first_gap_, G_;  // G: of the normals (nc x nc)
   std::vector<char> hit_;
   int n_ = 0;
 };

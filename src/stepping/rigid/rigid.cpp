@@ -2,14 +2,12 @@
 //
 //   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
 //       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
-// with k the stiffness of joint springs and s their deflection. The bias b is that of the mean velocity,
-//   b = h(q, (v + v_f)/2)              velocity targets in the place of v_f where there are any            (rigid.12)
-// by fixed point: one pass, a second where the first changed more than 1e-6 of the kinetic energy (flight.5). For a
-// single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
+// with k the stiffness of joint springs and s their deflection. The bias b is that of the velocity it leads to itself,
+//   b = h(q, v - dt/2 M^-1 (b - h(q, 0)))                    by fixed point, up to two passes              (rigid.12)
+// For a single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
-//       g_N -= c' / dt                                instead, at an impact: c' = -e (J v)_N, or as the
-//                                                     impacts of a step follow one another (impacts.hpp)   (rigid.3)
+//       g_N -= c' / dt                                at an impact: c' = -e (J v)_N, or by impacts.hpp     (rigid.3)
 //       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
 //   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
@@ -59,7 +57,8 @@ class Rigid final : public Scheme {
         recovery_(model, options.contact),
         rows_(model),
         closures_(model),
-        flight_(model, own_.smooth == SmoothScheme::Midpoint) {
+        flight_(model, own_.smooth == SmoothScheme::Midpoint),
+        impacts_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
     springs_ = !model.joints.stiffness.isZero(0);
@@ -132,7 +131,6 @@ class Rigid final : public Scheme {
 
   // (ledger.1), (ledger.2) with one instant: the start, v_m = (v + v') / 2 and a = (v' - v) / dt, since the kinetic energy
   // at frozen q changes by v_m . M (v' - v)                                                               (rigid.8)
-  // Joint springs act as a part of h.
   void charge(const Start& start, Outcome& out) override {
     const Model& model = start.model;
     const double dt = start.dt;
@@ -201,7 +199,7 @@ class Rigid final : public Scheme {
       start.dynamics.factor(t, extra_);
       if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
       move_freely(start, t);
-      if (tree.bodies > 1 && !start.assembly.touched(t)) turn_on_the_way(start, t);
+      if (tree.bodies > 1) turn_on_the_way(start, t);
     }
   }
 
@@ -213,21 +211,22 @@ class Rigid final : public Scheme {
       if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
   }
 
-  // The bias at the mean velocity (rigid.12). Where contacts, limits or targets act, the free motion says little of the
-  // velocity at the end: the bias stays that of the start.
+  // The bias at the velocity that it leads to itself (rigid.12). Given velocities cannot run away: not for targets.
   void turn_on_the_way(const Start& start, int t) {
     const Tree& tree = start.model.trees[at(t)];
-    const VecX& v = start.state.v;
+    const VecX &v = start.state.v, &gravity = start.dynamics.gravity_force();
     double fastest = 0;  // the speed of a base does not enter the bias
     const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
     for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
+      fastest = std::max(fastest, std::abs(v[k]));
       if (start.actuation.has_target(k)) return;
-      fastest = std::max({fastest, std::abs(v[k]), std::abs(v_free_[k])});
     }
     if (start.dt * fastest < slow_turn) return;
     for (int pass = 0; pass < 2; ++pass) {
+      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) middle_[k] = -0.5 * start.dt * (bias_[k] - gravity[k]);
+      start.dynamics.solve_in_place(t, middle_.data());
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-        middle_[k] = 0.5 * (v[k] + v_free_[k]);
+        middle_[k] += v[k];
         change_[k] = v_free_[k];
         rate_[k] = bias_[k];
       }
@@ -236,7 +235,7 @@ class Rigid final : public Scheme {
       move_freely(start, t);
       double change = 0;
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
-      change = std::abs(start.dt * change) / std::max(2 * start.dynamics.kinetic(t), 1e-300);
+      change = std::abs(start.dt * change) / flight_.twice_kinetic(start, t, v_free_);
       if (pass == 0) turned_[at(t)] = change;
       if (change < settled_turn) break;
     }
@@ -363,6 +362,7 @@ class Rigid final : public Scheme {
   // Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
   void share_impact(const Start& start, IslandSolution& s) {
     const int nc = s.problem.nc();
+    if (nc > Impacts::most_contacts) return;
     impacts_.pairs().resize(at(nc));
     for (int i = 0; i < nc; ++i) {
       const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
@@ -475,17 +475,16 @@ class Rigid final : public Scheme {
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   RollingRounds rolling_;
-  Impacts impacts_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
-  bool need_dense_ = false, takes_discs_ = false;
+  bool need_dense_ = false, takes_discs_ = false, springs_ = false;
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
   int facets_ = 4;
-  bool springs_ = false;
   Flight flight_;
+  Impacts impacts_;
   VectorBuffer diagonal_;                        // of G of the island
   std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
@@ -495,10 +494,8 @@ class Rigid final : public Scheme {
 
 OptionTable rigid_options() {
   FieldTable<RigidOptions> table;
-  table.add(
-      "smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
-      "single free bodies that nothing acts on: semi-implicit Euler, or order two; trees of several bodies have "
-      "order two in either");
+  table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
+            "single free bodies that nothing acts on: semi-implicit Euler, or order two (other trees always)");
   table.add("impact", &RigidOptions::impact,
             {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
             "law of restitution where several contacts share an impact");
