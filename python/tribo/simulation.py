@@ -166,6 +166,7 @@ class Simulation(_Handed):
     def _rows(self) -> tuple[Array, Array, Array]:
         import numpy as np
 
+        _ = self.report  # refused while another thread steps
         return np.asarray(self.q)[None], np.asarray(self.v)[None], np.array([self.t])
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
@@ -235,7 +236,8 @@ class Simulation(_Handed):
         """Pose of the body that a name stands for, not of a frame on it."""
         for frame in self.model.frames:
             if frame.name == name and frame.body >= 0:
-                return self.model.poses(self.q)[frame.body]
+                pose: Array = self.model.poses(self.q)[frame.body]
+                return pose
         return self.pose(name)
 
     def release(self, name: str, b: str | None = None) -> None:

@@ -164,7 +164,8 @@ def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
                                    data["contact_mode"][at].astype(np.int64),
                                    np.array([_friction(model, int(x), int(y)) for x, y in zip(a, b)]))
     v = np.asarray(data["v"][:n], dtype=float) if "v" in data else None
-    audit = {name: np.asarray(data[name][:n], dtype=float) for name in ("signorini", "coulomb") if name in data}
+    laws: tuple[str, ...] = ("signorini", "coulomb")
+    audit: dict[str, Array] = {name: np.asarray(data[name][:n], dtype=float) for name in laws if name in data}
     if "penetration" in data:
         audit["overlap [mm]"] = 1e3 * np.asarray(data["penetration"][:n], dtype=float)
     return Track(str(meta["scene"]), model, t, q[:n], contacts, v, audit), scene

@@ -78,7 +78,7 @@ class Guard:
                 why = self.refusal(request.path, request.headers)
                 if why is not None:
                     return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
-                answer = None if theirs is None else theirs(connection, request)
+                answer: Any = None if theirs is None else theirs(connection, request)
                 if hasattr(answer, "__await__"):
                     answer = await answer
                 if answer is not None and self.token:

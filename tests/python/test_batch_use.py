@@ -101,7 +101,7 @@ def tribo_hash(batch, state):
 
 
 def test_a_moving_reference_comes_back_with_a_reset():
-    scene = tribo.load("solo-trot").scene
+    scene = tribo.load("solo-trot-pd").scene
     batch = tribo.Batch(scene, 2, 1)
     batch.target[1, 7:] += 0.1
     batch.step(20)
