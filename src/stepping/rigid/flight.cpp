@@ -46,7 +46,8 @@ void Flight::begin(const Start& start, const StepRows& rows) {
     const Tree& tree = start.model.trees[t];
     const bool pushed = !start.actuation.external.segment(tree.iv, tree.nv).isZero(0);
     bool driven = false;
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) driven |= rows.drive(k).gain != 0 || rows.drive(k).torque != 0 || rows.friction().guessed(k);
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+      driven |= rows.drive(k).gain != 0 || rows.drive(k).torque != 0 || rows.friction().guessed(k);
     late_[t] = !pushed && (!gyroscope_[t] || second_order_ || tree.nv == 3);
     may_[t] = !driven && (gyroscope_[t] || !pushed) && !rubs_[t];
     alone_[t] = may_[t] && !start.assembly.touched(static_cast<int>(t));
