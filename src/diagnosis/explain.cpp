@@ -161,8 +161,9 @@ struct Witness::Impl {
   void see_torque(const Simulation& simulation, const StepReport& report) {
     const VecX& tau = simulation.torque();
     if (tau.size() != model.nv) return;
+    const bool sane = simulation.state().v.cwiseAbs().maxCoeff() < 1e6;  // else it is the motion that ran away
     for (int k = 0; k < model.nv; ++k) {
-      if (!control && !std::isfinite(tau[k]))
+      if (!control && sane && !std::isfinite(tau[k]))
         control = Finding{Cause::Control,
                           report.t,
                           tau[k],

@@ -28,8 +28,9 @@ double Judge::separation(const Contact& contact, const ContactReport& r, double 
   if (r.mode == ContactMode::Impact) return r.c.z() + model_.surface(contact.surface).restitution * r.c_start.z();
   const double compliance = soft_ ? model_.surface(contact.surface).compliance : 0;
   if (compliance > 0) return r.c.z() + (r.gap + compliance * r.f.z()) / dt;
-  if (r.f.z() > 0 && r.gap < touching_gap) return r.c.z();  // a gap within rounding is none
-  return r.c.z() + std::max(r.gap, 0.0) / dt;
+  const double closed = r.c.z(), open = r.c.z() + std::max(r.gap, 0.0) / dt;
+  if (!(r.f.z() > 0 && r.gap < touching_gap)) return open;
+  return closed > 0 ? closed : std::min(open, 0.0);  // a gap within rounding may close, or stay as if it were none
 }
 
 void Judge::find_scales(const Start& start, const Outcome& outcome) {
