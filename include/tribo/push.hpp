@@ -22,14 +22,15 @@ struct Push {
 
 /// A push as it is asked for, in a scene or in Python.
 struct PushRequest {
-  std::string where;          ///< robot, object, body or frame, see Model::place
-  std::optional<Vec3> point;  ///< in the frame of what is named [m]; none: its centre of mass, the origin of a frame
-  std::optional<Vec3> force;  ///< in W, at start [N]; none: 0
-  std::optional<Vec3> force_end;   ///< at start + duration [N]; none: as at start
-  std::optional<Vec3> torque;      ///< in W, at start [N m]; none: 0
-  std::optional<Vec3> torque_end;  ///< at start + duration [N m]; none: as at start
-  double start = 0;                ///< [s]
-  double duration = 0;             ///< [s], > 0
+  std::string where;  ///< robot, object, body or frame, see Model::place
+  std::optional<Vec3> point =
+      std::nullopt;  ///< in the frame of what is named [m]; none: its centre of mass, the origin of a frame
+  std::optional<Vec3> force = std::nullopt;       ///< in W, at start [N]; none: 0
+  std::optional<Vec3> force_end = std::nullopt;   ///< at start + duration [N]; none: as at start
+  std::optional<Vec3> torque = std::nullopt;      ///< in W, at start [N m]; none: 0
+  std::optional<Vec3> torque_end = std::nullopt;  ///< at start + duration [N m]; none: as at start
+  double start = 0;                               ///< [s]
+  double duration = 0;                            ///< [s], > 0
 };
 
 /// InvalidInput where the name is unknown or does not move by forces, and where there is neither force nor torque.
