@@ -1,4 +1,4 @@
-// Trees that nothing acts on but weight, their own torques, dampers and springs: half a kick, a flight, half a kick.
+// Trees that nothing acts on but weight, dampers and springs: half a kick, a flight, half a kick.
 //
 //   h = dt/2,  E = h theta (D + dt K),  F(q, v) = tau - D v - K s(q)
 //   (M + E) (w - v) = h (F(q, v) - b(q, w))           kick at the start, b implicit                          (flight.1)
