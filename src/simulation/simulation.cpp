@@ -164,10 +164,11 @@ struct Simulation::Impl {
     a.ledger_error = a.energy_scale > 0 ? std::abs(open) / a.energy_scale : 0;
   }
 
-  // What the scheme added since the second began.
+  // What the scheme added since the second began. What is at rest has no energy that could grow: rounding is no gain.
   void end_second() {
     const double added = audit.energy.integrator - second_work;
-    if (second_energy > 0) audit.gained = std::max(audit.gained, added / second_energy);
+    const double scale = std::max(second_energy, 1e-6 * audit.energy_scale);
+    if (scale > 0) audit.gained = std::max(audit.gained, added / scale);
     second_start = state.t;
     second_work = audit.energy.integrator;
     second_energy = audit.energy.kinetic + audit.energy.elastic;
