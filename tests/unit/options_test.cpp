@@ -159,8 +159,9 @@ TEST_CASE("another stepper or solver of a scene begins with its own defaults") {
 }
 
 TEST_CASE("what is registered twice, or has no name that a scene can write, is refused") {
-  CHECK_THROWS_WITH_AS(register_stepper({.name = "rigid", .make = steppers().front().make}),
-                       doctest::Contains("'rigid' already"), InvalidInput);
+  StepperEntry twice = steppers().front();
+  twice.name = "rigid";
+  CHECK_THROWS_WITH_AS(register_stepper(twice), doctest::Contains("'rigid' already"), InvalidInput);
   CHECK_THROWS_AS(register_contact_law({"Big Name", "", contact_laws().front().make}), InvalidInput);
   CHECK_THROWS_AS(register_controller({"nothing", "has no maker"}), InvalidInput);
 }
