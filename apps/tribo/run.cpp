@@ -66,11 +66,11 @@ RunEnd step_through(Simulation& simulation, Run& run, double duration, bool stri
 
 Json energy_json(const Audit& a) {
   const EnergyLines& e = a.energy;
-  return {{"kinetic", e.kinetic},     {"potential", e.potential},     {"elastic", e.elastic},
-          {"start", a.energy_start},  {"actuators", e.actuators},     {"damping", e.damping},
-          {"contacts", e.contacts},   {"constraints", e.constraints}, {"external", e.external},
-          {"recovery", e.recovery},   {"integrator", e.integrator},   {"scale", a.energy_scale},
-          {"closure", a.ledger_error}};
+  return {{"kinetic", e.kinetic},    {"potential", e.potential},     {"elastic", e.elastic},
+          {"start", a.energy_start}, {"actuators", e.actuators},     {"damping", e.damping},
+          {"contacts", e.contacts},  {"constraints", e.constraints}, {"external", e.external},
+          {"recovery", e.recovery},  {"integrator", e.integrator},   {"scale", a.energy_scale},
+          {"error", a.ledger_error}};
 }
 
 Json contacts_json(const Simulation& simulation) {
@@ -201,7 +201,7 @@ void print_summary(const Json& j) {
     line("work",
          fields(energy, {"actuators", "damping", "contacts", "constraints", "external", "recovery", "integrator"}) +
              " J");
-    line("energy balance", "error " + number(energy["closure"]) + " (relative to the largest energy or work)");
+    line("energy balance", "error " + number(energy["error"]) + " (relative to the largest energy or work)");
     if (audit.contains("gained"))
       line("gain", "the scheme added " + number(100 * audit["gained"].get<double>()) +
                        " % of the energy within a second: take a smaller dt");

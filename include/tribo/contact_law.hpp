@@ -43,9 +43,9 @@ class ContactLaw {
 };
 
 struct LawEntry {
-  std::string name;
-  std::string summary;  ///< one line for `tribo list laws`
-  std::function<std::unique_ptr<ContactLaw>(const Options&)> make;
+  std::string name = {};
+  std::string summary = {};  ///< one line for `tribo list laws`
+  std::function<std::unique_ptr<ContactLaw>(const Options&)> make = {};
   OptionTable options = {};
 };
 

@@ -54,11 +54,11 @@ class ContactSolver {
 };
 
 struct SolverEntry {
-  std::string name;                  ///< what the command line calls it
-  std::vector<ContactModel> models;  ///< the models it solves
-  bool rows = false;                 ///< handles rows beside the contacts
-  std::string summary;               ///< one line for `tribo list solvers`
-  std::function<std::unique_ptr<ContactSolver>(const SolverOptions&)> make;
+  std::string name = {};                  ///< what the command line calls it
+  std::vector<ContactModel> models = {};  ///< the models it solves
+  bool rows = false;                      ///< handles rows beside the contacts
+  std::string summary = {};               ///< one line for `tribo list solvers`
+  std::function<std::unique_ptr<ContactSolver>(const SolverOptions&)> make = {};
   bool dense = true;   ///< needs G as a matrix; otherwise its factor will do
   bool discs = false;  ///< takes torsional and rolling friction; else the step is solved in rounds with their bounds
   OptionTable options = {};  ///< its own

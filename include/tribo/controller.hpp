@@ -35,8 +35,8 @@ class Controller {
 
 /// What `[controller] name` may be.
 struct ControllerEntry {
-  std::string name;
-  std::string summary;       ///< one line for `tribo list controllers`
+  std::string name = {};
+  std::string summary = {};  ///< one line for `tribo list controllers`
   OptionTable options = {};  ///< its keys in [controller]
   /// A controller of one member of the model, by its index. Null where the library makes it from more than plain
   /// options: see the makers below.

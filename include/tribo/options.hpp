@@ -44,7 +44,8 @@ class Options {
       value_ = T{};
       note<T>();
     }
-    if (const T* found = std::as_const(*this).template find<T>()) return const_cast<T&>(*found);
+    if (T* own = std::any_cast<T>(&value_)) return *own;
+    if (is_base<T>()) return *static_cast<T*>(base_of_mine_(value_));
     if constexpr (InFamily<T>)
       if (const auto* base = std::any_cast<typename T::Family>(&value_)) {
         T whole;
@@ -59,9 +60,7 @@ class Options {
   template <class T>
   const T* find() const {
     if (const T* own = std::any_cast<T>(&value_)) return own;
-    if constexpr (InFamily<T>)
-      if (std::same_as<T, typename T::Family> && family_ != nullptr && *family_ == typeid(T))
-        return static_cast<const T*>(base_(value_));
+    if (is_base<T>()) return static_cast<const T*>(base_(value_));
     return nullptr;
   }
   /// What an entry with the options T was given, its defaults where that is nothing. owner: "solver 'lemke'".
@@ -76,20 +75,28 @@ class Options {
   }
 
  private:
+  /// Is T the base of what is held?
+  template <class T>
+  bool is_base() const {
+    if constexpr (InFamily<T>)
+      return std::same_as<T, typename T::Family> && family_ != nullptr && *family_ == typeid(T);
+    return false;
+  }
   template <class T>
   void note() {
     family_ = nullptr;
     if constexpr (InFamily<T>) {
-      family_ = &typeid(typename T::Family);
-      base_ = [](const std::any& value) -> const void* {
-        return static_cast<const typename T::Family*>(std::any_cast<T>(&value));
-      };
+      using Family = typename T::Family;
+      family_ = &typeid(Family);
+      base_ = [](const std::any& value) -> const void* { return static_cast<const Family*>(std::any_cast<T>(&value)); };
+      base_of_mine_ = [](std::any& value) -> void* { return static_cast<Family*>(std::any_cast<T>(&value)); };
     }
   }
 
   std::any value_;
   const std::type_info* family_ = nullptr;
   const void* (*base_)(const std::any&) = nullptr;
+  void* (*base_of_mine_)(std::any&) = nullptr;
 };
 
 /// The value of a field as a scene writes it; a choice is its name.
@@ -209,7 +216,8 @@ class FieldTable : public OptionTable {
     field.text = text;
     for (const auto& choice : choices) field.choices.push_back(choice.first);
     field.get = [access, choices](const Options& options) -> OptionValue {
-      const E value = std::invoke(access, const_cast<T&>(held(options)));
+      T held = *options.find<T>();
+      const E value = std::invoke(access, held);
       for (const auto& choice : choices)
         if (choice.second == value) return choice.first;
       return std::string();
@@ -226,8 +234,6 @@ class FieldTable : public OptionTable {
   template <class Access>
   using Value = std::remove_cvref_t<std::invoke_result_t<Access, T&>>;
 
-  static const T& held(const Options& options) { return *options.find<T>(); }
-
   template <class Access>
   Field& begin(const std::string& name, Access access, const std::string& text) {
     using V = Value<Access>;
@@ -236,7 +242,8 @@ class FieldTable : public OptionTable {
     field.name = name;
     field.text = text;
     field.get = [access](const Options& options) -> OptionValue {
-      return std::invoke(access, const_cast<T&>(held(options)));
+      T held = *options.find<T>();
+      return std::invoke(access, held);
     };
     field.set = [access](Options& options, const OptionValue& value) {
       std::invoke(access, options.as<T>()) = std::get<V>(value);

@@ -136,11 +136,11 @@ class Stepper {
 };
 
 struct StepperEntry {
-  std::string name;
-  std::string summary;  ///< one line for `tribo list steppers`
-  std::function<std::unique_ptr<Scheme>(const Model&, const StepperOptions&)> make;
+  std::string name = {};
+  std::string summary = {};  ///< one line for `tribo list steppers`
+  std::function<std::unique_ptr<Scheme>(const Model&, const StepperOptions&)> make = {};
   MemoryFamily memory = MemoryFamily::Unknown;  ///< which memory of contacts it reads and writes
-  std::vector<Feature> uses;                    ///< models with other features are refused
+  std::vector<Feature> uses = {};               ///< models with other features are refused
   OptionTable options = {};                     ///< its own
   bool targets = false;                         ///< solves the velocity targets of the Actuation
   bool implicit_gains = true;                   ///< takes the gains of the Actuation at the end of the step

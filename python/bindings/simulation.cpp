@@ -85,7 +85,7 @@ void bind_scene(nb::module_& m) {
 }
 
 void bind_history(nb::module_& m) {
-  nb::class_<History::Frame>(m, "Moment", "A moment of a run, for the viewer.")
+  nb::class_<History::Frame>(m, "Instant", "An instant of a run, for the viewer.")
       .def_ro("t", &History::Frame::t, "[s]")
       .def_prop_ro(
           "q", [](const History::Frame& f) { return copied(f.q); }, "(nq)", nb::rv_policy::automatic)

@@ -1,4 +1,4 @@
-"""A solver, a stepper, a law of contact and a controller of one file each (tests/consumer), linked to the command and to the
+"""A solver, a stepper, a law of contact and a controller of one file each (examples/cpp), linked to the command and to the
 Python package: they are in `tribo list`, in scenes, in --set, in Python and in the page of options.
 
     entries_test.py COMMAND STAGE     STAGE: the folder of the Python package, or nothing

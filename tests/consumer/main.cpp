@@ -1,5 +1,5 @@
 // A project of its own that uses the installed library, with a controller, a law of contact, a solver and a stepper of
-// its own: each is one file beside this one, and registers itself. They are run from the text of scenes.
+// its own: each is one file of examples/cpp, and registers itself. They are run from the text of scenes.
 #include <cmath>
 #include <cstdio>
 #include <string>

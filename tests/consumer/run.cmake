@@ -1,4 +1,4 @@
-# Installs the build into a folder of its own, builds the consumer against it, and runs both programs from there.
+# Installs the build into a folder of its own, builds the consumer and the examples against it, and runs them all.
 #   cmake -DBUILD=… -DSOURCE=… -DPREFIX_PATH=… -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -12,7 +12,12 @@ file(REMOVE_RECURSE ${root})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${root}/install)
 string(REPLACE ";" ":" prefixes "${root}/install;${PREFIX_PATH}")
 set(ENV{CMAKE_PREFIX_PATH} "${prefixes}")
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${root}/build -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release)
-run(${CMAKE_COMMAND} --build ${root}/build)
-run(${root}/build/consumer)
+foreach(project ${SOURCE} ${SOURCE}/../../examples/cpp)
+  get_filename_component(name ${project} NAME)
+  run(${CMAKE_COMMAND} -S ${project} -B ${root}/${name} -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release)
+  run(${CMAKE_COMMAND} --build ${root}/${name})
+endforeach()
+run(${root}/consumer/consumer)
+run(${root}/cpp/run)
+run(${root}/cpp/batch)
 run(${root}/install/bin/tribo list scenes)
