@@ -5,12 +5,15 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "base/names.hpp"
 #include "tribo/contact_solver.hpp"
 
 namespace tribo::python {
 namespace {
 
 using namespace nb::literals;
+
+constexpr double symmetry = 1e-8;  // of the largest entry of G
 
 struct Solution {
   VecX f, c;
@@ -27,6 +30,9 @@ ContactProblem problem_of(const MatrixIn& G, const VectorIn& g, const VectorIn& 
   if (static_cast<int>(G.shape(0)) != n || static_cast<int>(G.shape(1)) != n)
     throw InvalidInput("G is " + std::to_string(G.shape(0)) + " x " + std::to_string(G.shape(1)) + ", must be " +
                        std::to_string(n) + " x " + std::to_string(n));
+  if (nr > 0 && !lower && !upper)
+    throw InvalidInput("g has " + std::to_string(n) + " entries, 3 a contact make " + std::to_string(3 * nc) +
+                       ": mu must have one entry a contact, or lower and upper bound the rows beyond");
   ContactProblem problem;
   problem.resize(nc, nr, true);
   problem.G() = Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>>(G.data(), n, n);
@@ -39,6 +45,13 @@ ContactProblem problem_of(const MatrixIn& G, const VectorIn& g, const VectorIn& 
   if (lower) problem.lower() = vector(*lower, nr, "lower");
   if (upper) problem.upper() = vector(*upper, nr, "upper");
   if (const std::string defect = problem.defect(); !defect.empty()) throw InvalidInput(defect);
+  const double largest = problem.G().cwiseAbs().maxCoeff();
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j)
+      if (!(std::abs(problem.G()(i, j) - problem.G()(j, i)) <= symmetry * largest))
+        throw InvalidInput("G[" + std::to_string(i) + ", " + std::to_string(j) + "] is " + shown(problem.G()(i, j)) +
+                           " but G[" + std::to_string(j) + ", " + std::to_string(i) + "] is " +
+                           shown(problem.G()(j, i)) + ": G must be symmetric to 1e-8 of its largest entry");
   return problem;
 }
 

@@ -96,24 +96,35 @@ def from_pinocchio(model: Any, geometry: Any = None, *, feet: tuple[str, ...] = 
 
 
 def to_pinocchio(model: _core.Model) -> Any:
-    """A pinocchio.Model with the same bodies, joints, inertias and limits; q and v keep their order."""
+    """A pinocchio.Model with the same bodies, joints, inertias and limits; q and v keep their order.
+
+    Frames are where they were. The frame of a continuous joint itself has z along its axis.
+    """
     import numpy as np
     import pinocchio as pin
 
     kinds = {"Free": lambda axis: pin.JointModelFreeFlyer(), "Spherical": lambda axis: pin.JointModelSpherical(),
-             "Revolute": pin.JointModelRevoluteUnaligned, "Continuous": pin.JointModelRevoluteUnboundedUnaligned,
+             "Revolute": pin.JointModelRevoluteUnaligned, "Continuous": lambda axis: pin.JointModelRUBZ(),
              "Prismatic": pin.JointModelPrismaticUnaligned}
     out = pin.Model()
     out.name = model.members[0].name if model.members else "tribo"
-    for body in model.bodies:
+    # From Python a continuous joint of Pinocchio turns about z: its frame is turned so, and what is on it turned back.
+    turns = {-1: pin.SE3.Identity()}
+    for number, body in enumerate(model.bodies):
         axis = np.array(body.axis)
-        index = out.addJoint(body.parent + 1, kinds[body.joint.name](axis), pin.SE3(np.array(body.placement)), body.name)
-        out.appendBodyToJoint(index, pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia)), pin.SE3.Identity())
+        turn = turns[number] = pin.SE3.Identity()
+        if body.joint.name == "Continuous":
+            turn.rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).toRotationMatrix()
+        placement = turns[body.parent].actInv(pin.SE3(np.array(body.placement)).act(turn))
+        index = out.addJoint(body.parent + 1, kinds[body.joint.name](axis), placement, body.name)
+        inertia = pin.Inertia(body.mass, np.array(body.com), np.array(body.inertia))
+        out.appendBodyToJoint(index, turn.actInv(inertia), pin.SE3.Identity())
     short = [frame.name.rsplit("/", 1)[-1] for frame in model.frames]
     for frame, bare in zip(model.frames, short):
         joint = frame.body + 1
         name = bare if short.count(bare) == 1 else frame.name
-        out.addFrame(pin.Frame(name, joint, pin.SE3(np.array(frame.placement)), pin.FrameType.OP_FRAME))
+        placement = turns[frame.body].actInv(pin.SE3(np.array(frame.placement)))
+        out.addFrame(pin.Frame(name, joint, placement, pin.FrameType.OP_FRAME))
     out.gravity.linear = np.array(model.gravity)
     out.armature = np.array(model.armature)
     out.damping = np.array(model.damping)

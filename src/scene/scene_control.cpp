@@ -52,7 +52,14 @@ void read_plain(Section& section, const ControllerEntry& entry, ControllerSpec& 
 
 void read_controller(Section& section, Scene& scene) {
   ControllerSpec spec;
-  spec.name = section.choice("name", "pd", names_of(controllers()));
+  std::vector<std::string> known = names_of(controllers());
+  known.push_back("none");
+  spec.name = section.choice("name", "pd", known);
+  if (spec.name == "none") {
+    section.has("robot");
+    section.finish();
+    return;
+  }
   spec.member = find_robot_member(section, *scene.model);
   if (const ControllerReader read = reader_of(spec.name))
     read(section, scene, spec);

@@ -83,8 +83,14 @@ double height_of_base(Section& section, const SceneDraft& draft, RobotOptions op
   return hangs + (gap < -touching ? -gap / draft.X_WG.R(2, 2) : 0);
 }
 
-// The base stands at `position`; with `drop`, or without `position`, its height is such that the lowest contact shape
-// is that far above the ground.
+// Does `pose` have numbers for the base too?
+bool says_base(Section& section, const Member& member) {
+  const TomlValue* pose = section.value("pose");
+  return pose != nullptr && static_cast<int>(pose->items.size()) == member.nq;
+}
+
+// The base stands at `position`, or where the numbers of `pose` put it; with `drop`, or with neither, its height is such
+// that the lowest contact shape is that far above the ground.
 void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int member_index, const Model& model,
               State& state) {
   const Member& member = model.members[at(member_index)];
@@ -94,10 +100,11 @@ void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int
   if (!floats(model, member)) return;
   const Body& base = model.bodies[at(member.first_body)];
   Placement X{Quat(Eigen::Vector4d(state.q.segment<4>(base.iq + 3))).toRotationMatrix(), state.q.segment<3>(base.iq)};
+  const bool placed = stand.placed || stand.has_position || says_base(section, member);
   if (stand.has_rpy && !stand.placed) X.R = stand.X.R;
   if (stand.has_position && !stand.placed) X.p = stand.X.p;
   place_free_body(base, X, stand.v, stand.w, state);
-  if (!draft.ground || (stand.placed && !stand.has_drop) || (stand.has_position && !stand.has_drop)) return;
+  if (!draft.ground || (placed && !stand.has_drop)) return;
   const double gap = above_ground(draft, lowest_points(model, state.q, member_index, draft.X_WG.R.col(2)).moving);
   if (!std::isfinite(gap)) {
     if (stand.has_drop) section.fail("drop", "the robot has no contact shapes to put on the ground");

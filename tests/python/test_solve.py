@@ -35,6 +35,8 @@ def test_rows_are_bounded():
     ((np.eye(4), np.zeros(3), np.zeros(1)), "3 x 3"),
     ((np.eye(3), np.array([0, 0, np.nan]), np.zeros(1)), "finite"),
     ((np.eye(3), np.zeros(3), np.array([-1.0])), "mu"),
+    ((np.eye(3) + np.eye(3, k=1), np.zeros(3), np.zeros(1)), r"G\[1, 0\] is 0 but G\[0, 1\] is 1: G must be symmetric"),
+    ((np.eye(6), np.zeros(6), np.zeros(1)), "mu must have one entry a contact"),
 ])
 def test_bad_problems_are_refused(arguments, word):
     with pytest.raises(tribo.InvalidInput, match=word):

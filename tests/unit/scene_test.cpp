@@ -66,6 +66,24 @@ TEST_CASE("scene: Solo's feet stand on the ground, or as high above it as asked"
   }
 }
 
+TEST_CASE("scene: a pose with the base is taken as it is") {
+  const std::string base = "0.3, -0.2, 0.7, 0, 0, 0.6, 0.8",
+                    joints = ", 0, 0.8, -1.6, 0, 0.8, -1.6, 0, -0.8, 1.6, 0, -0.8, 1.6";
+  const std::string robot = "[robot]\nmodel = \"solo12\"\npose = [" + base + joints + "]\n";
+  const Scene scene = parse_scene(robot, "pose.toml");
+  const double wanted[] = {0.3, -0.2, 0.7, 0, 0, 0.6, 0.8, 0, 0.8, -1.6};
+  for (int i = 0; i < 10; ++i) CHECK(scene.start.q[i] == doctest::Approx(wanted[i]).epsilon(1e-14));
+  CHECK(parse_scene(robot + "drop = 0.1\n", "pose.toml").start.q[2] < 0.5);
+  CHECK(parse_scene("[robot]\nmodel = \"solo12\"\npose = [" + joints.substr(2) + "]\n", "pose.toml").start.q[2] < 0.5);
+}
+
+TEST_CASE("scene: a controller 'none' is no controller") {
+  const Scene scene = parse_scene("[robot]\nmodel = \"solo12\"\n[controller]\nname = \"none\"\n", "none.toml");
+  CHECK(scene.controllers.empty());
+  CHECK_THROWS_WITH(parse_scene("[robot]\nmodel = \"solo12\"\n[controller]\nname = \"none\"\nkp = 1\n", "none.toml"),
+                    doctest::Contains("kp"));
+}
+
 TEST_CASE("scene: a grid of objects is reproducible, and jitter follows its seed") {
   const std::string text = cube + "grid = [2, 3, 4]\nspacing = [0.3, 0.4, 0.5]\n";
   const Scene plain = parse_scene(text, "x.toml");
