@@ -338,7 +338,7 @@ void add_polygon(const Query& query, const FacePlane& plane, double round, bool 
     const Vec3 mid = plane.origin + p.x * plane.u + p.y * plane.v + 0.5 * gap * plane.n;
     if (query.listed(mid, n, gap)) found.push_back({mid, n, gap, faces << 32 | p.code});
   }
-  add_spread(query, out);
+  if (!add_patch(query, out)) add_spread(query, out);
 }
 
 Separation repaired(const Query& query, Separation x) {

@@ -12,7 +12,8 @@
 // torsional friction has N = 0: f+ = r y^ f+_N                                       (newton.6)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
-// has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,
+// has 0 for f_k: it picks the forces of least norm. All contacts of a pair of bodies have one sigma, that of the largest
+// scale, so that they share what they can share in equal parts. What sigma leaves is removed with the factor at hand,
 //   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
@@ -118,6 +119,28 @@ class Newton final : public ContactSolver {
         double* s = scale_.data() + problem.nc() + d.row;
         s[0] = s[1] = std::max(s[0], s[1]);
       }
+    set_sigma(problem);
+  }
+
+  void set_sigma(const ContactProblem& problem) {
+    sigma_.resize(problem.blocks());
+    for (int i = 0; i < problem.blocks(); ++i) sigma_[i] = 1e-9 * scale_[i];
+    for (int first = 0, end = 0; first < problem.nc(); first = end) {
+      for (end = first; end < problem.nc() && same_bodies(problem.factor, first, end);) ++end;
+      const double largest = sigma_.map().segment(first, end - first).maxCoeff();
+      sigma_.map().segment(first, end - first).setConstant(largest);
+    }
+  }
+
+  // Contacts of a pair follow each other.
+  static bool same_bodies(const ContactFactor& factor, int i, int j) {
+    if (i == j) return true;
+    if (factor.empty()) return false;
+    const int a = factor.start[at(i)], b = factor.start[at(j)], count = factor.start[at(i) + 1] - a;
+    if (factor.start[at(j) + 1] - b != count) return false;
+    for (int k = 0; k < count; ++k)
+      if (factor.blocks[at(a + k)].body != factor.blocks[at(b + k)].body) return false;
+    return true;
   }
 
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
@@ -208,7 +231,7 @@ class Newton final : public ContactSolver {
   }
 
   double sigma(const ContactProblem& problem, int i) const {
-    return 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
+    return sigma_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
   }
 
   // Lists the unknowns and what of them slips, and writes into f the values of the others.
@@ -346,7 +369,7 @@ class Newton final : public ContactSolver {
   std::vector<int> active_, pivot_;
   std::vector<int> first_;  // place of a contact's first force among the unknowns
   VectorBuffer trial_;      // normal part of its trial point
-  VectorBuffer c_, rhs_, left_, best_, scale_, saved_;
+  VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
 };
 
