@@ -1,10 +1,11 @@
 #include "problems.hpp"
-#include "tribo/rigid.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+
+#include "linalg/decompositions.hpp"
+#include "tribo/rigid.hpp"
 
 namespace tribo::experiments {
 
@@ -82,11 +83,11 @@ ContactProblem as_dense(const ContactProblem& problem) {
 }
 
 double internal_force(const ContactProblem& problem, const VecX& f) {
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(dense_matrix(problem));
-  const double smallest = 1e-10 * eigen.eigenvalues().maxCoeff();
+  const SymmetricEigen eigen = symmetric_eigen(dense_matrix(problem));
+  const double smallest = 1e-10 * eigen.values.maxCoeff();
   double sum = 0;
-  for (Eigen::Index k = 0; k < f.size() && eigen.eigenvalues()[k] < smallest; ++k)
-    sum += std::pow(eigen.eigenvectors().col(k).dot(f), 2);
+  for (Eigen::Index k = 0; k < f.size() && eigen.values[k] < smallest; ++k)
+    sum += std::pow(eigen.vectors.col(k).dot(f), 2);
   return std::sqrt(sum);
 }
 

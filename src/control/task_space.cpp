@@ -10,13 +10,13 @@
 // none): held one by one they would contradict each other by w x (w x r), and repeat each other.
 #include "tribo/task_space.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "base/names.hpp"
 #include "control/quadratic_program.hpp"
 #include "dynamics/group.hpp"
+#include "linalg/decompositions.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -135,9 +135,9 @@ class TaskSpace final : public Controller {
       for (const Vec3& p : points) sole.p_B += p / static_cast<double>(points.size());
       Mat3 spread = Mat3::Zero();
       for (const Vec3& p : points) spread += skew(p - sole.p_B).transpose() * skew(p - sole.p_B);
-      const Eigen::SelfAdjointEigenSolver<Mat3> eigen(spread);
-      sole.axes_B = eigen.eigenvectors();
-      for (int k = 0; k < 3; ++k) sole.turns += eigen.eigenvalues()[k] > 1e-6 * eigen.eigenvalues()[2] ? 1 : 0;
+      const PrincipalAxes eigen = principal_axes(spread);
+      sole.axes_B = eigen.axes;
+      for (int k = 0; k < 3; ++k) sole.turns += eigen.values[k] > 1e-6 * eigen.values[2] ? 1 : 0;
       soles_.push_back(sole);
     }
   }

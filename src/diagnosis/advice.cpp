@@ -1,10 +1,10 @@
 #include "diagnosis/advice.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "base/names.hpp"
+#include "linalg/decompositions.hpp"
 #include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
 
@@ -91,7 +91,7 @@ Scale contact_scale(const Model& model, const Dynamics& dynamics) {
       for (std::size_t a = 0; a < body.chain.size(); ++a)
         for (int c = 0; c < 3; ++c) G(c, r) += J[3 * a + at(c)] * x[body.chain[a]];
     }
-    const double lightest = 1 / Eigen::SelfAdjointEigenSolver<Mat3>(G).eigenvalues()[2];
+    const double lightest = 1 / principal_axes(G).values[2];
     scale.offer(stable_step(K, B, lightest), "the stiffness of contact at '" + g.name + "'");
   }
   return scale;

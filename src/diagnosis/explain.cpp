@@ -5,7 +5,6 @@
 // first step (overlap, gains, stiffness) comes before what is only seen later; of that, the earlier comes first.
 #include "tribo/explain.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "base/names.hpp"
 #include "diagnosis/model_faults.hpp"
+#include "linalg/decompositions.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -23,12 +23,6 @@ constexpr double large_ratio = 100;     // of masses in contact
 constexpr double lift = 0.1;            // [m]; energy that lifts everything so high is worth a word
 constexpr double wild_height = 1.0;     // [m]; motion with the energy of a fall from there is wild
 constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
-
-// Largest eigenvalue of M^-1 A for a symmetric positive M and a symmetric A.
-double largest_eigenvalue(const MatX& M, const MatX& A) {
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(A, M, Eigen::EigenvaluesOnly);
-  return solver.info() == Eigen::Success ? solver.eigenvalues().maxCoeff() : 0;
-}
 
 // The step at which dt^2 a + 2 dt b reaches the limit.
 double largest_step(double a, double b) {

@@ -14,7 +14,7 @@
 namespace tribo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double symmetry = 1e-8;  ///< asymmetry of G, relative to its largest element, that rounding may cause
@@ -268,7 +268,7 @@ Json bounds(const VectorBuffer::ConstMap& x) {
 void write_json(const ProblemFile& file, const std::string& path) {
   const ContactProblem& p = file.problem;
   const Eigen::Index n = p.size();
-  nlohmann::ordered_json json;
+  Json json;
   if (!file.name.empty()) json["name"] = file.name;
   if (file.dt > 0) json["dt"] = file.dt;
   if (file.facets > 0) json["facets"] = file.facets;
@@ -276,7 +276,7 @@ void write_json(const ProblemFile& file, const std::string& path) {
   json["mu"] = values(p.mu().data(), p.nc());
   json["g"] = values(p.g().data(), n);
   // G is symmetric: its columns are its rows.
-  json["G"] = nlohmann::ordered_json::array();
+  json["G"] = Json::array();
   for (Eigen::Index i = 0; i < n; ++i) json["G"].push_back(values(p.G().data() + i * n, n));
   if (n > 0 && p.R().maxCoeff() > 0) json["R"] = values(p.R().data(), n);
   if (p.nr() > 0) json["rows"] = {{"lower", bounds(p.lower())}, {"upper", bounds(p.upper())}};

@@ -5,12 +5,12 @@
 // Otherwise it is cut across d, as little as makes it clear.
 #include "readers/foot_shapes.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "linalg/decompositions.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -71,10 +71,10 @@ Vec3 direction(const Span& shape, const std::vector<Vec3>& feet) {
   const Vec3 foot = middle(feet);
   Mat3 spread = Mat3::Zero();
   for (const Vec3& p : feet) spread += (p - foot) * (p - foot).transpose();
-  const Eigen::SelfAdjointEigenSolver<Mat3> axes(spread);
-  const bool sole = axes.eigenvalues()[1] > 1e-2 * axes.eigenvalues()[2];
+  const PrincipalAxes axes = principal_axes(spread);
+  const bool sole = axes.values[1] > 1e-2 * axes.values[2];
   if (!sole) return foot.norm() > rounding ? Vec3(foot.normalized()) : Vec3(Vec3::Zero());
-  const Vec3 normal = axes.eigenvectors().col(0);
+  const Vec3 normal = axes.axes.col(0);
   return normal.dot(foot - middle(shape.points)) < 0 ? Vec3(-normal) : normal;  // away from the shape
 }
 

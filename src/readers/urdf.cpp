@@ -2,9 +2,9 @@
 #include <urdf_parser/urdf_parser.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
-#include <pinocchio/parsers/srdf.hpp>
 #include <pinocchio/parsers/urdf.hpp>
 #include <set>
 
@@ -14,6 +14,7 @@
 #include "readers/mesh_file.hpp"
 #include "readers/mesh_hulls.hpp"
 #include "readers/robots.hpp"
+#include "readers/srdf.hpp"
 #include "readers/urdf_inspect.hpp"
 #include "readers/xml_file.hpp"
 
@@ -25,7 +26,8 @@ struct UrdfFile {
   RobotFiles files;
   MeshSearch search;
   ::urdf::ModelInterfaceSharedPtr tree;
-  pin::Model model;  ///< with the poses of the SRDF
+  pin::Model model;
+  Srdf srdf;
   std::vector<std::string> warnings;
 };
 
@@ -141,6 +143,9 @@ void add_bodies(Loading& load) {
     joints.damping.segment(added.iv, nv) = model.damping.segment(from, nv);
     joints.friction.segment(added.iv, nv) = model.upperDryFrictionLimit.segment(from, nv);
     joints.armature.segment(added.iv, nv) = model.armature.segment(from, nv);
+    const auto rotor = load.file.srdf.armature.find(model.names[i]);
+    if (load.options.rotor_inertia && rotor != load.file.srdf.armature.end() && nv == 1)
+      joints.armature[added.iv] += rotor->second;
     if (found.kind == JointKind::Free) continue;
     auto limit = [](double x) { return x < std::numeric_limits<double>::max() ? x : inf; };
     for (int k = 0; k < nv; ++k) {
@@ -195,6 +200,21 @@ void add_frames(Loading& load) {
   }
 }
 
+// A pose of the SRDF file. Joints that the robot does not have, as the one of a base that is fixed here, are left out.
+VecX pose_of(const Loading& load, const std::vector<Srdf::JointValue>& joints, VecX q) {
+  const pin::Model& model = load.model;
+  for (const auto& [name, values] : joints) {
+    if (!model.existJointName(name)) continue;
+    const pin::JointIndex i = model.getJointId(name);
+    const int iq = model.idx_qs[i], nq = model.nqs[i];
+    if (static_cast<int>(values.size()) == nq)
+      q.segment(iq, nq) = Eigen::Map<const VecX>(values.data(), nq);
+    else if (nq == 2 && values.size() == 1)  // a continuous joint
+      q.segment<2>(iq) << std::cos(values[0]), std::sin(values[0]);
+  }
+  return q;
+}
+
 void add_poses(Loading& load) {
   const pin::Model& model = load.model;
   const RobotRecord* record = load.files.record;
@@ -207,8 +227,10 @@ void add_poses(Loading& load) {
     if (body.joint == JointKind::Spherical) neutral[iq + 3] = 1;
     if (body.joint == JointKind::Continuous) neutral[iq] = 1;
   }
-  for (const auto& [name, q] : model.referenceConfigurations)
-    if (q.size() == model.nq && q.allFinite()) poses[name] = q;
+  for (const auto& [name, values] : load.file.srdf.poses) {
+    const VecX q = pose_of(load, values, neutral);
+    if (q.allFinite()) poses[name] = q;
+  }
   poses["neutral"] = neutral;
   if (record == nullptr) {
     poses["default"] = neutral;
@@ -343,11 +365,7 @@ std::shared_ptr<const UrdfFile> read_urdf(const RobotOptions& options) {
   auto file = std::make_shared<UrdfFile>();
   file->files = find_robot(options.model);
   read_tree(options, *file);
-  const std::string& srdf = file->files.srdf;
-  if (!srdf.empty()) {
-    pin::srdf::loadReferenceConfigurations(file->model, srdf, false);
-    if (options.rotor_inertia) pin::srdf::loadRotorParameters(file->model, srdf, false);
-  }
+  if (!file->files.srdf.empty()) file->srdf = read_srdf(file->files.srdf);
   return file;
 }
 

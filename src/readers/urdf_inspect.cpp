@@ -1,6 +1,5 @@
 #include "readers/urdf_inspect.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <optional>
 
 #include "base/names.hpp"
+#include "linalg/decompositions.hpp"
 #include "readers/xml_file.hpp"
 #include "tribo/model.hpp"
 
@@ -138,7 +138,7 @@ class Inspection {
     for (int k = 0; k < 3; ++k)
       if (tensor(k, k) < -1e-9 * scale - 1e-12)
         return error(*I, "moment of inertia is negative: " + shown(tensor(k, k)) + " kg m^2");
-    const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(tensor).eigenvalues();
+    const Vec3 p = principal_axes(tensor).values;
     const double size = p.cwiseAbs().maxCoeff();
     if (m && *m > 0 && size < 1e-12 * *m) {  // [m^2]: a radius of a micrometre
       points_[name_] = I;

@@ -1,11 +1,11 @@
 #include "scene/model_checks.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/names.hpp"
+#include "linalg/decompositions.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -70,7 +70,7 @@ std::vector<std::string> find_doubts(const Model& model) {
   std::vector<std::string> doubts;
   for (const Body& body : model.bodies) {
     const Mat3& I = body.inertia.about_com;
-    const Vec3 p = Eigen::SelfAdjointEigenSolver<Mat3>(0.5 * (I + I.transpose())).eigenvalues();
+    const Vec3 p = principal_axes(0.5 * (I + I.transpose())).values;
     const double size = p.cwiseAbs().maxCoeff();
     if (size < 1e-15) continue;  // a point, to rounding
     if (p[0] < -1e-6 * size)

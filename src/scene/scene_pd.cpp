@@ -1,6 +1,5 @@
 // The keys of a pd controller.
-#include <Eigen/QR>
-
+#include "linalg/decompositions.hpp"
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/dynamics.hpp"
@@ -32,7 +31,7 @@ VecX gravity_feedforward(const Section& section, const Model& model, const State
     for (std::size_t a = 0; a < chain.size(); ++a)
       JT.row(chain[a] - member.iv).segment<3>(3 * f) = Eigen::Map<const Vec3>(J.data() + 3 * a).transpose();
   }
-  const VecX f = JT.topRows(6).completeOrthogonalDecomposition().solve(tau.head(6));
+  const VecX f = least_norm_solution(JT.topRows(6), tau.head(6));
   tau -= JT * f;
   if (tau.head(6).norm() > 1e-6 * dynamics.h().segment(member.iv, 6).norm())
     section.fail("feedforward", "the feet of '" + member.name + "' cannot carry its weight in this pose");

@@ -1,14 +1,7 @@
 // The rigid stepper: semi-implicit Euler on velocities and contact impulses.
 //
-//   (M + dt (D + kd) + dt^2 (kp + k)) (v_f - v)
-//       = dt (tau + kp (e - dt v) + kd (v_ref - v) - D v - k (s + dt v) + f_ext - b)                       (rigid.1)
-// with k the stiffness of joint springs and s their deflection. The bias b is that of the velocity it leads to itself,
-//   b = h(q, v - dt/2 M^-1 (b - h(q, 0)))                    by fixed point, up to two passes              (rigid.12)
-// For a single body it is the gyroscopic moment of (gyroscope.1), which does no work, and its weight.
-//   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
-//       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
-//       g_N -= c' / dt                                at an impact: c' = -e (J v)_N, or by impacts.hpp     (rigid.3)
-//       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
+//   v_f                                             the motion before contacts act, by free_motion.hpp     (rigid.1)
+//   c = J v' / dt = G f + g                         the problem of each island, by island_setup.hpp        (rigid.2)
 //   v' = v_f + M^-1 J^T f dt,  q+ = q moved along v' + d over dt                                           (rigid.5)
 // d removes overlap on positions and never enters v: the smallest motion (in M) that opens each closed contact by the
 // share 1 - exp(-dt / recovery_time) of its overlap, a frictionless problem of the same form, with a little compliance
@@ -17,23 +10,19 @@
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
 // Dry friction has no row where what it does can be guessed (joint_friction.hpp).
-// Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
-// the diagonal of G. Their positions are corrected after the step (closures.hpp). Kinematic bodies enter as the velocity
-// that takes them from t to t + dt: what they touch goes with them.
-// Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
-// always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
-// is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
+// Equality constraints are rows without bounds. Their positions are corrected after the step (closures.hpp). Kinematic
+// bodies enter as the velocity that takes them from t to t + dt: what they touch goes with them.
 #include <algorithm>
 #include <cmath>
 
 #include "stepping/contact_report.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
-#include "stepping/rigid/impacts.hpp"
+#include "stepping/rigid/free_motion.hpp"
+#include "stepping/rigid/island_setup.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
-#include "stepping/rigid/springs.hpp"
 #include "stepping/steppers.hpp"
 #include "tribo/rigid.hpp"
 #include "tribo/step.hpp"
@@ -41,37 +30,29 @@
 namespace tribo {
 namespace {
 
-constexpr double slow_turn = 1e-4;     // a tree that turns less in a step has its bias taken at the start [rad]
-constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less of the kinetic energy is the last
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
-constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
-constexpr double shared_impact = 2;     // IslandSolution::impact of a contact whose speed impacts.hpp found
-constexpr double open_closure = 1e-6;   // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
  public:
   Rigid(const Model& model, const StepperOptions& options)
-      : model_(model),
-        contact_(options.contact),
+      : contact_(options.contact),
         own_(options.own.taken<RigidOptions>("stepper 'rigid'")),
         recovery_(model, options.contact),
         rows_(model),
         closures_(model),
+        free_(model),
         flight_(model, own_.smooth == SmoothScheme::Midpoint),
-        impacts_(model) {
+        setup_(model, contact_, own_, !closures_.empty()) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
-    springs_ = !model.joints.stiffness.isZero(0);
     solver.max_iterations = contact_.max_iterations;
     solver.own = contact_.solver_options;
     solver_ = own_.make_solver ? own_.make_solver() : make_contact_solver(contact_.solver, solver);
     need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
     takes_discs_ = !own_.make_solver && contact_solver_entry(contact_.solver).discs;
     facets_ = solver_->facets();
-    for (VecX* x : {&v_free_, &zero_, &extra_, &deflection_, &change_, &rate_, &force_, &bias_, &middle_})
-      x->setZero(model.nv);
-    motion_ = Dynamics(model).make_motion();
-    turned_.assign(model.trees.size(), 0);
+    for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   void solve(const Start& start, Outcome& out) override {
@@ -80,7 +61,7 @@ class Rigid final : public Scheme {
       rows_.list(start, contact_.margin);
       start.assembly.group(start.contacts, rows_.rows());
       flight_.begin(start, rows_);
-      free_motion(start);
+      free_.solve(start, rows_, flight_);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
       if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
@@ -122,8 +103,8 @@ class Rigid final : public Scheme {
       closing_ = closed.potential;
       if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     }
-    for (int t = 0; t < static_cast<int>(turned_.size()); ++t)
-      if (!flight_.flies(t) && turned_[at(t)] > 0) flight_.watch(t, turned_[at(t)], motion_of(start, out.v_end, t));
+    for (int t = 0; t < static_cast<int>(start.model.trees.size()); ++t)
+      if (!flight_.flies(t) && free_.turned(t) > 0) flight_.watch(t, free_.turned(t), free_.work(start, out.v_end, t));
     out.unresolved = flight_.arrive(start, q, v);
   }
 
@@ -139,7 +120,7 @@ class Rigid final : public Scheme {
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
       if (flight_.flies(t)) continue;
       const Tree& tree = model.trees[at(t)];
-      work.motion += motion_of(start, out.v_end, t);
+      work.motion += free_.work(start, out.v_end, t);
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {  // one pass over all lines
         const double way = 0.5 * dt * (v[k] + out.v_end[k]);
         work.actuators += way * out.torque[k];
@@ -155,105 +136,13 @@ class Rigid final : public Scheme {
     work.constraints = constraint_work_;
   }
 
-  Elastic stored(const State& state) override {
-    if (!springs_) return {};
-    spring_deflection(model_, state.q, deflection_);
-    return {0, spring_energy(model_, deflection_)};
-  }
+  Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
   // Held joints may move to make room: that is not a motion that their friction is asked for.
   void recover(const Start& start, Outcome& out) {
-    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) {
-      for (int k = 0; k < start.model.nv; ++k)
-        if (rows_.friction().damping(k) > 0) extra_[k] = implicit(start, k);
-      start.dynamics.factor(extra_);
-    }
+    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) free_.release_joints(start, rows_);
     recovery_.solve(start, rows_.rows(), out);
-  }
-
-  // What of (rigid.1) stands beside M.
-  double implicit(const Start& start, int k) const {
-    const JointProperties& p = start.model.joints;
-    return start.dt * (p.damping[k] + rows_.drive(k).gain + start.dt * p.stiffness[k]);
-  }
-
-  void free_motion(const Start& start) {
-    const Model& model = start.model;
-    const double dt = start.dt;
-    const VecX &K = model.joints.stiffness, &v = start.state.v;
-    const JointFriction& friction = rows_.friction();
-    if (springs_) spring_deflection(model, start.state.q, deflection_);
-    bias_ = start.dynamics.h();
-    v_free_ = v;
-    for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
-      turned_[at(t)] = 0;
-      if (flight_.alone(t)) continue;
-      const Tree& tree = model.trees[at(t)];
-      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-        extra_[k] = implicit(start, k) + friction.damping(k);
-        force_[k] =
-            dt * (rows_.drive(k).torque + friction.torque(k) + start.actuation.external[k] - K[k] * deflection_[k]);
-        if (!friction.held(k)) force_[k] -= extra_[k] * v[k];
-      }
-      start.dynamics.factor(t, extra_);
-      if (flight_.gyroscope(t)) flight_.turn_in_place(start, t, bias_);
-      move_freely(start, t);
-      if (tree.bodies > 1) turn_on_the_way(start, t);
-    }
-  }
-
-  void move_freely(const Start& start, int t) {
-    const Tree& tree = start.model.trees[at(t)];
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) v_free_[k] = force_[k] - start.dt * bias_[k];
-    start.dynamics.solve_in_place(t, v_free_.data());
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
-      if (!rows_.friction().held(k)) v_free_[k] += start.state.v[k];  // (rigid.1)
-  }
-
-  // The bias at the velocity that it leads to itself (rigid.12). Given velocities cannot run away: not for targets.
-  void turn_on_the_way(const Start& start, int t) {
-    const Tree& tree = start.model.trees[at(t)];
-    const VecX &v = start.state.v, &gravity = start.dynamics.gravity_force();
-    double fastest = 0;  // the speed of a base does not enter the bias
-    const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
-    for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
-      fastest = std::max(fastest, std::abs(v[k]));
-      if (start.actuation.has_target(k)) return;
-    }
-    if (start.dt * fastest < slow_turn) return;
-    for (int pass = 0; pass < 2; ++pass) {
-      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) middle_[k] = -0.5 * start.dt * (bias_[k] - gravity[k]);
-      start.dynamics.solve_in_place(t, middle_.data());
-      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-        middle_[k] += v[k];
-        change_[k] = v_free_[k];
-        rate_[k] = bias_[k];
-      }
-      start.dynamics.bias(t, middle_, motion_);
-      bias_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
-      move_freely(start, t);
-      double change = 0;
-      for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
-      change = std::abs(start.dt * change) / flight_.twice_kinetic(start, t, v_free_);
-      if (pass == 0) turned_[at(t)] = change;
-      if (change < settled_turn) break;
-    }
-  }
-
-  // v_m . (dt b + M dv) of a tree, with its springs (rigid.8).
-  double motion_of(const Start& start, const VecX& v_end, int t) {
-    const Tree& tree = start.model.trees[at(t)];
-    const VecX& v = start.state.v;
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change_[k] = v_end[k] - v[k];
-    start.dynamics.multiply(t, change_.data(), rate_.data());
-    double sum = 0;
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-      double force = start.dt * bias_[k] + rate_[k];
-      if (springs_) force += start.dt * start.model.joints.stiffness[k] * (deflection_[k] + start.dt * v_end[k]);
-      sum += 0.5 * (v[k] + v_end[k]) * force;
-    }
-    return sum;
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
@@ -263,7 +152,7 @@ class Rigid final : public Scheme {
     out.solve = {};
     out.status = StepStatus::Ok;
     contact_work_ = constraint_work_ = given_work_ = 0;
-    out.v_end = v_free_;
+    out.v_end = free_.velocity();
     for (int i = 0; i < start.assembly.islands(); ++i) {
       const Island& island = start.assembly.island(i);
       if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
@@ -280,12 +169,12 @@ class Rigid final : public Scheme {
     for (int j : island.rows) {
       const Row& row = rows_[j];
       if (row.kind != Row::Kind::Target) return false;
-      change_[row.dof] = start.actuation.target[row.dof] - v_free_[row.dof];
+      change_[row.dof] = start.actuation.target[row.dof] - free_.velocity()[row.dof];
     }
     start.dynamics.multiply(island.trees[0], change_.data(), rate_.data());
     for (int j : island.rows) {
       const int k = rows_[j].dof;
-      rate_[k] = (rate_[k] + extra_[k] * change_[k]) / start.dt;
+      rate_[k] = (rate_[k] + free_.extra()[k] * change_[k]) / start.dt;
       if (rate_[k] < rows_[j].lower || rate_[k] > rows_[j].upper) return false;
     }
     for (int j : island.rows) {
@@ -298,15 +187,11 @@ class Rigid final : public Scheme {
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     IslandSolution& s = out.islands.next();
     s.island = &island;
-    start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, v_free_, need_dense_,
-                         s.problem, s.before, s.free);
+    start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, free_.velocity(),
+                         need_dense_, s.problem, s.before, s.free);
     s.f.resize(s.problem.size());
     s.c.resize(s.problem.size());
-    s.impact.resize(s.problem.nc());
-    bool bounces = false;
-    for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, s);
-    if (bounces) share_impact(start, s);
-    if (s.problem.nr() > 0) set_rows(start, s);
+    setup_.set(start, rows_, s);
     list_discs(island, rows_.rows(), s.problem);
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
     if (s.problem.discs.empty() || takes_discs_)
@@ -319,97 +204,6 @@ class Rigid final : public Scheme {
     report_contacts(start, s, out);
     take_rows(start, s);
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
-  }
-
-  // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
-  template <class Remembered>
-  static const Remembered* recall(const std::vector<Remembered>& memory, std::uint64_t id, std::size_t& next) {
-    if (next >= memory.size() || memory[next].id != id)
-      next = static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
-                                                       [](const Remembered& m, std::uint64_t x) { return m.id < x; }) -
-                                      memory.begin());
-    return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
-  }
-
-  // True where it bounces.
-  bool set_contact(const Start& start, int i, IslandSolution& s) {
-    const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
-    const SurfacePair& surface = start.model.surface(contact.surface);
-    const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
-    const double dt = start.dt;
-    const int o = 3 * i;
-    auto g = s.problem.g();
-    for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
-    const double gap = contact.gap, speed = s.before[o + 2];
-    const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed &&
-                         !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
-    s.impact[i] = bounces;
-    if (bounces) {
-      g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
-    } else if (surface.compliance > 0) {
-      g[o + 2] += gap / (dt * dt);  // (rigid.4)
-      s.problem.R()[o + 2] = surface.compliance / (dt * dt);
-    } else {
-      // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
-      const bool carries = memory && memory->f.z() > carried_share * s.problem.weight && gap < touching_gap;
-      g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
-    }
-    s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-    s.f.map().segment<3>(o) = memory && contact_.warm_start ? memory->f : Vec3::Zero();
-    return bounces;
-  }
-
-  // Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
-  void share_impact(const Start& start, IslandSolution& s) {
-    const int nc = s.problem.nc();
-    if (nc > Impacts::most_contacts) return;
-    impacts_.pairs().resize(at(nc));
-    for (int i = 0; i < nc; ++i) {
-      const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
-      const SurfacePair& surface = start.model.surface(contact.surface);
-      impacts_.pairs()[at(i)] = {contact.gap, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
-    }
-    if (!impacts_.find(own_.impact, s.problem, s.before.data(), start.dt)) return;
-    for (int i = 0; i < nc; ++i) {
-      const double target = impacts_.target(i);
-      if (std::isnan(target)) continue;
-      s.impact[i] = shared_impact;
-      s.problem.g()[3 * i + 2] = (s.free[3 * i + 2] - target) / start.dt;  // (rigid.3)
-    }
-  }
-
-  void set_rows(const Start& start, IslandSolution& s) {
-    ContactProblem& problem = s.problem;
-    diagonal_.resize(problem.size());
-    problem.diagonal(diagonal_.data());
-    for (int j = 0; j < problem.nr(); ++j) {
-      const Row& row = rows_[s.island->rows[at(j)]];
-      const int o = 3 * problem.nc() + j;
-      problem.g()[o] = s.free[o] / start.dt + row.bias;
-      problem.R()[o] =
-          row.kind == Row::Kind::Target ? own_.target_compliance * diagonal_[o] : row.compliance;  // (rigid.10)
-      problem.lower()[j] = row.lower;
-      problem.upper()[j] = row.upper;
-      const RowMemory* memory =
-          contact_.warm_start ? recall(start.state.memory.rows, StepRows::id(row, start.contacts), next_row_) : nullptr;
-      const double last = memory ? memory->f : 0.0;
-      s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
-    }
-    if (!closures_.empty()) soften_closures(s);
-  }
-
-  void soften_closures(IslandSolution& s) const {
-    ContactProblem& problem = s.problem;
-    const int first = 3 * problem.nc();
-    for (int j = 0; j < problem.nr();) {
-      const int element = rows_[s.island->rows[at(j)]].element;
-      int end = j;
-      double largest = 0;
-      for (; end < problem.nr() && rows_[s.island->rows[at(end)]].element == element; ++end)
-        largest = std::max(largest, diagonal_[first + end]);
-      if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
-      j = end;
-    }
   }
 
   // The worst island speaks for the step.
@@ -469,24 +263,20 @@ class Rigid final : public Scheme {
     }
   }
 
-  const Model& model_;
   ContactOptions contact_;
   RigidOptions own_;
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   RollingRounds rolling_;
-  VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
-  TreeMotion motion_;
-  std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
-  bool need_dense_ = false, takes_discs_ = false, springs_ = false;
+  VecX zero_, change_, rate_;
+  bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
   int facets_ = 4;
+  FreeMotion free_;
   Flight flight_;
-  Impacts impacts_;
-  VectorBuffer diagonal_;                        // of G of the island
-  std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
+  IslandSetup setup_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 

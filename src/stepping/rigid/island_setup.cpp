@@ -1,0 +1,120 @@
+#include "stepping/rigid/island_setup.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stepping/rigid/recovery.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
+
+// Contacts and rows are asked for in about the order in which they are remembered: the next one first.
+template <class Remembered>
+const Remembered* recall(const std::vector<Remembered>& memory, std::uint64_t id, std::size_t& next) {
+  if (next >= memory.size() || memory[next].id != id)
+    next = static_cast<std::size_t>(std::lower_bound(memory.begin(), memory.end(), id,
+                                                     [](const Remembered& m, std::uint64_t x) { return m.id < x; }) -
+                                    memory.begin());
+  return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
+}
+
+}  // namespace
+
+IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures)
+    : warm_start_(contact.warm_start),
+      closures_(closures),
+      impact_(own.impact),
+      target_compliance_(own.target_compliance),
+      impacts_(model) {}
+
+void IslandSetup::set(const Start& start, const StepRows& rows, IslandSolution& s) {
+  s.impact.resize(s.problem.nc());
+  bool bounces = false;
+  for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, s);
+  if (bounces) share_impact(start, s);
+  if (s.problem.nr() > 0) set_rows(start, rows, s);
+}
+
+// True where it bounces.
+bool IslandSetup::set_contact(const Start& start, int i, IslandSolution& s) {
+  const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+  const SurfacePair& surface = start.model.surface(contact.surface);
+  const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
+  const double dt = start.dt;
+  const int o = 3 * i;
+  auto g = s.problem.g();
+  for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
+  const double gap = contact.gap, speed = s.before[o + 2];
+  const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed && !(memory && memory->touched) &&
+                       gap + dt * s.free[o + 2] < 0;
+  s.impact[i] = bounces;
+  if (bounces) {
+    g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
+  } else if (surface.compliance > 0) {
+    g[o + 2] += gap / (dt * dt);  // (rigid.4)
+    s.problem.R()[o + 2] = surface.compliance / (dt * dt);
+  } else {
+    // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
+    const bool carries = memory && memory->f.z() > carried_share * s.problem.weight && gap < touching_gap;
+    g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
+  }
+  s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
+  s.f.map().segment<3>(o) = memory && warm_start_ ? memory->f : Vec3::Zero();
+  return bounces;
+}
+
+// Where an impact sends bodies against others within the step, or another law than Newton's is asked for.
+void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
+  const int nc = s.problem.nc();
+  if (nc > Impacts::most_contacts) return;
+  impacts_.pairs().resize(at(nc));
+  for (int i = 0; i < nc; ++i) {
+    const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+    const SurfacePair& surface = start.model.surface(contact.surface);
+    impacts_.pairs()[at(i)] = {contact.gap, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
+  }
+  if (!impacts_.find(impact_, s.problem, s.before.data(), start.dt)) return;
+  for (int i = 0; i < nc; ++i) {
+    const double target = impacts_.target(i);
+    if (std::isnan(target)) continue;
+    s.impact[i] = shared_impact;
+    s.problem.g()[3 * i + 2] = (s.free[3 * i + 2] - target) / start.dt;  // (rigid.3)
+  }
+}
+
+void IslandSetup::set_rows(const Start& start, const StepRows& rows, IslandSolution& s) {
+  ContactProblem& problem = s.problem;
+  diagonal_.resize(problem.size());
+  problem.diagonal(diagonal_.data());
+  for (int j = 0; j < problem.nr(); ++j) {
+    const Row& row = rows[s.island->rows[at(j)]];
+    const int o = 3 * problem.nc() + j;
+    problem.g()[o] = s.free[o] / start.dt + row.bias;
+    problem.R()[o] = row.kind == Row::Kind::Target ? target_compliance_ * diagonal_[o] : row.compliance;  // (rigid.10)
+    problem.lower()[j] = row.lower;
+    problem.upper()[j] = row.upper;
+    const RowMemory* memory =
+        warm_start_ ? recall(start.state.memory.rows, StepRows::id(row, start.contacts), next_row_) : nullptr;
+    const double last = memory ? memory->f : 0.0;
+    s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
+  }
+  if (closures_) soften_closures(rows, s);
+}
+
+void IslandSetup::soften_closures(const StepRows& rows, IslandSolution& s) const {
+  ContactProblem& problem = s.problem;
+  const int first = 3 * problem.nc();
+  for (int j = 0; j < problem.nr();) {
+    const int element = rows[s.island->rows[at(j)]].element;
+    int end = j;
+    double largest = 0;
+    for (; end < problem.nr() && rows[s.island->rows[at(end)]].element == element; ++end)
+      largest = std::max(largest, diagonal_[first + end]);
+    if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
+    j = end;
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,45 @@
+// The problem of an island: what its contacts and rows ask for, and the forces that its solve starts from.
+//
+//   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
+//       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
+//       g_N -= c' / dt                                at an impact: c' = -e (J v)_N, or by impacts.hpp     (rigid.3)
+//       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
+// Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
+// the diagonal of G.
+// Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
+// always has a solution where the contacts alone have one. Where they or the limits of torque oppose the targets, what
+// is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
+#pragma once
+
+#include "stepping/rigid/impacts.hpp"
+#include "stepping/rigid/rows.hpp"
+#include "tribo/rigid.hpp"
+#include "tribo/step.hpp"
+
+namespace tribo {
+
+/// IslandSolution::impact of a contact whose speed impacts.hpp found.
+constexpr double shared_impact = 2;
+
+class IslandSetup {
+ public:
+  IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
+
+  /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand.
+  void set(const Start& start, const StepRows& rows, IslandSolution& s);
+
+ private:
+  bool set_contact(const Start& start, int i, IslandSolution& s);
+  void share_impact(const Start& start, IslandSolution& s);
+  void set_rows(const Start& start, const StepRows& rows, IslandSolution& s);
+  void soften_closures(const StepRows& rows, IslandSolution& s) const;
+
+  bool warm_start_, closures_;
+  ImpactLaw impact_;
+  double target_compliance_;
+  Impacts impacts_;
+  VectorBuffer diagonal_;                        // of G
+  std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
+};
+
+}  // namespace tribo
