@@ -32,7 +32,7 @@ void list_vertex(const Query& query, const Plane& plane, std::size_t k, double g
 
 /// The face that lies on the plane, if one does: a hull that stands on it has no other points there.
 const PolytopeFace* face_on(const Vec3& n_B, const Polytope& polytope) {
-  constexpr double flat = 1e-3;  // sine of the tilt up to which it lies on it
+  constexpr double flat = 1e-4;  // sine of the tilt up to which it lies on it
   for (const PolytopeFace& face : polytope.faces)
     if (face.n.dot(n_B) < 0 && face.n.cross(n_B).squaredNorm() < flat * flat) return &face;
   return nullptr;
@@ -48,9 +48,9 @@ void add_hull(const Query& query, const Plane& plane, Touches& out) {
   found.clear();
   for (std::size_t k = 0; k < polytope.vertices.size(); ++k)
     if (gap(k) < query.reach) list_vertex(query, plane, k, gap(k));
-  if (found.size() < patch_corners) return add_spread(query, out);
+  if (found.size() <= patch_corners) return add_spread(query, out);
   const PolytopeFace* face = face_on(n_B, polytope);
-  if (face && face->loop.size() >= patch_corners) {
+  if (face && face->loop.size() > patch_corners) {
     found.clear();
     for (int k : face->loop) list_vertex(query, plane, at(k), gap(at(k)));
     if (add_patch(query, out)) return;

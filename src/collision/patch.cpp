@@ -7,7 +7,7 @@
 // the points from the centroid is that of the area: with rim points x_i, and points inside at the middles m_i between
 // neighbours drawn to the centroid,
 //   s = (n T/(mu N) - sum |x_i|) / sum |m_i|,   R/3 from the centroid of a disc                          (patch.2)
-// The rim decides when the face tips. Corners stand for the region where they are few and sharp, as those of boxes are.
+// The rim decides when the face tips. Up to eight corners, as those of boxes, are listed as they are.
 #include <algorithm>
 #include <array>
 
@@ -16,10 +16,10 @@
 namespace tribo {
 namespace {
 
-constexpr double flat = 1e-3;   // tilt up to which the whole face touches
+constexpr double flat = 3e-5;   // tilt up to which the whole face touches
 constexpr double sharp = 0.45;  // cosine of the turn at a corner that always is a point of the rim
 constexpr double same = 1e-6;   // of the size of the region: corners no farther apart are one
-constexpr std::size_t few = 8;  // corners that are listed as they are, where one of them is sharp
+constexpr std::size_t few = 8;  // corners that are listed as they are
 constexpr std::size_t n_rim = patch_corners;
 
 using Corners = std::vector<Touch>;
@@ -153,17 +153,14 @@ bool is_cap(const Query& query, const Corners& corners, const Region& region) {
 bool add_patch(const Query& query, Touches& out) {
   constexpr std::uint64_t inside = 1ull << 63;
   Corners& corners = query.scratch->corners;
-  if (query.scratch->candidates.size() < n_rim) return false;
+  if (query.scratch->candidates.size() <= few) return false;
   corners = query.scratch->candidates;
   Region region = measure(corners);
   const auto [low, high] =
       std::minmax_element(corners.begin(), corners.end(), [](const Touch& a, const Touch& b) { return a.gap < b.gap; });
   if (!(region.mean > 0) || high->gap - low->gap > 2 * flat * region.size) return false;
   part_corners(corners, same * region.size);
-  const std::size_t n = corners.size();
-  if (n < n_rim) return false;
-  for (std::size_t k = 0; n <= few && k < n; ++k)
-    if (is_sharp(corners, k)) return false;
+  if (corners.size() <= few) return false;
   if (is_cap(query, corners, region)) region.mean = 2.0 / 3 * region.size;
 
   const Rim rim(corners, query.scratch->spread);
