@@ -313,7 +313,11 @@ bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector
   for (std::size_t k = 1; k < o.faces.size(); ++k)
     if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
   polygon.clear();
-  if (other.solid->kind == ShapeKind::Cylinder) return list_cylinder(other, plane, n_O, polygon, incident);
+  if (other.solid->kind == ShapeKind::Cylinder) {
+    if (list_cylinder(other, plane, n_O, polygon, incident)) return true;
+    incident = 0;  // it lies: which cap faces the plane more is rounding
+    return false;
+  }
   const std::vector<int>& loop = o.faces[incident].loop;
   for (std::size_t k = 0; k < loop.size(); ++k)
     polygon.push_back(

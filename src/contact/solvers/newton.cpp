@@ -30,6 +30,10 @@
 namespace tribo {
 namespace {
 
+// Of the tolerance: a guess that is better is taken as it is. One that barely meets the tolerance leaves as much of a
+// velocity in every step, and what is held creeps: it gets one step, which takes that to rounding.
+constexpr double at_rest = 1e-4;
+
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 
@@ -159,9 +163,10 @@ class Newton final : public ContactSolver {
     double least = report.residual.relative();
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
-    if (met && !polish) return report;
+    if (met && !polish && least <= at_rest * tolerance.rel) return report;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
+    if (met) most = 1;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
         if (!met) report.status = SolveStatus::Stalled;
