@@ -113,6 +113,8 @@ class Scheme {
   virtual bool needs_mass_matrix() const { return true; }
   /// Contacts are listed from this gap on, where the user asks for margin [m].
   virtual double contact_margin(double margin) const { return margin; }
+  /// Are contacts to be listed again, and solve called again, where v_end leads bodies to what was not listed?
+  virtual bool lists_again() const { return false; }
   /// Lists what acts at the start: springs, joints at their limits. Once for each start.
   virtual void begin(const Start&) {}
   /// The step: v_end, v_mean, torque, forces. It may be called again for the same start with another dt.

@@ -75,6 +75,8 @@ struct Collision::Impl {
   void sort_pairs();
   void add(int a, int b, const DetectionRange& range);
   void carry_tangents(std::span<const ContactMemory> memory);
+  bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
+  bool known(const Contact& contact) const;
 
   const Model* model;
   std::vector<Solid> solids;
@@ -89,7 +91,7 @@ struct Collision::Impl {
   Broadphase broadphase;
   Scratch scratch;
   Touches touches;
-  std::vector<Contact> contacts;
+  std::vector<Contact> contacts, listed;  // listed: before detect_more
   std::unique_ptr<Seams> seams;
 };
 
@@ -251,19 +253,50 @@ Collision::Collision(const Model& model) : impl_(std::make_unique<Impl>(model)) 
 Collision::~Collision() = default;
 Collision::Collision(Collision&&) noexcept = default;
 
+bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRange& range) {
+  contacts.clear();
+  pairs.clear();
+  place(bodies);
+  find_grounds(range);
+  find_pairs(range);
+  if (pairs.empty()) return false;
+  sort_pairs();
+  for (const auto& [a, b] : pairs) add(a, b, range);
+  return true;
+}
+
+// Does the list before have the contact already, or another that bounds the pair along a different normal? A plane bounds
+// every point in the same way whenever it is met; what two solids meet with otherwise depends on when, and one such
+// plane is enough.
+bool Collision::Impl::known(const Contact& contact) const {
+  constexpr double same_plane = 1e-6;  // of the cosine
+  auto c = std::lower_bound(listed.begin(), listed.end(), contact.id >> 16 << 16,
+                            [](const Contact& x, std::uint64_t id) { return x.id < id; });
+  for (; c != listed.end() && c->id >> 16 == contact.id >> 16; ++c)
+    if (c->id == contact.id || c->R_WC.col(2).dot(contact.R_WC.col(2)) < 1 - same_plane) return true;
+  return false;
+}
+
 void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange& range,
                        std::span<const ContactMemory> memory) {
   Impl& x = *impl_;
-  x.contacts.clear();
-  x.pairs.clear();
-  x.place(bodies);
-  x.find_grounds(range);
-  x.find_pairs(range);
-  if (x.pairs.empty()) return;
-  x.sort_pairs();
-  for (const auto& [a, b] : x.pairs) x.add(a, b, range);
+  if (!x.find(bodies, range)) return;
   x.seams->remove_covered(x.placed, x.contacts);
   x.carry_tangents(memory);
+}
+
+bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
+                            std::span<const ContactMemory> memory) {
+  Impl& x = *impl_;
+  x.contacts.swap(x.listed);
+  x.find(bodies, range);
+  x.contacts.erase(std::remove_if(x.contacts.begin(), x.contacts.end(), [&](const Contact& c) { return x.known(c); }),
+                   x.contacts.end());
+  x.contacts.insert(x.contacts.end(), x.listed.begin(), x.listed.end());
+  std::sort(x.contacts.begin(), x.contacts.end(), [](const Contact& a, const Contact& b) { return a.id < b.id; });
+  x.seams->remove_covered(x.placed, x.contacts);
+  x.carry_tangents(memory);
+  return x.contacts.size() > x.listed.size();
 }
 
 std::span<const Contact> Collision::contacts() const { return impl_->contacts; }

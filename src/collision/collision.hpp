@@ -35,6 +35,10 @@ class Collision {
   /// turned only as far as the normal turned.
   /// bodies: of the model, then the kinematic bodies.
   void detect(std::span<const BodyMotion> bodies, const DetectionRange& range, std::span<const ContactMemory> memory);
+  /// At the same poses, with velocities that became known since: adds what these lead together of pairs that have no
+  /// contact yet, and of half-spaces. False where there is nothing to add.
+  bool detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
+                   std::span<const ContactMemory> memory);
   std::span<const Contact> contacts() const;
 
  private:

@@ -313,7 +313,11 @@ bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector
   for (std::size_t k = 1; k < o.faces.size(); ++k)
     if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
   polygon.clear();
-  if (other.solid->kind == ShapeKind::Cylinder) return list_cylinder(other, plane, n_O, polygon, incident);
+  if (other.solid->kind == ShapeKind::Cylinder) {
+    if (list_cylinder(other, plane, n_O, polygon, incident)) return true;
+    incident = 0;  // it lies: which cap faces the plane more is rounding
+    return false;
+  }
   const std::vector<int>& loop = o.faces[incident].loop;
   for (std::size_t k = 0; k < loop.size(); ++k)
     polygon.push_back(
@@ -338,7 +342,7 @@ void add_polygon(const Query& query, const FacePlane& plane, double round, bool 
     const Vec3 mid = plane.origin + p.x * plane.u + p.y * plane.v + 0.5 * gap * plane.n;
     if (query.listed(mid, n, gap)) found.push_back({mid, n, gap, faces << 32 | p.code});
   }
-  add_spread(query, out);
+  if (!add_patch(query, out)) add_spread(query, out);
 }
 
 Separation repaired(const Query& query, Separation x) {

@@ -7,30 +7,34 @@ namespace tribo {
 namespace {
 
 constexpr double flat = 1e-3;    // sine of the tilt from which on the lowest point of the rim is listed
-constexpr double upright = 0.1;  // and up to which four points of the rim are
+constexpr double upright = 0.1;  // and up to which the points of the cap are
 constexpr double pi = 3.14159265358979323846;
 
 }  // namespace
 
-// A standing cylinder: four points of its lower rim, fixed in the body. Tilted: the lowest point as well, which rolls
-// along the rim. Lying: the lowest point of either rim.
+// A standing cylinder: points of its lower cap, fixed in the body. Tilted: those of the rim, and the lowest point, which
+// rolls along it. Lying: the lowest point of either rim.
 RimPoints lowest_rim_points(const Vec3& up, const Vec3& size) {
+  constexpr unsigned rim = patch_corners, lowest = rim, inner = rim + 1, features = 2 * rim + 1;
   RimPoints out;
   const double sine = std::hypot(up.x(), up.y());
   auto add = [&](int cap, double x, double y, unsigned feature) {
     out.p[static_cast<std::size_t>(out.count)] = Vec3(x, y, cap ? size.z() : -size.z());
-    out.feature[static_cast<std::size_t>(out.count++)] = 5u * static_cast<unsigned>(cap) + feature;
+    out.feature[static_cast<std::size_t>(out.count++)] = features * static_cast<unsigned>(cap) + feature;
   };
   const int lower = up.z() > 0 ? 0 : 1;
   const double r = size.x();
-  if (sine < upright)
-    for (unsigned k = 0; k < 4; ++k) {
-      const double s = k & 1 ? -r : r;
-      add(lower, k < 2 ? s : 0, k < 2 ? 0 : s, k);
+  auto add_ring = [&](double radius, double turn, unsigned first) {
+    for (unsigned k = 0; k < rim; ++k) {
+      const double a = 2 * pi * (k + turn) / rim;
+      add(lower, radius * std::cos(a), radius * std::sin(a), first + k);
     }
+  };
+  if (sine < upright) add_ring(r, 0, 0);
+  if (sine <= flat) add_ring(r / 3, 0.5, inner);  // (patch.2)
   if (sine > flat)
     for (int cap = 0; cap < 2; ++cap)
-      if (cap == lower || sine >= upright) add(cap, -r * up.x() / sine, -r * up.y() / sine, 4);
+      if (cap == lower || sine >= upright) add(cap, -r * up.x() / sine, -r * up.y() / sine, lowest);
   return out;
 }
 

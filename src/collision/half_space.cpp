@@ -25,18 +25,37 @@ void add_box(const Query& query, const Plane& plane, Touches& out) {
   }
 }
 
+void list_vertex(const Query& query, const Plane& plane, std::size_t k, double gap) {
+  const Vec3 p = query.b.X * query.b.solid->polytope->vertices[k] - 0.5 * gap * plane.n;
+  if (query.listed(p, plane.n, gap)) query.scratch->candidates.push_back({p, plane.n, gap, k});
+}
+
+/// The face that lies on the plane, if one does: a hull that stands on it has no other points there.
+const PolytopeFace* face_on(const Vec3& n_B, const Polytope& polytope) {
+  constexpr double flat = 1e-4;  // sine of the tilt up to which it lies on it
+  for (const PolytopeFace& face : polytope.faces)
+    if (face.n.dot(n_B) < 0 && face.n.cross(n_B).squaredNorm() < flat * flat) return &face;
+  return nullptr;
+}
+
 void add_hull(const Query& query, const Plane& plane, Touches& out) {
   const Placement& X = query.b.X;
   const Vec3 n_B = X.R.transpose() * plane.n;
   const double offset = plane.n.dot(X.p - plane.p);
-  const std::vector<Vec3>& vertices = query.b.solid->polytope->vertices;
+  const Polytope& polytope = *query.b.solid->polytope;
+  auto gap = [&](std::size_t k) { return n_B.dot(polytope.vertices[k]) + offset; };  // (half_space.1)
   auto& found = query.scratch->candidates;
   found.clear();
-  for (std::size_t k = 0; k < vertices.size(); ++k) {
-    const double gap = n_B.dot(vertices[k]) + offset;  // (half_space.1)
-    if (!(gap < query.reach)) continue;
-    const Vec3 p = X * vertices[k] - 0.5 * gap * plane.n;
-    if (query.listed(p, plane.n, gap)) found.push_back({p, plane.n, gap, k});
+  for (std::size_t k = 0; k < polytope.vertices.size(); ++k)
+    if (gap(k) < query.reach) list_vertex(query, plane, k, gap(k));
+  if (found.size() <= patch_corners) return add_spread(query, out);
+  const PolytopeFace* face = face_on(n_B, polytope);
+  if (face && face->loop.size() > patch_corners) {
+    found.clear();
+    for (int k : face->loop) list_vertex(query, plane, at(k), gap(at(k)));
+    if (add_patch(query, out)) return;
+    found.clear();
+    for (std::size_t k = 0; k < polytope.vertices.size(); ++k) list_vertex(query, plane, k, gap(k));
   }
   add_spread(query, out);
 }
@@ -79,8 +98,7 @@ void touch_half_space(const Query& query, Touches& out) {
   }
 }
 
-void add_spread(const Query& query, Touches& out) {
-  constexpr std::size_t most = 8;
+void add_spread(const Query& query, Touches& out, std::size_t most) {
   const auto& found = query.scratch->candidates;
   if (found.size() <= most) {
     for (const Touch& t : found) out.add(query, t.p, t.n, t.gap, t.feature);

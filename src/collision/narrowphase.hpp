@@ -92,7 +92,7 @@ struct Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  std::vector<Touch> candidates;
+  std::vector<Touch> candidates, corners;
   std::vector<double> spread;
   std::vector<ClipVertex> polygon, clipped;
   std::vector<NearTriangle> triangles;
@@ -163,22 +163,28 @@ void touch_ellipsoid_polytope(const Query& query, Touches& out);
 void touch_smooth(const Query& query, Touches& out);
 void touch_terrain(const Query& query, Touches& out);
 
+/// A round face has this many points on its rim, and as many inside (patch.cpp).
+constexpr int patch_corners = 6;
+
 /// Points of a cylinder that may be its lowest, in its frame; up is the normal that they are seen along.
 struct RimPoints {
-  std::array<Vec3, 6> p;
-  std::array<unsigned, 6> feature;
+  std::array<Vec3, 2 * patch_corners> p;
+  std::array<unsigned, 2 * patch_corners> feature;
   int count = 0;
 };
 RimPoints lowest_rim_points(const Vec3& up, const Vec3& size);
 /// The same of a cylinder.
 double cylinder_distance(const Vec3& size, const Vec3& x, Vec3& n);
 /// The two caps as polygons that touch the circle from inside; corners of each are consecutive.
-constexpr int cap_corners = 16;
+constexpr int cap_corners = 3 * patch_corners;
 Polytope cylinder_caps(const Vec3& size);
 
-/// At most 8 of scratch.candidates: the deepest, then whichever is farthest from those chosen. All when there are
-/// fewer.
-void add_spread(const Query& query, Touches& out);
+/// At most 8 (or as many as asked for) of scratch.candidates: the deepest, then whichever is farthest from those
+/// chosen. All when there are fewer.
+void add_spread(const Query& query, Touches& out, std::size_t most = 8);
+/// scratch.candidates are the corners of a flat region, in order around it: where it is round, points that turn as hard
+/// as even pressure does, whatever its corners (patch.cpp). False, and nothing added, where it is not.
+bool add_patch(const Query& query, Touches& out);
 
 /// Signed distance by GJK and EPA, to about 1e-6 m. Beyond reach it is a lower bound and the rest is unset.
 struct Separation {

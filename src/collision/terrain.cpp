@@ -196,7 +196,7 @@ void touch_terrain(const Query& query, Touches& out) {
       break;
   }
   if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_solid(query);
-  add_spread(query, out);
+  add_spread(query, out, solid.kind == ShapeKind::Cylinder ? 2 * patch_corners : 8);
 }
 
 }  // namespace tribo

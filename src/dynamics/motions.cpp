@@ -19,4 +19,23 @@ void fill_motions(const Model& model, const Dynamics& dynamics, double t, double
   }
 }
 
+void set_velocities(const Model& model, const Dynamics& dynamics, const VecX& v, std::vector<BodyMotion>& motions) {
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    BodyMotion& m = motions[b];
+    Spatial V;  // about the origin of the tree (dyn.1)
+    const Vec3& O = dynamics.origin(body.tree);
+    if (body.parent >= 0) {
+      const BodyMotion& p = motions[at(body.parent)];
+      V = {p.v - p.w.cross(p.X_WB.p - O), p.w};
+    }
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      V.lin += dynamics.axis(k).lin * v[k];
+      V.ang += dynamics.axis(k).ang * v[k];
+    }
+    m.w = V.ang;
+    m.v = V.lin + V.ang.cross(m.X_WB.p - O);
+  }
+}
+
 }  // namespace tribo

@@ -12,5 +12,7 @@ namespace tribo {
 /// free bodies have fallen for dt: the motion of a step is that of its end. What its drives and feet do to a robot is
 /// not known before the step.
 void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions);
+/// The velocities of bodies once they are known: v at the end of the step, of free joints in the axes of its start (nv).
+void set_velocities(const Model& model, const Dynamics& dynamics, const VecX& v, std::vector<BodyMotion>& motions);
 
 }  // namespace tribo

@@ -12,6 +12,11 @@
 #include <cmath>
 
 namespace tribo {
+namespace {
+
+constexpr int most_listings = 3;  // times that contacts are listed again within a step
+
+}  // namespace
 
 Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& options)
     : model_(model),
@@ -21,7 +26,8 @@ Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& opt
       divides_(scheme.substeps().any()),
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
       chart_(model),
-      judge_(model) {
+      judge_(model),
+      sent_off_(model) {
   outcome_.resize(model.nv);
 }
 
@@ -72,15 +78,27 @@ void Crossing::begin() {
 
 bool Crossing::solve(double h) {
   h_ = h;
-  outcome_.status = StepStatus::Ok;
-  outcome_.held = 1;
-  outcome_.unresolved = 0;
-  outcome_.island_count = 0;
-  outcome_.islands.clear();
-  outcome_.recovery.clear();
-  start_.emplace(start(h));
-  scheme_.solve(*start_, outcome_);
+  for (int round = 0;; ++round) {
+    outcome_.status = StepStatus::Ok;
+    outcome_.held = 1;
+    outcome_.unresolved = 0;
+    outcome_.island_count = 0;
+    outcome_.islands.clear();
+    outcome_.recovery.clear();
+    start_.emplace(start(h));
+    scheme_.solve(*start_, outcome_);
+    if (round == most_listings || !scheme_.lists_again() || !list_again()) break;
+  }
   return outcome_.status != StepStatus::Unconverged;
+}
+
+// Contacts were listed with the velocities of the start. An impact may send bodies elsewhere within the step, against
+// what was neither near nor on their way: that is listed now. What is nearer than the margin is listed in any case, so
+// nothing is missed where no point goes half a margin astray.
+bool Crossing::list_again() {
+  if (!outcome_.v_end.allFinite() || !sent_off_(*start_, outcome_, 0.5 * margin_)) return false;
+  set_velocities(model_, work_->dynamics, outcome_.v_end, work_->motions);
+  return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts);
 }
 
 bool Crossing::commit() {

@@ -5,6 +5,7 @@
 
 #include "dynamics/chart.hpp"
 #include "stepping/judge.hpp"
+#include "stepping/sent_off.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/step.hpp"
 
@@ -56,6 +57,7 @@ class Crossing {
 
  private:
   void turn_to_end();
+  bool list_again();
   void let_go();
   void merge();
   void charge(const Start& start);
@@ -69,6 +71,7 @@ class Crossing {
   bool looks_;    // begin is called at the end of a substep too
   Chart chart_;
   Judge judge_;
+  SentOff sent_off_;
   std::optional<Start> start_;  // of the last solve
   Outcome outcome_;
   State* state_ = nullptr;

@@ -12,7 +12,8 @@
 // torsional friction has N = 0: f+ = r y^ f+_N                                       (newton.6)
 //
 // G may be rank-deficient, so c+ carries sigma (f+ - f_k), sigma = 1e-9 of the block's scale; the first iteration
-// has 0 for f_k: it picks the forces of least norm. What sigma leaves is removed with the factor at hand,
+// has 0 for f_k: it picks the forces of least norm. All contacts of a pair of bodies have one sigma, that of the largest
+// scale, so that they share what they can share in equal parts. What sigma leaves is removed with the factor at hand,
 //   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
 // If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
@@ -28,6 +29,10 @@
 
 namespace tribo {
 namespace {
+
+// Of the tolerance: a guess that is better is taken as it is. One that barely meets the tolerance leaves as much of a
+// velocity in every step, and what is held creeps: it gets one step, which takes that to rounding.
+constexpr double at_rest = 1e-4;
 
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
@@ -118,6 +123,28 @@ class Newton final : public ContactSolver {
         double* s = scale_.data() + problem.nc() + d.row;
         s[0] = s[1] = std::max(s[0], s[1]);
       }
+    set_sigma(problem);
+  }
+
+  void set_sigma(const ContactProblem& problem) {
+    sigma_.resize(problem.blocks());
+    for (int i = 0; i < problem.blocks(); ++i) sigma_[i] = 1e-9 * scale_[i];
+    for (int first = 0, end = 0; first < problem.nc(); first = end) {
+      for (end = first; end < problem.nc() && same_bodies(problem.factor, first, end);) ++end;
+      const double largest = sigma_.map().segment(first, end - first).maxCoeff();
+      sigma_.map().segment(first, end - first).setConstant(largest);
+    }
+  }
+
+  // Contacts of a pair follow each other.
+  static bool same_bodies(const ContactFactor& factor, int i, int j) {
+    if (i == j) return true;
+    if (factor.empty()) return false;
+    const int a = factor.start[at(i)], b = factor.start[at(j)], count = factor.start[at(i) + 1] - a;
+    if (factor.start[at(j) + 1] - b != count) return false;
+    for (int k = 0; k < count; ++k)
+      if (factor.blocks[at(a + k)].body != factor.blocks[at(b + k)].body) return false;
+    return true;
   }
 
   static double diagonal(const ContactProblem& problem, int i) { return problem.G()(i, i) + problem.R()[i]; }
@@ -136,9 +163,10 @@ class Newton final : public ContactSolver {
     double least = report.residual.relative();
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
-    if (met && !polish) return report;
+    if (met && !polish && least <= at_rest * tolerance.rel) return report;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
+    if (met) most = 1;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
         if (!met) report.status = SolveStatus::Stalled;
@@ -208,7 +236,7 @@ class Newton final : public ContactSolver {
   }
 
   double sigma(const ContactProblem& problem, int i) const {
-    return 1e-9 * scale_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
+    return sigma_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
   }
 
   // Lists the unknowns and what of them slips, and writes into f the values of the others.
@@ -346,7 +374,7 @@ class Newton final : public ContactSolver {
   std::vector<int> active_, pivot_;
   std::vector<int> first_;  // place of a contact's first force among the unknowns
   VectorBuffer trial_;      // normal part of its trial point
-  VectorBuffer c_, rhs_, left_, best_, scale_, saved_;
+  VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
 };
 

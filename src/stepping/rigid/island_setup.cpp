@@ -20,6 +20,15 @@ const Remembered* recall(const std::vector<Remembered>& memory, std::uint64_t id
   return next < memory.size() && memory[next].id == id ? &memory[next++] : nullptr;
 }
 
+// Did any contact of the pair of geometries carry? A contact whose feature got another name carries on.
+bool pair_carried(const std::vector<ContactMemory>& memory, std::uint64_t id, double least) {
+  const auto before = [](const ContactMemory& m, std::uint64_t x) { return m.id < x; };
+  for (auto m = std::lower_bound(memory.begin(), memory.end(), id & ~std::uint64_t{0xffff}, before);
+       m != memory.end() && m->id >> 16 == id >> 16; ++m)
+    if (m->f.z() > least) return true;
+  return false;
+}
+
 }  // namespace
 
 IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures)
@@ -57,7 +66,8 @@ bool IslandSetup::set_contact(const Start& start, int i, IslandSolution& s) {
     s.problem.R()[o + 2] = surface.compliance / (dt * dt);
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
-    const bool carries = memory && memory->f.z() > carried_share * s.problem.weight && gap < touching_gap;
+    const bool carries = gap > 0 && gap < touching_gap &&
+                         pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
   s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;

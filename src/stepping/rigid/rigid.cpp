@@ -55,6 +55,8 @@ class Rigid final : public Scheme {
     for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
   }
 
+  bool lists_again() const override { return true; }
+
   void solve(const Start& start, Outcome& out) override {
     rows_.begin(start.state);
     for (int pass = 0;; ++pass) {
