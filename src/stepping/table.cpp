@@ -10,7 +10,8 @@ namespace {
 std::deque<StepperEntry>& table_of_steppers() {
   using enum Feature;
   using enum MemoryFamily;
-  const std::vector<Feature> visco_elastic = {JointLimits, JointDamping, Cylinders, Ellipsoids, Terrain};
+  const std::vector<Feature> visco_elastic = {JointLimits, JointDamping, JointFriction, JointStiffness,
+                                              Cylinders,   Ellipsoids,   Terrain};
   const std::vector<Feature> impulses = {JointLimits, JointDamping, JointFriction, Cylinders, Ellipsoids, Terrain};
   static std::deque<StepperEntry> table = {
       {.name = "rigid",
@@ -26,15 +27,13 @@ std::deque<StepperEntry>& table_of_steppers() {
        .make = make_exponential,
        .memory = Compliant,
        .uses = visco_elastic,
-       .options = exponential_options(),
-       .implicit_gains = false},
+       .options = exponential_options()},
       {.name = "explicit-euler",
        .summary = "visco-elastic contact, forces of the start of the step",
        .make = make_explicit_euler,
        .memory = Compliant,
        .uses = visco_elastic,
        .options = explicit_euler_options(),
-       .implicit_gains = false,
        .explicit_contact = true},
       {.name = "implicit-euler",
        .summary = "visco-elastic contact, forces of the end of the step by Newton's method",
@@ -72,7 +71,7 @@ std::deque<StepperEntry>& table_of_steppers() {
        .summary = "a spring-damper at every contact point, friction by sliding speed; needs small steps",
        .make = make_microscopic,
        .memory = Momentum,
-       .uses = visco_elastic,
+       .uses = {JointLimits, JointDamping, Cylinders, Ellipsoids, Terrain},
        .options = microscopic_options(),
        .explicit_contact = true},
   };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/drive.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 
@@ -14,12 +13,12 @@ SubstepRules Compliant::substeps() const {
   return {.touch = split_, .events = events(), .accuracy = options_.accuracy, .failure = failure(), .order = order()};
 }
 
-// Gains are taken at the start of the whole step, within the limits, and the torque is held.
 void Compliant::solve(const Start& start, Outcome& out) {
-  const Actuation& a = start.actuation;
-  for (int k = 0; k < start.model.nv; ++k) out.torque[k] = within_limits(a, k, asked_torque(a, k, start.v_control[k]));
+  joints_.list(start, lists_damping());
+  joints_.feed_forward(start, out.torque);
   out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
+  joints_.take_torque(out.torque);
 }
 
 void Compliant::applied(const Start& start, const VecX& torque, VecX& tau) const {
@@ -30,6 +29,7 @@ void Compliant::finish(const Start& start, Outcome& out) {
   draw_anchors(start, out.v_mean);
   report(start, out);
   remember(start, out);
+  joints_.remember(start.dt, out.v_mean, out.memory);
 }
 
 void Compliant::report(const Start& start, Outcome& out) const {
@@ -98,7 +98,8 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
   const Model& model = start.model;
   work.actuators += m.time * m.v.dot(torque);  // (ledger.2)
   work.external += m.time * m.v.dot(start.actuation.external);
-  for (int k = 0; k < model.nv; ++k) work.damping -= m.time * m.v[k] * model.joints.damping[k] * m.damped[k];
+  if (!joints_.lists_damping())
+    for (int k = 0; k < model.nv; ++k) work.damping -= m.time * m.v[k] * model.joints.damping[k] * m.damped[k];
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
     m.dynamics.multiply(t, m.a.data(), momentum_rate_.data());
   work.motion += m.time * (m.v.dot(momentum_rate_) + m.v.dot(m.dynamics.h()));
@@ -110,6 +111,7 @@ void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& 
     work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
+  joints_.charge(m.time, m.v, work);
 }
 
 void Compliant::charge(const Start& start, Outcome& out) {

@@ -14,7 +14,10 @@ constexpr double bilateral_margin = 1;  // contacts that pull are kept up to thi
 }  // namespace
 
 Compliant::Compliant(const Model& model, const CompliantOptions& options)
-    : options_(options), law_(make_contact_law(options.law, options.law_options)), linear_(law_->linear()) {
+    : options_(options),
+      joints_(model, options.friction_deflection),
+      law_(make_contact_law(options.law, options.law_options)),
+      linear_(law_->linear()) {
   for (int i = 0; i < model.surfaces(); ++i)
     by_surface_.push_back(law_->slope({model.surface(i), Vec3::Zero(), Vec3::Zero()}));
   for (const Body& b : model.bodies) {
@@ -199,14 +202,15 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 }
 
 // Springs that are stretched along the normal hold nothing: they do not pull.
-Elastic Compliant::stored(const State&) {
-  double energy = 0;
+Elastic Compliant::stored(const State& state) {
+  Elastic elastic = joints_.stored(state);
+  double& energy = elastic.contacts;
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
   }
   for (const LimitSpring& l : limits_) energy += 0.5 * options_.limit_stiffness * l.gap * l.gap;
-  return {energy, 0};
+  return elastic;
 }
 
 void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {

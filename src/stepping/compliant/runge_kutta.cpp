@@ -2,7 +2,8 @@
 //
 // Within a step the state is written in the coordinates of (chart.1), so that the method is used on a vector space.
 // The list of contacts is that of the start; their points move with the bodies. Anchors that are drawn (compliant.8)
-// are coordinates too, where h K <= B; else their time constant is shorter than the step. Gains are taken at the start.
+// are coordinates too, where h K <= B; else their time constant is shorter than the step. Drives, joint springs and dry
+// friction are taken at each stage, so that the order stays: gains and friction must be as soft as the step is short.
 #include "dynamics/chart.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/compliant/compliant.hpp"
@@ -34,6 +35,7 @@ class RungeKutta final : public Compliant {
       s.drawn_by_stages = draws(s) && h * s.K.x() <= s.B.x();
     }
     for (LimitSpring& l : limits_) l.mean = 0;
+    for (JointSpring& s : joints_.all()) s.mean = 0;
     sum_move_.setZero();
     sum_u_.setZero();
     work_ = {};
@@ -66,10 +68,13 @@ class RungeKutta final : public Compliant {
     chart_.turn(move_, -1, v_stage_);
     stage_.compute(q_stage_, v_stage_);
     stage_.factor(zero_);
-    a_ = torque + start.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
+    torque_ = torque;
+    add_joints(start, time);
+    a_ = torque_ + start.actuation.external - stage_.h() - model.joints.damping.cwiseProduct(v_stage_);
+    if (!joints_.empty()) a_ += passive_;
     add_forces(start, time, first);
     to_acceleration(model, stage_, a_);
-    if (start.audited) add_instant(start, torque, {stage_, v_stage_, a_, v_stage_, time}, work_);
+    if (start.audited) add_instant(start, torque_, {stage_, v_stage_, a_, v_stage_, time}, work_);
     chart_.rate(move_, u_, k_move_);
     k_u_ = a_;
     chart_.turn(move_, 1, k_u_);
@@ -104,6 +109,19 @@ class RungeKutta final : public Compliant {
     }
   }
 
+  // Drives go into torque_, the rest into passive_.
+  void add_joints(const Start& start, double time) {
+    if (!joints_.empty()) passive_.setZero(start.model.nv);
+    for (JointSpring& s : joints_.all()) {
+      const bool drive = s.kind == JointSpring::Kind::Drive;
+      const double f = s.within(s.at(move_[s.dof], v_stage_[s.dof])), done = time * f * v_stage_[s.dof];
+      s.mean += time / start.dt * f;
+      (drive ? torque_ : passive_)[s.dof] += f;
+      if (s.kind == JointSpring::Kind::Spring) work_.motion -= done;
+      if (s.kind == JointSpring::Kind::Friction) work_.constraints += done;
+    }
+  }
+
   struct Slip {
     Eigen::Vector2d way{0, 0}, rate{0, 0};  // of the anchor, in C [m], [m/s]
   };
@@ -111,7 +129,7 @@ class RungeKutta final : public Compliant {
   Dynamics stage_;
   std::vector<Slip> slips_;
   Chart chart_;
-  VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_;
+  VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_, torque_, passive_;
   Work work_;
 };
 
