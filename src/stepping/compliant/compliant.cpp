@@ -6,6 +6,7 @@
 
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
+#include "stepping/rigid/rows.hpp"
 
 namespace tribo {
 
@@ -19,6 +20,7 @@ void Compliant::solve(const Start& start, Outcome& out) {
   out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
   joints_.take_torque(out.torque);
+  StepRows::miss_targets(start, out);
 }
 
 void Compliant::applied(const Start& start, const VecX& torque, VecX& tau) const {
@@ -76,7 +78,7 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     if (next == active_.size() || active_[next].listed != static_cast<int>(i)) continue;
     const CompliantContact& s = active_[next];
     const Contact& c = contacts_[next++];
-    const Vec3 held = to_world(start.dynamics, c.body_b, s.point);
+    const Vec3 held = to_world(start, c.body_b, s.point);
     m.f = s.mean;
     m.mode = s.mode;
     m.touched = true;
@@ -85,7 +87,7 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     a.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
     a.anchor =
-        s.moved ? to_body(start.dynamics, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
+        s.moved ? to_body(start, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
 }
 
@@ -107,8 +109,10 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
 
 void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& m,
                                 Work& work) const {
-  for (std::size_t i = 0; i < active_.size(); ++i)
+  for (std::size_t i = 0; i < active_.size(); ++i) {
     work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
+    work.external -= m.time * (contacts[i].R_WC * active_[i].mean).dot(contacts[i].v_given);
+  }
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
   joints_.charge(m.time, m.v, work);

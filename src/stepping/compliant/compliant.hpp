@@ -115,8 +115,8 @@ class Compliant : public Scheme {
   static Eigen::Vector2d slip_rate(const CompliantContact& s, const Vec3& x, const Vec3& c, const Vec3& f) {
     return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
   }
-  /// Contact i with the bodies where stage has them.
-  Followed follow(std::size_t i, const Start& start, const Dynamics& stage) const;
+  /// Contact i with the bodies where stage has them, a time after the start.
+  Followed follow(std::size_t i, const Start& start, const Dynamics& stage, double time) const;
   /// Is joint damping among the joint springs, where there are any?
   virtual bool lists_damping() const { return false; }
   /// Motors without gains, pushes, joint damping and bias at the start, as a generalised force.

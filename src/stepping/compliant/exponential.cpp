@@ -127,7 +127,7 @@ bool Exponential::cross_from_middle(const Start& start, Outcome& out) {
   stage_.factor(extra_);
   stage_contacts_ = contacts_;
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
-    const Followed f = follow(i, start, stage_);
+    const Followed f = follow(i, start, stage_, 0.5 * start.dt);
     stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
   }
   v_stage_ = start.state.v;
@@ -189,7 +189,7 @@ void Exponential::gather(const Dynamics& d, const VecX& v, const std::vector<Con
     B_.map().segment<3>(3 * i) = s.B;
     x_.map().segment<3>(3 * i) = s.x;
     c_.map().segment<3>(3 * i) = s.c;
-    free_.map().segment<3>(3 * i) += contact.R_WC.transpose() * bias;
+    free_.map().segment<3>(3 * i) += contact.R_WC.transpose() * (bias - contact.v_given);  // the part of a velocity
   }
   driven_ = false;
   for (int j = 0; j < problem_.nr(); ++j) {

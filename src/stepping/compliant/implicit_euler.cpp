@@ -50,8 +50,10 @@ class ImplicitEuler final : public Compliant {
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
-    for (std::size_t i = 0; i < active_.size(); ++i)
+    for (std::size_t i = 0; i < active_.size(); ++i) {
       out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
+      out.work.external -= start.dt * (contacts_[i].R_WC * active_[i].mean).dot(contacts_[i].v_given);
+    }
     for (std::size_t j = 0; j < limits_.size(); ++j)
       out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
     joints_.charge(start.dt, v_end_, out.work);
@@ -156,7 +158,7 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
-      const Followed& f = followed_[i] = follow(i, start, stage_);
+      const Followed& f = followed_[i] = follow(i, start, stage_, h);
       s.mean = force(s, f.x, f.c, s.mode);
       wanted_[i] = free_force(s, f.x, f.c);
       const Vec3 f_W = c.R_WC * s.mean;

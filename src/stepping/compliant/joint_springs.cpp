@@ -5,6 +5,7 @@
 
 #include "dynamics/drive.hpp"
 #include "stepping/rigid/springs.hpp"
+#include "stepping/targets.hpp"
 
 namespace tribo {
 namespace {
@@ -21,7 +22,7 @@ double joint_move(const Body& b, const Start& start) {
   return std::atan2(s * q0[b.iq] - c * q0[b.iq + 1], c * q0[b.iq] + s * q0[b.iq + 1]);
 }
 
-bool has_gains(const Actuation& a, int k) { return a.kp[k] != 0 || a.kd[k] != 0; }
+bool driven(const Actuation& a, int k) { return a.kp[k] != 0 || a.kd[k] != 0 || a.has_target(k); }
 
 }  // namespace
 
@@ -44,6 +45,7 @@ JointSprings::JointSprings(const Model& model, double deflection)
       deflection_(deflection),
       sprung_(!model.joints.stiffness.isZero(0)),
       scalar_(at(model.nv), -1),
+      target_gains_(target_gains(model)),
       stretch_(VecX::Zero(model.nv)) {
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     if (nv_of(model.bodies[b].joint) == 1) scalar_[at(model.bodies[b].iv)] = static_cast<int>(b);
@@ -57,7 +59,13 @@ void JointSprings::list(const Start& start, bool damping) {
   const JointProperties& p = model_->joints;
   springs_.clear();
   for (int k = 0; k < model_->nv; ++k) {
-    if (!has_gains(a, k)) continue;
+    if (!driven(a, k)) continue;
+    if (a.has_target(k)) {
+      const double gain = target_gains_[k] / start.dt;
+      springs_.push_back({Drive, k, gain * a.target[k], 0, gain, a.lower[k], a.upper[k]});
+      springs_.back().target = true;
+      continue;
+    }
     const double moved = scalar_[at(k)] >= 0 ? joint_move(model_->bodies[at(scalar_[at(k)])], start) : 0;
     springs_.push_back({Drive, k, asked_torque(a, k, 0, moved), a.kp[k], a.kd[k], a.lower[k], a.upper[k]});
   }
@@ -85,7 +93,7 @@ void JointSprings::list(const Start& start, bool damping) {
 
 void JointSprings::feed_forward(const Start& start, VecX& torque) const {
   const Actuation& a = start.actuation;
-  for (int k = 0; k < model_->nv; ++k) torque[k] = has_gains(a, k) ? 0 : within_limits(a, k, a.tau[k]);
+  for (int k = 0; k < model_->nv; ++k) torque[k] = driven(a, k) ? 0 : within_limits(a, k, a.tau[k]);
 }
 
 void JointSprings::take_torque(VecX& torque) const {

@@ -1,6 +1,7 @@
 // Forces on single velocity coordinates that are linear between bounds: drives, springs in joints, dry friction.
 //   f = a - K m - B v  within [lower, upper],  m: way of the coordinate since the start of the step          (joint.1)
 //   drive      a = tau + kp (e - moved) + kd v_ref,  K = kp, B = kd, within the limits of the actuator       (drive.1)
+//   target     a = B target,  B = 1000 M_kk / dt, within the same limits                                    (target.1)
 //   spring     a = -k d,  K = k;  d: its deflection at the start
 //   damping    B = D, where a scheme asks for it in this form
 //   friction   spring and damper in series with a slider, as a contact's (compliant.8):
@@ -24,6 +25,7 @@ struct JointSpring {
   double mean = 0;        ///< over the step, filled by the scheme [N m] or [N]
   char bound = 0;         ///< -1 or 1: the scheme takes it at its lower or upper bound
   bool released = false;  ///< it was at a bound before, in this step
+  bool target = false;    ///< a drive towards a velocity at the end of the step
 
   double at(double moved, double v) const { return a - K * moved - B * v; }
   double within(double f) const { return std::clamp(f, lower, upper); }
@@ -65,6 +67,7 @@ class JointSprings {
   std::vector<int> rubbing_;  // degrees with dry friction
   std::vector<int> scalar_;   // by velocity coordinate: the body of a joint with one, else -1
   std::vector<JointSpring> springs_;
+  VecX target_gains_;  // (target.1)
   VecX stretch_;  // of the joint springs (nv)
 };
 

@@ -36,6 +36,7 @@ class RungeKutta final : public Compliant {
     }
     for (LimitSpring& l : limits_) l.mean = 0;
     for (JointSpring& s : joints_.all()) s.mean = 0;
+    hold_targets(start, out.torque);
     sum_move_.setZero();
     sum_u_.setZero();
     work_ = {};
@@ -48,6 +49,7 @@ class RungeKutta final : public Compliant {
         u_ = v + node[k] * h * k_u_;
         for (Slip& s : slips_) s.way = node[k] * h * s.rate;
       }
+      elapsed_ = node[k] * h;
       rates(start, out.torque, weight[k] * h, k == 0);
       sum_move_ += weight[k] * k_move_;
       sum_u_ += weight[k] * k_u_;
@@ -57,6 +59,29 @@ class RungeKutta final : public Compliant {
     for (CompliantContact& s : active_) s.mean /= h;
     for (LimitSpring& l : limits_) l.mean /= h;
     return true;
+  }
+
+  // The torque that brings joints to their velocity targets, by one step of (euler.2), is held over the stages.
+  void hold_targets(const Start& start, const VecX& torque) {
+    const double h = start.dt;
+    const VecX& v = start.state.v;
+    bool any = false;
+    for (const JointSpring& s : joints_.all()) any |= s.target;
+    if (!any) return;
+    passive_.setZero(start.model.nv);
+    applied(start, torque, a_);
+    add_generalised(start.dynamics, a_);
+    for (const JointSpring& s : joints_.all()) {
+      a_[s.dof] += s.target ? s.at(0, v[s.dof]) : s.within(s.at(0, v[s.dof]));
+      if (s.target) passive_[s.dof] = h * s.B;
+    }
+    start.dynamics.factor(passive_);
+    to_acceleration(start.model, start.dynamics, a_);
+    for (JointSpring& s : joints_.all()) {
+      if (!s.target) continue;
+      s.a = s.within(s.at(0, v[s.dof] + h * a_[s.dof]));
+      s.B = 0;
+    }
   }
 
   // Rates of the coordinates at (move_, u_); forces and slips are summed over the time of the stage.
@@ -84,14 +109,17 @@ class RungeKutta final : public Compliant {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
-      Followed at_stage = follow(i, start, stage_);
+      Followed at_stage = follow(i, start, stage_, elapsed_);
       at_stage.x.head<2>() -= slips_[i].way;
       ContactMode mode;
       const Vec3 f = force(s, at_stage.x, at_stage.c, mode);
       if (first) s.mode = mode;
       if (mode == ContactMode::Slip) s.mode = mode;
       s.mean += time * f;
-      if (start.audited) work_.contacts += time * f.dot(at_stage.c);
+      if (start.audited) {
+        work_.contacts += time * f.dot(at_stage.c);
+        work_.external -= time * (c.R_WC * f).dot(c.v_given);
+      }
       if (s.drawn_by_stages) {
         slips_[i].rate.setZero();
         if (mode != ContactMode::Stick) slips_[i].rate = slip_rate(s, at_stage.x, at_stage.c, f);
@@ -131,6 +159,7 @@ class RungeKutta final : public Compliant {
   Chart chart_;
   VecX move_, u_, k_move_, k_u_, sum_move_, sum_u_, v_stage_, q_stage_, a_, torque_, passive_;
   Work work_;
+  double elapsed_ = 0;  // from the start to the stage
 };
 
 }  // namespace
