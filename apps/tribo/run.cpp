@@ -169,7 +169,7 @@ void print_summary(const Json& j) {
   for (const Json& r : j["robots"]) robots += (robots.empty() ? "" : ", ") + r.get<std::string>();
   line("scene", j["scene"].get<std::string>() + (robots.empty() ? "" : ", robots " + robots));
   const std::string stepper = j["stepper"], model = j["contact_model"], solver = j["solver"];
-  const bool solves = stepper_entry(stepper).targets;  // the others have a law of their own
+  const bool solves = stepper_entry(stepper).memory == MemoryFamily::Rigid;  // the others have a law of their own
   line("method", stepper + (solves ? ", " + model + ", " + solver : "") + ", dt " + number(j["dt"]) + " s");
   line("simulated", number(j["simulated_time"]) + " s in " + j["steps"].dump() + " steps");
   line("wall time", number(j["wall_time"]) + " s, " + number(j["real_time_factor"]) + " x real time");

@@ -28,6 +28,7 @@ struct CompliantOptions {
   double accuracy = 0;                ///< largest error of q or v by a step, from two half steps; 0: fixed steps
   double limit_stiffness = 1e3;       ///< of joint limits [N m/rad] or [N/m], > 0
   double limit_damping = 1;           ///< [N m s/rad] or [N s/m], >= 0
+  double friction_deflection = 1e-3;  ///< of a joint with dry friction that is about to slip [rad] or [m], > 0
   std::string law = "spring-damper";  ///< force of a contact, see contact_laws()
   Options law_options;                ///< its own; empty: its defaults
 };

@@ -28,7 +28,7 @@ struct ContactMemory {
   bool touched = false;  ///< carried force, or was closed, in the last step
 };
 
-/// Rigid: of a scalar row beside the contacts (a joint limit, a friction, a closure).
+/// Rigid: of a scalar row beside the contacts (a joint limit, a friction, a closure). Compliant: of dry friction.
 struct RowMemory {
   std::uint64_t id = 0;
   double f = 0;         ///< last force or torque [N] or [N m]
@@ -53,7 +53,7 @@ struct ReferenceMemory {
 struct Memory {
   MemoryFamily family = MemoryFamily::Unknown;  ///< of the stepper that wrote it; says nothing where it is empty
   std::vector<ContactMemory> contacts;          ///< sorted by id
-  std::vector<RowMemory> rows;                  ///< sorted by id; rigid
+  std::vector<RowMemory> rows;                  ///< sorted by id; rigid, compliant
   std::vector<AnchorMemory> anchors;            ///< one a contact, in their order; compliant
   std::vector<ReferenceMemory> references;      ///< one a contact, in their order; momentum
 

@@ -283,7 +283,7 @@ struct Witness::Impl {
   void see_solver(const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
     if (!unconverged && missed) {
-      const bool rigid = stepper.targets;
+      const bool rigid = stepper.memory == MemoryFamily::Rigid;
       const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
       unconverged = Finding{Cause::Unconverged,
                             report.t,

@@ -62,7 +62,7 @@ void check_memory(const Memory& m) {
   };
   require("anchors", m.anchors.size(), m.family == MemoryFamily::Compliant);
   require("referential points", m.references.size(), m.family == MemoryFamily::Momentum);
-  if (!m.rows.empty() && m.family != MemoryFamily::Rigid && m.family != MemoryFamily::Unknown)
+  if (!m.rows.empty() && m.family == MemoryFamily::Momentum)
     throw InvalidInput("the state holds forces of joint rows, and its memory is of the " + to_string(m.family) +
                        " family");
 }

@@ -1,8 +1,8 @@
-// Points that contacts remember: kept in the frames of their bodies, in W where a body is fixed.
+// Points that contacts remember: kept in the frames of their bodies, kinematic ones too, in W where a body is fixed.
 #pragma once
 
 #include "tribo/contact.hpp"
-#include "tribo/dynamics.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -16,9 +16,21 @@ inline Vec3 to_world(const Dynamics& dynamics, int body, const Vec3& p_B) {
   return body < 0 ? p_B : dynamics.X_WB(body) * p_B;
 }
 
+/// The same with the poses of the start, those of kinematic bodies too.
+inline Vec3 to_body(const Start& start, int body, const Vec3& p_W) {
+  if (body >= -1) return to_body(start.dynamics, body, p_W);
+  const Placement X = start.model.kinematic[at(kinematic_index(body))].pose(start.state.t);
+  return X.R.transpose() * (p_W - X.p);
+}
+
+inline Vec3 to_world(const Start& start, int body, const Vec3& p_B) {
+  if (body >= -1) return to_world(start.dynamics, body, p_B);
+  return start.model.kinematic[at(kinematic_index(body))].pose(start.state.t) * p_B;
+}
+
 /// Velocity of b relative to a at the point of a contact, where coordinates move with v; in C [m/s].
 inline Vec3 contact_velocity(const Model& model, const Dynamics& dynamics, const Contact& c, const VecX& v) {
-  Vec3 velocity = Vec3::Zero();
+  Vec3 velocity = c.v_given;
   for (double sign : {1.0, -1.0}) {
     const int body = sign > 0 ? c.body_b : c.body_a;
     if (body < 0) continue;

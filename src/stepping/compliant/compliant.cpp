@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/drive.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
+#include "stepping/rigid/rows.hpp"
 
 namespace tribo {
 
@@ -14,12 +14,13 @@ SubstepRules Compliant::substeps() const {
   return {.touch = split_, .events = events(), .accuracy = options_.accuracy, .failure = failure(), .order = order()};
 }
 
-// Gains are taken at the start of the whole step, within the limits, and the torque is held.
 void Compliant::solve(const Start& start, Outcome& out) {
-  const Actuation& a = start.actuation;
-  for (int k = 0; k < start.model.nv; ++k) out.torque[k] = within_limits(a, k, asked_torque(a, k, start.v_control[k]));
+  joints_.list(start, lists_damping());
+  joints_.feed_forward(start, out.torque);
   out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
+  joints_.take_torque(out.torque);
+  StepRows::miss_targets(start, out);
 }
 
 void Compliant::applied(const Start& start, const VecX& torque, VecX& tau) const {
@@ -30,6 +31,7 @@ void Compliant::finish(const Start& start, Outcome& out) {
   draw_anchors(start, out.v_mean);
   report(start, out);
   remember(start, out);
+  joints_.remember(start.dt, out.v_mean, out.memory);
 }
 
 void Compliant::report(const Start& start, Outcome& out) const {
@@ -76,7 +78,7 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     if (next == active_.size() || active_[next].listed != static_cast<int>(i)) continue;
     const CompliantContact& s = active_[next];
     const Contact& c = contacts_[next++];
-    const Vec3 held = to_world(start.dynamics, c.body_b, s.point);
+    const Vec3 held = to_world(start, c.body_b, s.point);
     m.f = s.mean;
     m.mode = s.mode;
     m.touched = true;
@@ -85,7 +87,7 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     a.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
     a.anchor =
-        s.moved ? to_body(start.dynamics, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
+        s.moved ? to_body(start, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
 }
 
@@ -98,7 +100,8 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
   const Model& model = start.model;
   work.actuators += m.time * m.v.dot(torque);  // (ledger.2)
   work.external += m.time * m.v.dot(start.actuation.external);
-  for (int k = 0; k < model.nv; ++k) work.damping -= m.time * m.v[k] * model.joints.damping[k] * m.damped[k];
+  if (!joints_.lists_damping())
+    for (int k = 0; k < model.nv; ++k) work.damping -= m.time * m.v[k] * model.joints.damping[k] * m.damped[k];
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t)
     m.dynamics.multiply(t, m.a.data(), momentum_rate_.data());
   work.motion += m.time * (m.v.dot(momentum_rate_) + m.v.dot(m.dynamics.h()));
@@ -106,10 +109,13 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
 
 void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& m,
                                 Work& work) const {
-  for (std::size_t i = 0; i < active_.size(); ++i)
+  for (std::size_t i = 0; i < active_.size(); ++i) {
     work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
+    work.external -= m.time * (contacts[i].R_WC * active_[i].mean).dot(contacts[i].v_given);
+  }
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
+  joints_.charge(m.time, m.v, work);
 }
 
 void Compliant::charge(const Start& start, Outcome& out) {

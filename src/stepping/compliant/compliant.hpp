@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "stepping/compliant/joint_springs.hpp"
 #include "tribo/compliant.hpp"
-#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -85,7 +85,7 @@ class Compliant : public Scheme {
   std::span<const OpenContact> open() const final { return open_; }
 
  protected:
-  /// Fills v_end, v_mean, and mean forces and modes of contacts and limits. False: did not converge.
+  /// Fills v_end, v_mean, and mean forces and modes of contacts, limits and joint springs. False: did not converge.
   virtual bool cross(const Start& start, Outcome& out) = 0;
   /// Of the scheme, between changes of contacts.
   virtual int order() const { return 1; }
@@ -115,9 +115,11 @@ class Compliant : public Scheme {
   static Eigen::Vector2d slip_rate(const CompliantContact& s, const Vec3& x, const Vec3& c, const Vec3& f) {
     return (f + s.K.cwiseProduct(x) + s.B.cwiseProduct(c)).head<2>() / s.B.x();
   }
-  /// Contact i with the bodies where stage has them.
-  Followed follow(std::size_t i, const Start& start, const Dynamics& stage) const;
-  /// Actuators, pushes, joint damping and bias at the start, as a generalised force.
+  /// Contact i with the bodies where stage has them, a time after the start.
+  Followed follow(std::size_t i, const Start& start, const Dynamics& stage, double time) const;
+  /// Is joint damping among the joint springs, where there are any?
+  virtual bool lists_damping() const { return false; }
+  /// Motors without gains, pushes, joint damping and bias at the start, as a generalised force.
   void applied(const Start& start, const VecX& torque, VecX& tau) const;
   /// Adds J^T f of every contact and limit, as at the start.
   void add_generalised(const Dynamics& dynamics, VecX& tau) const;
@@ -133,6 +135,7 @@ class Compliant : public Scheme {
   std::vector<Contact> contacts_;         // of active_, as collision lists them
   std::vector<LimitSpring> limits_;
   std::vector<Row> rows_;  // of the limits: dof and sign
+  JointSprings joints_;
   VecX zero_;
   bool factored_ = false;  // the dynamics of the start hold the factor of M
 

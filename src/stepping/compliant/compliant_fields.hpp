@@ -24,6 +24,8 @@ FieldTable<T> compliant_fields() {
             "largest error of q or v by a step, from two half steps; 0: fixed steps");
   table.add("limit_stiffness", &T::limit_stiffness, positive(), "N m/rad or N/m", "of joint limits");
   table.add("limit_damping", &T::limit_damping, at_least(0), "N m s/rad or N s/m", "of joint limits");
+  table.add("friction_deflection", &T::friction_deflection, positive(), "rad or m",
+            "way that a joint with dry friction gives, like a spring, before it slips");
   return table;
 }
 

@@ -14,7 +14,10 @@ constexpr double bilateral_margin = 1;  // contacts that pull are kept up to thi
 }  // namespace
 
 Compliant::Compliant(const Model& model, const CompliantOptions& options)
-    : options_(options), law_(make_contact_law(options.law, options.law_options)), linear_(law_->linear()) {
+    : options_(options),
+      joints_(model, options.friction_deflection),
+      law_(make_contact_law(options.law, options.law_options)),
+      linear_(law_->linear()) {
   for (int i = 0; i < model.surfaces(); ++i)
     by_surface_.push_back(law_->slope({model.surface(i), Vec3::Zero(), Vec3::Zero()}));
   for (const Body& b : model.bodies) {
@@ -58,7 +61,7 @@ Compliant::Remembered Compliant::neighbour(const Start& start, const Contact& co
   for (; it != memory.contacts.end() && it->id >> 16 == pair; ++it) {
     if (!it->touched) continue;
     const AnchorMemory& anchor = memory.anchors[static_cast<std::size_t>(it - memory.contacts.begin())];
-    const double d = (to_world(start.dynamics, contact.body_b, anchor.point) - contact.p_WC).squaredNorm();
+    const double d = (to_world(start, contact.body_b, anchor.point) - contact.p_WC).squaredNorm();
     if (nearest.contact == nullptr || d < distance) {
       nearest = {&*it, &anchor};
       distance = d;
@@ -73,8 +76,8 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   const Dynamics& dynamics = start.dynamics;
   Contact c = start.contacts[at(listed)];
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
-  const Vec3 velocity =
-      c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
+  const Vec3 velocity = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) -
+                                              dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
   const bool touched = memory.touched();
   const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
   const bool active = touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < 0 || landing;
@@ -95,13 +98,13 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   s.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
   s.on_a = to_body(dynamics, c.body_a, c.p_WC - s.off_a);
   s.on_b = to_body(dynamics, c.body_b, c.p_WC - s.off_b);
-  s.point = to_body(dynamics, c.body_b, c.p_WC);
+  s.point = to_body(start, c.body_b, c.p_WC);
   s.fresh = !touched;
   if (touched) s.last = memory.contact->f;
   const Remembered source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : Remembered{};
   if (source.contact != nullptr) {
-    const Vec3 held = to_world(dynamics, c.body_b, source.anchor->point);
-    const Vec3 x = c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, source.anchor->anchor));
+    const Vec3 held = to_world(start, c.body_b, source.anchor->point);
+    const Vec3 x = c.R_WC.transpose() * (held - to_world(start, c.body_a, source.anchor->anchor));
     s.x = Vec3(x.x(), x.y(), 0);
     s.rest = source.anchor->rest;
     s.slipping = source.contact->mode == ContactMode::Slip;
@@ -173,11 +176,11 @@ Vec3 Compliant::force(const CompliantContact& s, const Vec3& x, const Vec3& c, C
 
 // The core moves with the body and the point stays at its place under the core; the body's surface passes by it as
 //   core - core_0 + theta x off,  theta: half of the skew part of the turn (compliant.7)
-Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage) const {
+Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& stage, double time) const {
   const CompliantContact& s = active_[i];
   const Contact& c = contacts_[i];
   Followed f;
-  Vec3 passed = Vec3::Zero(), rate = Vec3::Zero();
+  Vec3 passed = time * c.v_given, rate = c.v_given;
   auto side = [&](int body, const Vec3& on, const Vec3& off, double sign, Vec3& p, Mat3& turn) {
     p = c.p_WC;
     turn.setIdentity();
@@ -199,14 +202,15 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 }
 
 // Springs that are stretched along the normal hold nothing: they do not pull.
-Elastic Compliant::stored(const State&) {
-  double energy = 0;
+Elastic Compliant::stored(const State& state) {
+  Elastic elastic = joints_.stored(state);
+  double& energy = elastic.contacts;
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
   }
   for (const LimitSpring& l : limits_) energy += 0.5 * options_.limit_stiffness * l.gap * l.gap;
-  return {energy, 0};
+  return elastic;
 }
 
 void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {

@@ -7,14 +7,13 @@
 // J with q, and the group: with T the right Jacobian of the rotation h w,
 //   dq = (h exp(-h w) du, h T dw, …),  dv_lin = exp(-h w) du + v_lin x h T dw,  da_lin alike              (implicit.2)
 // Departs from the paper: inverse dynamics instead of forward dynamics, so that the system has nv unknowns, not 2 nv;
-// begins at the current velocity or at the explicit step, whichever has the smaller residual. Gains and joint damping
-// are taken at the end of the step, torques within their limits.
+// begins at the current velocity or at the explicit step, whichever has the smaller residual. Drives, joint springs,
+// dry friction and joint damping are taken at the end of the step, torques within their limits.
 #include <cmath>
 #include <limits>
 
 #include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
-#include "dynamics/drive.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
@@ -51,15 +50,19 @@ class ImplicitEuler final : public Compliant {
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
-    for (std::size_t i = 0; i < active_.size(); ++i)
+    for (std::size_t i = 0; i < active_.size(); ++i) {
       out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
+      out.work.external -= start.dt * (contacts_[i].R_WC * active_[i].mean).dot(contacts_[i].v_given);
+    }
     for (std::size_t j = 0; j < limits_.size(); ++j)
       out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
+    joints_.charge(start.dt, v_end_, out.work);
   }
 
   bool cross(const Start& start, Outcome& out) override {
     const ImplicitEulerOptions& o = own_;
     for (int k = 0; k < start.model.nv; ++k) weight_[k] = start.dt * start.dt / start.dynamics.inertia(k);
+    given_ = out.torque;
     double merit = first_guess(start), reg = 0;
     bool converged = false;
     int iteration = 0;
@@ -93,7 +96,6 @@ class ImplicitEuler final : public Compliant {
     if (!std::isfinite(merit)) z_.setConstant(std::numeric_limits<double>::quiet_NaN());  // no step to take
     out.v_end = z_;
     out.v_mean = z_;
-    out.torque = torque_;
     return converged;
   }
 
@@ -103,7 +105,7 @@ class ImplicitEuler final : public Compliant {
     const double still = residual(start, z_);
     if (!factored_) start.dynamics.factor(zero_);
     factored_ = true;
-    applied(start, torque_, vdot_);
+    applied(start, torque_, vdot_);  // as residual has left it at the current velocity
     add_generalised(start.dynamics, vdot_);
     to_acceleration(start.model, start.dynamics, vdot_);
     trial_ = start.state.v + start.dt * vdot_;
@@ -127,7 +129,7 @@ class ImplicitEuler final : public Compliant {
     chart_.turn(z, -h, a_);
     stage_.compute(q_end_, v_end_);
     inverse_.compute(stage_, v_end_, a_);
-    drive(start, z);
+    drive(h, z);
     r_ = model.joints.damping.cwiseProduct(v_end_) - torque_ - start.actuation.external;
     r_ += inverse_.tau();
     contact_forces(start, z);
@@ -136,26 +138,16 @@ class ImplicitEuler final : public Compliant {
     return sum;
   }
 
-  // Torques at the end of the step, and their slope.
-  void drive(const Start& start, const VecX& z) {
-    const Actuation& a = start.actuation;
-    const double h = start.dt;
-    for (const Body& b : start.model.bodies) {
-      const bool scalar = nv_of(b.joint) == 1;
-      for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) {
-        const double moved = scalar ? joint_move(b, start) + h * z[k] : 0;  // since the error was measured
-        const double wanted = asked_torque(a, k, z[k], moved);
-        torque_[k] = within_limits(a, k, wanted);
-        gain_[k] = torque_[k] == wanted ? implicit_drive(a, k, h).gain : 0;
-      }
+  // Motors and joint springs at the end of the step, and their slope.
+  void drive(double h, const VecX& z) {
+    torque_ = given_;
+    gain_.setZero();
+    for (JointSpring& s : joints_.all()) {
+      const double f = s.at(h * z[s.dof], z[s.dof]);
+      s.mean = s.within(f);
+      torque_[s.dof] += s.mean;
+      if (s.mean == f) gain_[s.dof] += s.B + h * s.K;
     }
-  }
-
-  static double joint_move(const Body& b, const Start& start) {
-    const VecX &q = start.state.q, &q0 = start.q_control;
-    if (b.joint != JointKind::Continuous) return q[b.iq] - q0[b.iq];
-    const double c = q[b.iq], s = q[b.iq + 1];
-    return std::atan2(s * q0[b.iq] - c * q0[b.iq + 1], c * q0[b.iq] + s * q0[b.iq + 1]);
   }
 
   // Forces at the end into contacts, limits and r.
@@ -166,7 +158,7 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       CompliantContact& s = active_[i];
       const Contact& c = contacts_[i];
-      const Followed& f = followed_[i] = follow(i, start, stage_);
+      const Followed& f = followed_[i] = follow(i, start, stage_, h);
       s.mean = force(s, f.x, f.c, s.mode);
       wanted_[i] = free_force(s, f.x, f.c);
       const Vec3 f_W = c.R_WC * s.mean;
@@ -299,7 +291,7 @@ class ImplicitEuler final : public Compliant {
   Dynamics stage_;
   Chart chart_;
   InverseDynamics inverse_;
-  VecX torque_, z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_;
+  VecX given_, torque_, z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_;
   MatX A_, J_, Jx_, by_q_, Fq_, Fv_;
   std::vector<Followed> followed_;
   std::vector<Vec3> wanted_;  // forces before projection

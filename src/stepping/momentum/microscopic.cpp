@@ -40,19 +40,22 @@ class Microscopic final : public MomentumFamily {
     return Vec3(share * c.x(), share * c.y(), normal);
   }
 
-  double stage_force(const JointForce&, double gap, double rate) const override {
+  // Dry friction of a joint by its speed, as that of a contact (microscopic.1); of a limit by its springs.
+  double stage_force(const JointForce& j, double gap, double rate) const override {
+    if (j.friction > 0) return -std::copysign(j.friction * ramp(std::abs(rate)), rate);
     if (gap >= 0) return 0;
     return std::max(0.0, -own_.limit_stiffness * gap - own_.limit_damping * rate);
   }
 
-  Elastic stored(const State&) override {
-    double energy = 0;
+  Elastic stored(const State& state) override {
+    Elastic elastic = MomentumFamily::stored(state);
+    double& energy = elastic.contacts;
     for (const Touching& t : touching_) {
       const double depth = std::min(t.c.gap, 0.0);
       energy += 0.5 * t.surface.stiffness * depth * depth;
     }
     for (const JointForce& j : joints_) energy += 0.5 * own_.limit_stiffness * j.d * j.d;
-    return {energy, 0};
+    return elastic;
   }
 
   MicroscopicOptions own_;

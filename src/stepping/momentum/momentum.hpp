@@ -22,6 +22,7 @@
 
 #include "dynamics/articulated.hpp"
 #include "dynamics/chart.hpp"
+#include "dynamics/drive.hpp"
 #include "tribo/momentum.hpp"
 #include "tribo/options.hpp"
 #include "tribo/step.hpp"
@@ -78,6 +79,7 @@ class MomentumFamily : public Scheme {
   void solve(const Start& start, Outcome& out) final;
   void finish(const Start& start, Outcome& out) final;
   void charge(const Start& start, Outcome& out) final;
+  Elastic stored(const State& state) override;
   /// Joint degrees that the articulated-body passes have visited so far.
   std::uint64_t visits() const { return articulated_.operations(); }
 
@@ -113,12 +115,17 @@ class MomentumFamily : public Scheme {
   void list_joints(const Model& model, const State& state);
   void free_motion(const Start& start, const VecX& torque);
   bool hold_torque(const Start& start, Outcome& out);
+  Drive drive(const Actuation& a, int k, double dt) const;
   void gill(const Start& start, Outcome& out);
   void rates(const Start& start, int stage);
-  void load_contacts(const Dynamics& at_stage, double weight);
+  void load_contacts(const Dynamics& at_stage, double weight, double time);
   void report(const Start& start, Outcome& out) const;
   void remember(const Start& start, Outcome& out) const;
 
+  const Model* model_;
+  bool sprung_;              // there are springs in joints
+  VecX target_gains_;        // (target.1)
+  VecX stretch_, spring_;    // of joint springs: deflection, torque at the end of the step
   Dynamics stage_;
   Chart chart_;
   std::vector<std::pair<int, int>> limited_;  // dof and coordinate of joints with a range
@@ -127,7 +134,7 @@ class MomentumFamily : public Scheme {
   VecX extra_, zero_, damping_, joint_tau_, held_, tau_stage_, x_;
   VecX move_, u_, v_stage_, q_stage_, a_, k_move_[4], k_u_[4];
   VecX v_mean_;                                            // over the stages, in their axes
-  double rate_ = 0, contact_power_ = 0, limit_power_ = 0;  // means over the stages [W]
+  double rate_ = 0, contact_power_ = 0, limit_power_ = 0, given_power_ = 0;  // means over the stages [W]
 };
 
 }  // namespace tribo

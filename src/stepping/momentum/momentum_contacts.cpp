@@ -5,6 +5,7 @@
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/momentum/momentum.hpp"
+#include "stepping/targets.hpp"
 
 namespace tribo {
 namespace {
@@ -16,7 +17,13 @@ constexpr double roll_slop = 1e-9;     // the point of contact has moved over b 
 }  // namespace
 
 MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& options)
-    : articulated_(model), ramp_(options.ramp), stage_(model), chart_(model) {
+    : articulated_(model),
+      ramp_(options.ramp),
+      model_(&model),
+      sprung_(!model.joints.stiffness.isZero(0)),
+      target_gains_(target_gains(model)),
+      stage_(model),
+      chart_(model) {
   for (const Body& b : model.bodies) {
     for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
       if (model.joints.friction[k] > 0) rubbing_.push_back(k);
@@ -26,7 +33,7 @@ MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& 
   }
   saturated_.assign(at(model.nv), 0);
   for (VecX* x : {&applied_, &x0_, &extra_, &zero_, &damping_, &joint_tau_, &held_, &tau_stage_, &x_, &move_, &u_,
-                  &v_stage_, &a_, &v_mean_})
+                  &v_stage_, &a_, &v_mean_, &stretch_, &spring_})
     x->setZero(model.nv);
   for (int s = 0; s < 4; ++s)
     for (VecX* x : {&k_move_[s], &k_u_[s]}) x->setZero(model.nv);
@@ -58,7 +65,8 @@ void MomentumFamily::add_touching(const Start& start, int listed, const Remember
   Contact& c = t.c;
   if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
   t.surface = model.surface(c.surface);
-  t.v = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC));
+  t.v = c.R_WC.transpose() *
+        (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
   t.off_a = core_radius(model, c.geometry_a) * c.R_WC.col(2);
   t.off_b = -core_radius(model, c.geometry_b) * c.R_WC.col(2);
   t.on_a = to_body(dynamics, c.body_a, c.p_WC - t.off_a);
@@ -69,17 +77,16 @@ void MomentumFamily::add_touching(const Start& start, int listed, const Remember
 // (momentum.3), (momentum.4)
 void MomentumFamily::set_reference(const Start& start, Touching& t, const Remembered& memory) const {
   const Contact& c = t.c;
-  const Dynamics& dynamics = start.dynamics;
   t.fresh = memory.contact == nullptr || !memory.contact->touched;
   if (!t.fresh) t.f = memory.contact->f;
   t.loaded = !t.fresh && memory.contact->f.z() > 0;
   t.slid = !t.fresh && memory.contact->mode == ContactMode::Slip;
-  t.point = to_body(dynamics, c.body_b, c.p_WC);
+  t.point = to_body(start, c.body_b, c.p_WC);
   t.d = Vec3(0, 0, c.gap);
   if (!t.fresh && !t.slid) {
-    const Vec3 held = to_world(dynamics, c.body_b, memory.reference->point);
+    const Vec3 held = to_world(start, c.body_b, memory.reference->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(dynamics, c.body_a, memory.reference->reference))).head<2>();
+    t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(start, c.body_a, memory.reference->reference))).head<2>();
     if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
       t.point = memory.reference->point;
       t.reference = memory.reference->reference;  // kept to the bit
@@ -91,12 +98,12 @@ void MomentumFamily::set_reference(const Start& start, Touching& t, const Rememb
     Vec3 moved = start.dt * t.v;
     if (memory.reference != nullptr) {
       gap = memory.reference->last_gap;
-      moved = c.R_WC.transpose() * (c.p_WC - to_world(dynamics, c.body_a, memory.reference->last));
+      moved = c.R_WC.transpose() * (c.p_WC - to_world(start, c.body_a, memory.reference->last));
     }
     const double s = gap > 0 ? gap / (gap - std::min(c.gap, 0.0)) : 0;
     t.d.head<2>() = (1 - s) * moved.head<2>();
   }
-  t.reference = to_body(dynamics, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
+  t.reference = to_body(start, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
 }
 
 void MomentumFamily::list_joints(const Model& model, const State& state) {
@@ -148,7 +155,7 @@ void MomentumFamily::remember(const Start& start, Outcome& out) const {
     if (next == touching_.size() || touching_[next].listed != static_cast<int>(i)) {
       // Open: where it is now, for the crossing of the surface.
       const Vec3 p = listed.body_a < 0 ? Vec3(listed.p_WC + 0.5 * listed.gap * listed.R_WC.col(2)) : listed.p_WC;
-      reference.last = to_body(start.dynamics, listed.body_a, p);
+      reference.last = to_body(start, listed.body_a, p);
       reference.last_gap = listed.gap;
       continue;
     }
@@ -162,7 +169,7 @@ void MomentumFamily::remember(const Start& start, Outcome& out) const {
     if (!t.slid || t.mode != ContactMode::Stick) continue;
     // It came to rest within the step: there.
     const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * start.dt * (t.v + t.v_end).head<2>());
-    reference.reference = to_body(start.dynamics, t.c.body_a, t.c.p_WC + moved);
+    reference.reference = to_body(start, t.c.body_a, t.c.p_WC + moved);
   }
 }
 

@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/drive.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/momentum/momentum.hpp"
+#include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/springs.hpp"
 
 namespace tribo {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr double c = 0.70710678118654752440;  // 1/sqrt(2)
 constexpr double weight[] = {1.0 / 6, (1 - c) / 3, (1 + c) / 3, 1.0 / 6};
 constexpr double tableau[4][3] = {{0, 0, 0}, {0.5, 0, 0}, {c - 0.5, 1 - c, 0}, {0, -c, 1 + c}};  // (momentum.5)
+constexpr double node[] = {0, 0.5, 0.5, 1};
 constexpr int most_saturations = 5;
 
 }  // namespace
@@ -26,18 +28,31 @@ void MomentumFamily::solve(const Start& start, Outcome& out) {
     if (!hold_torque(start, out)) break;
   }
   gill(start, out);
+  StepRows::miss_targets(start, out);
 }
 
-// (momentum.2). A drive that left its limits is a constant torque.
+Drive MomentumFamily::drive(const Actuation& a, int k, double dt) const {
+  if (!a.has_target(k)) return implicit_drive(a, k, dt);
+  const double gain = target_gains_[k] / dt;
+  return {gain * a.target[k], gain};  // (target.1)
+}
+
+// (momentum.2), with joint springs k (s + dt v'). A drive that left its limits is a constant torque.
 void MomentumFamily::free_motion(const Start& start, const VecX& torque) {
   const Actuation& a = start.actuation;
   const double dt = start.dt;
   const VecX& D = start.model.joints.damping;
   for (int k = 0; k < start.model.nv; ++k) {
-    auto [tau, gain] = saturated_[at(k)] ? Drive{torque[k], 0} : implicit_drive(a, k, dt);
+    auto [tau, gain] = saturated_[at(k)] ? Drive{torque[k], 0} : drive(a, k, dt);
     if (gain == 0) tau = within_limits(a, k, tau);
     extra_[k] = dt * (D[k] + gain);
     applied_[k] = tau - (D[k] + gain) * start.state.v[k] + a.external[k] - start.dynamics.h()[k];
+  }
+  if (sprung_) {
+    spring_deflection(start.model, start.state.q, stretch_);
+    const VecX& K = start.model.joints.stiffness;
+    extra_ += dt * dt * K;
+    applied_ -= K.cwiseProduct(stretch_ + dt * start.state.v);
   }
   articulated_.factor(start.dynamics, extra_);
   articulated_.solve(applied_, x0_);
@@ -61,15 +76,17 @@ bool MomentumFamily::hold_torque(const Start& start, Outcome& out) {
   for (int k = 0; k < start.model.nv; ++k) {
     const double v_end = start.state.v[k] + dt * x_[k];
     damping_[k] = -start.model.joints.damping[k] * v_end;
+    if (sprung_) spring_[k] = -start.model.joints.stiffness[k] * (stretch_[k] + dt * v_end);
     if (saturated_[at(k)]) continue;
-    const Drive drive = implicit_drive(a, k, dt);
-    const double wanted = drive.at(v_end);
+    const Drive asked = drive(a, k, dt);
+    const double wanted = asked.at(v_end);
     out.torque[k] = within_limits(a, k, wanted);
-    if (drive.gain == 0 || wanted == out.torque[k]) continue;
+    if (asked.gain == 0 || wanted == out.torque[k]) continue;
     saturated_[at(k)] = 1;
     again = true;
   }
   held_ = out.torque + damping_ + a.external;
+  if (sprung_) held_ += spring_;
   return again;
 }
 
@@ -84,7 +101,7 @@ Vec3 MomentumFamily::point_acceleration(const Dynamics& dynamics, const Contact&
 void MomentumFamily::gill(const Start& start, Outcome& out) {
   const VecX& v = start.state.v;
   const double dt = start.dt;
-  rate_ = contact_power_ = limit_power_ = 0;
+  rate_ = contact_power_ = limit_power_ = given_power_ = 0;
   v_mean_.setZero();
   for (Touching& t : touching_) t.mean.setZero();
   for (int s = 0; s < 4; ++s) {
@@ -117,7 +134,7 @@ void MomentumFamily::rates(const Start& start, int s) {
     motion = &stage_;
   }
   articulated_.factor(*motion, zero_);
-  load_contacts(*motion, weight[s]);
+  load_contacts(*motion, weight[s], node[s] * start.dt);
   tau_stage_ = held_ - motion->h();
   for (const JointForce& j : joints_) {
     const double f = stage_force(j, j.d + j.sign * move_[j.dof], j.sign * v_stage_[j.dof]);
@@ -133,7 +150,7 @@ void MomentumFamily::rates(const Start& start, int s) {
   rate_ += weight[s] * articulated_.energy_rate(v_stage_);
 }
 
-void MomentumFamily::load_contacts(const Dynamics& motion, double w) {
+void MomentumFamily::load_contacts(const Dynamics& motion, double w, double time) {
   auto place = [&](int body, const Vec3& on, const Vec3& off) {
     return body < 0 ? Vec3(on + off) : Vec3(motion.X_WB(body) * on + off);
   };
@@ -141,11 +158,12 @@ void MomentumFamily::load_contacts(const Dynamics& motion, double w) {
     const Contact& k = t.c;
     const Vec3 p_b = place(k.body_b, t.on_b, t.off_b), p_a = place(k.body_a, t.on_a, t.off_a);
     const Vec3 velocity =
-        k.R_WC.transpose() * (motion.point_velocity(k.body_b, p_b) - motion.point_velocity(k.body_a, p_a));
-    const double gap = k.gap + k.R_WC.col(2).dot(p_b - p_a);
+        k.R_WC.transpose() * (motion.point_velocity(k.body_b, p_b) - motion.point_velocity(k.body_a, p_a) + k.v_given);
+    const double gap = k.gap + k.R_WC.col(2).dot(p_b - p_a + time * k.v_given);
     const Vec3 f = stage_force(t, gap, velocity), f_W = k.R_WC * f;
     t.mean += w * f;
     contact_power_ += w * f.dot(velocity);
+    given_power_ += w * f_W.dot(k.v_given);
     articulated_.load(k.body_b, p_b, f_W);
     articulated_.load(k.body_a, p_a, -f_W);
   }
@@ -157,10 +175,17 @@ void MomentumFamily::charge(const Start& start, Outcome& out) {
   const double dt = start.dt;
   out.work.actuators = dt * v_mean_.dot(out.torque);
   out.work.damping = dt * v_mean_.dot(damping_);
-  out.work.external = dt * v_mean_.dot(start.actuation.external);
+  out.work.external = dt * (v_mean_.dot(start.actuation.external) - given_power_);
   out.work.constraints = dt * limit_power_;
   out.work.contacts = dt * contact_power_;
   out.work.motion = dt * rate_;
+  if (sprung_) out.work.motion -= dt * v_mean_.dot(spring_);
+}
+
+Elastic MomentumFamily::stored(const State& state) {
+  if (!sprung_) return {};
+  spring_deflection(*model_, state.q, stretch_);
+  return {0, spring_energy(*model_, stretch_)};
 }
 
 }  // namespace tribo
