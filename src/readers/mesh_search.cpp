@@ -80,6 +80,7 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
   }
   std::vector<std::string> tried;
   bool outside = false;
+  std::string there;  // outside
   for (const Candidate& candidate : candidates) {
     const std::string full = candidate.path.lexically_normal().string();
     std::error_code error;
@@ -89,6 +90,7 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
       if (std::find(tried.begin(), tried.end(), full) == tried.end()) tried.push_back(full);
     } else {
       outside = true;
+      if (there.empty() && fs::is_regular_file(full, error)) there = full;
     }
   }
   if (outside && tried.empty())
@@ -96,6 +98,8 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
                        "; give its folder as a package to allow it");
   std::string message = "mesh '" + name + "' was not found. Tried:";
   for (const std::string& full : tried) message += "\n  " + full;
+  if (!there.empty())
+    message += "\n  " + there + " lies, or leads, outside of " + search.roots[0] + " and is not opened";
   throw InvalidInput(message);
 }
 
