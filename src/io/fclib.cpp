@@ -68,6 +68,10 @@ struct Source {
     if (n > 0 && stored < (n - 1) / most_ratio + 1)
       refuse(name, "claims " + std::to_string(n) + " numbers and stores " + std::to_string(stored) + " bytes");
   }
+  std::size_t stored(const std::string& name) const {
+    const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    return set.id < 0 ? 0 : static_cast<std::size_t>(H5Dget_storage_size(set.id));
+  }
   template <class T>
   std::vector<T> read(const std::string& name, hid_t type) const {
     if (!has(name)) refuse(name, "is missing");
@@ -104,6 +108,11 @@ std::vector<double> dense_matrix(const Source& in, const std::string& group) {
   const std::vector<int> p = in.integers(group + "/p"), i = in.integers(group + "/i");
   const std::vector<double> x = in.numbers(group + "/x");
   const auto size = static_cast<std::size_t>(n);
+  // A matrix of few numbers may be large; one that is made of hardly any is a mistake, or worse.
+  constexpr std::size_t small = 8'000'000, share = 400;  // numbers; those for each byte that is stored
+  if (size * size > small + share * in.stored(group + "/x"))
+    in.refuse(group, "is " + std::to_string(n) + " x " + std::to_string(n) + " and stores " +
+                         std::to_string(in.stored(group + "/x")) + " bytes of numbers: it is not made dense");
   std::vector<double> W(size * size, 0.0);
   const auto add = [&](int row, int column, double value) {
     if (row < 0 || row >= n || column < 0 || column >= n) in.refuse(group, "has an index outside of the matrix");

@@ -227,11 +227,16 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
   impl_->rescued = rescue(impl_->partial);
   fs::create_directory(impl_->partial, error);
   if (error) throw InvalidInput(impl_->partial.string() + ": cannot be made (" + error.message() + ")");
-  NpyWriter meta((impl_->partial / "meta.npy").string(), NpyType::U8, {});
-  meta.append(impl_->meta.data(), impl_->meta.size());
-  meta.flush();
-  impl_->make_arrays(*scene.model);
-  impl_->flush();
+  try {
+    NpyWriter meta((impl_->partial / "meta.npy").string(), NpyType::U8, {});
+    meta.append(impl_->meta.data(), impl_->meta.size());
+    meta.flush();
+    impl_->make_arrays(*scene.model);
+    impl_->flush();
+  } catch (const InvalidInput&) {  // no room for it
+    discard_partial(impl_->partial.string());
+    throw;
+  }
 }
 
 const std::string& Recorder::rescued() const { return impl_->rescued; }

@@ -12,6 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t least_header = 128;  // of the arrays that a recorder writes [bytes]
+
 struct Array {
   File file;
   NpyLayout layout;
@@ -23,7 +25,7 @@ std::map<std::string, Array> arrays_of(const std::string& partial) {
   for (const fs::directory_entry& entry : fs::directory_iterator(partial, error)) {
     if (entry.path().extension() != ".npy") throw InvalidInput(entry.path().string() + ": is no array of a recording");
     File file(entry.path().string(), File::Mode::Read);
-    if (file.size() == 0) continue;  // killed before its header was written
+    if (file.size() < least_header) continue;  // killed before its header was written, or on a full disk
     NpyLayout layout = npy_layout(file);
     arrays.emplace(entry.path().stem().string(), Array{std::move(file), std::move(layout)});
   }
