@@ -10,6 +10,7 @@ constexpr int most_substeps = 64;  // in a step, or in half of a pair; what touc
 constexpr int most_retries = 8;
 constexpr int most_solves = 400;             // in a step; then the rest of it is crossed at once
 constexpr int most_accurate_solves = 10000;  // where accuracy is asked for
+constexpr int most_iterations = 1000;        // of a scheme's own method in a step
 constexpr double least_held = 1e-3;          // shortest substep for a change of a contact, of the step
 constexpr double least_share = 1e-9;         // shortest substep, of the step
 
@@ -26,7 +27,7 @@ double touching_time(double gap, double speed, double acceleration) {
 
 bool Substeps::run(Crossing& crossing) {
   crossing.save(start_);
-  solves_ = 0;
+  left_ = rules_.accuracy > 0 ? most_accurate_solves : most_solves;
   if (rules_.accuracy > 0 ? cross_accurately(crossing) : cross(crossing, crossing.step())) {
     StepStatus& status = crossing.report().status;
     if (spent() && status == StepStatus::Ok) status = StepStatus::Unconverged;
@@ -84,11 +85,14 @@ bool Substeps::cross_accurately(Crossing& crossing) {
 }
 
 // A step may ask for more than any motion needs, or have come to numbers that nothing solves.
-bool Substeps::spent() const { return solves_ >= (rules_.accuracy > 0 ? most_accurate_solves : most_solves); }
+bool Substeps::spent() const { return left_ <= 0; }
 
 bool Substeps::solve(Crossing& crossing, double h) {
-  ++solves_;
-  return crossing.solve(h);
+  const int before = crossing.outcome().solve.iterations;
+  const bool converged = crossing.solve(h);
+  --left_;
+  if (!converged) left_ -= (crossing.outcome().solve.iterations - before) * most_solves / most_iterations;
+  return converged;
 }
 
 // One substep: as long as h, or until something ends it.
@@ -102,10 +106,7 @@ bool Substeps::take(Crossing& crossing, double h, double& taken) {
     h = taken;
     const auto open = crossing.open_contacts();
     open_before_.assign(open.begin(), open.end());
-    if (!crossing.commit()) {
-      crossing.report().status = StepStatus::NotFinite;
-      return false;
-    }
+    if (!crossing.commit()) return false;
     if (!may_split || attempt == most_retries || spent()) break;
     const double t = late(crossing, h);
     if (!(t < h) || h <= 2 * least) break;

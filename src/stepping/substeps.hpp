@@ -33,8 +33,8 @@ class Substeps {
   std::vector<OpenContact> open_before_;
   Crossing::Saved start_, before_substep_, before_pair_;
   VecX q_single_, v_single_;
-  int count_ = 0;   ///< substeps
-  int solves_ = 0;  ///< in this step
+  int count_ = 0;  ///< substeps
+  int left_ = 0;   ///< solves, less those that did not converge by their iterations
 };
 
 }  // namespace tribo
