@@ -1,10 +1,16 @@
 #include "command_line.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <iostream>
 
 #include "base/names.hpp"
 #include "common.hpp"
@@ -24,6 +30,23 @@ int become(const std::string& program, char** argv) {
   execv(path.c_str(), argv + 1);
   return complain("'tribo " + std::string(argv[1]) + "' needs " + path.string() +
                   ", which is not there; 'make build' builds it");
+}
+
+/// A descriptor that was closed by the caller would be given to the first file that is opened. Writing to this one fails.
+void keep_standard_files() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) std::abort();
+  std::signal(SIGPIPE, SIG_IGN);  // who reads no further is an error like a full disk
+}
+
+/// What was printed has to have arrived.
+int checked(int code) {
+  errno = 0;
+  std::cout.flush();
+  const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (whole) return code;
+  complain("stdout: cannot be written" + (errno ? std::string(" (") + std::strerror(errno) + ")" : ""));
+  return code == done ? failed : code;
 }
 
 int execute(CLI::App& app, Action& action, int argc, char** argv) {
@@ -90,13 +113,14 @@ int run_commands(const char* about, const char* footer, std::span<const Command>
     names.emplace_back(command.name);
     if (argc > 1 && names.back() == argv[1]) called = &command;
   }
+  keep_standard_files();
   if (argc < 2) {
     std::fputs(app.help().c_str(), stderr);
     return bad_input;
   }
   if (argv[1][0] != '-' && called == nullptr) return complain(unknown_name("command", argv[1], names));
   if (called != nullptr && called->add == nullptr) return become("tribo-" + std::string(called->name), argv);
-  return execute(app, action, argc, argv);
+  return checked(execute(app, action, argc, argv));
 }
 
 int run_command(const Command& command, int argc, char** argv) {
@@ -104,7 +128,8 @@ int run_command(const Command& command, int argc, char** argv) {
   Action action;
   CommandLine line(app);
   command.add(line, action);
-  return execute(app, action, argc, argv);
+  keep_standard_files();
+  return checked(execute(app, action, argc, argv));
 }
 
 }  // namespace tribo::app

@@ -22,6 +22,14 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 void on_signal(int signal) { stop_signal = signal; }
 
+void listen(int flags) {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = flags;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
 }  // namespace
 
 void SceneOptions::add(CommandLine& command, bool required) {
@@ -109,13 +117,8 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESETHAND;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
+void catch_signals() { listen(SA_RESETHAND); }
+void hold_signals() { listen(0); }
 
 int signal_received() { return stop_signal; }
 

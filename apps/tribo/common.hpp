@@ -23,6 +23,7 @@ void add_compare(CommandLine& command, Action& action);
 void add_bench(CommandLine& command, Action& action);
 void add_view(CommandLine& command, Action& action);
 void add_video(CommandLine& command, Action& action);
+void add_recover(CommandLine& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {
@@ -52,8 +53,10 @@ std::string hex(std::uint64_t value);
 /// The residual of a law; null where it is not judged.
 Json judged(double law);
 
-/// The signal that asked the program to stop, or 0. A second one ends it at once.
+/// The signal that asked the program to stop, or 0. A second one ends it at once, but for the time in which signals are
+/// held: what is being written then is written whole.
 void catch_signals();
+void hold_signals();
 int signal_received();
 
 /// A bar on stderr where that is a terminal.

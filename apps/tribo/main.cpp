@@ -14,6 +14,7 @@ constexpr Command commands[] = {
     {"bench", "measure the CPU time of a step", tribo::app::add_bench},
     {"view", "show a recording in the browser", tribo::app::add_view},
     {"video", "write a recording as a film or a picture", tribo::app::add_video},
+    {"recover", "pack the recordings of runs that were killed", tribo::app::add_recover},
     {"list", "list scenes, robots, steppers, solvers, controllers, features", tribo::app::add_list},
 };
 

@@ -272,6 +272,8 @@ int run(const Options& options) {
     else
       recorder.emplace(options.out, scene, RecordingRequest{options.scene.controller, options.scene.overrides()});
   }
+  if (recorder && !recorder->rescued().empty())
+    std::fprintf(stderr, "tribo: the recording of a run that was killed is in %s\n", recorder->rescued().c_str());
   catch_signals();
   RunEnd outcome;
   Witness witness(scene);
@@ -286,7 +288,9 @@ int run(const Options& options) {
       outcome.status = "thrown";
       outcome.code = failed;
     }
+    hold_signals();
     write_files(options, scene, simulation, fate, recorder, outcome, json);
+    catch_signals();
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());
   }
@@ -328,7 +332,8 @@ void add_run(CommandLine& command, Action& action) {
       "  tribo run solo --save-state half.state && tribo run solo --load-state half.state\n\n"
       "docs/quickstart.md explains each line of the summary, under 'Summary'.\n"
       "The recording: numpy.load('out/solo/recording.npz')['q']. While the run goes on, and after a kill,\n"
-      "out/solo/recording.partial/ holds the same arrays as .npy files.");
+      "out/solo/recording.partial/ holds the same arrays as .npy files; the next run, or 'tribo recover out/solo',\n"
+      "packs them.");
   command.callback([o, &action] { action = [o] { return run(*o); }; });
 }
 

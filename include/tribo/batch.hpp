@@ -2,6 +2,7 @@
 // number of threads, and a world that fails does not disturb the rest.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -29,6 +30,11 @@ enum class WorldStatus : std::uint8_t {
 /// Makes the controller of one world. Each has its own: what it keeps in itself is not seen by the others.
 using WorldController = std::function<std::unique_ptr<Controller>(const Model& model, int world)>;
 
+/// What a controller throws to end a step of the batch: its world stays as it was before the step, and has not failed.
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
 /// Arrays are row-major, one row a world, and belong to the batch; they keep their place as long as it lives. Read and
 /// write them between steps.
 /// One thread at a time: a call during a step of another thread throws std::runtime_error, and so does one in a process
@@ -44,8 +50,12 @@ class Batch {
   int threads() const;
   const Scene& scene() const;
 
-  /// Takes steps, >= 0, in every world that runs. Targets and torques are read at the start of the first.
-  void step(int steps = 1);
+  /// Takes steps, >= 0, in every world that runs.
+  /// stop: asked by the calling thread after each of its steps, and while it waits for the others. Where it says true the
+  /// steps that are being taken are the last ones; the worlds are then at different times.
+  void step(int steps = 1, const std::function<bool()>& stop = {});
+  /// std::runtime_error where another thread steps, or in a process forked off.
+  void check_still() const;
 
   std::span<const double> q() const;       ///< (worlds x nq)
   std::span<const double> v() const;       ///< (worlds x nv)

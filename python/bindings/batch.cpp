@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
+#include "interrupts.hpp"
 #include "named_contact.hpp"
 #include "tribo/batch.hpp"
 
@@ -129,6 +130,15 @@ void bind_batch(nb::module_& m) {
             return rows(b.foot_force(), b.worlds(), h);
           },
           "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
+      .def(
+          "_instant",
+          [](const FunctionBatch& b) {
+            b.check_still();
+            const std::size_t n = at(b.worlds());
+            return nb::make_tuple(copied_rows(b.q().data(), n, b.q().size() / n),
+                                  copied_rows(b.v().data(), n, b.v().size() / n), copied(b.t().data(), n));
+          },
+          "Copies of q, v and t.")
       .def_prop_ro(
           "_target",
           [](nb::handle h) {
@@ -178,6 +188,7 @@ void bind_batch(nb::module_& m) {
       .def_prop_ro(
           "failed",
           [](const FunctionBatch& b) {
+            b.check_still();
             const auto status = b.status();
             auto* data = new bool[status.size()];
             for (std::size_t i = 0; i < status.size(); ++i) data[i] = status[i] == WorldStatus::Failed;
@@ -195,10 +206,12 @@ void bind_batch(nb::module_& m) {
             if (n < 0 || n > INT_MAX)
               throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
                                  std::to_string(INT_MAX));
+            Interrupts interrupts;
             {
               nb::gil_scoped_release release;
-              b.step(static_cast<int>(n));
+              b.step(static_cast<int>(n), [&] { return interrupts.came(); });
             }
+            interrupts.rethrow();
             if (b.interrupted.exchange(false)) PyErr_SetNone(PyExc_KeyboardInterrupt);
             if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
           },

@@ -1,5 +1,7 @@
 #include "function_controller.hpp"
 
+#include "tribo/batch.hpp"
+
 namespace tribo::python {
 
 FunctionController::FunctionController(nb::handle functions, std::size_t index, int memory, double period,
@@ -14,8 +16,9 @@ nb::object FunctionController::call(const State& state, const View& memory) cons
     if (memory_ > 0) return function(state.t, copied(state.q), copied(state.v), memory);
     return function(state.t, copied(state.q), copied(state.v));
   } catch (const nb::python_error& error) {
-    if (interrupted_ != nullptr && error.matches(PyExc_KeyboardInterrupt)) *interrupted_ = true;
-    throw;
+    if (interrupted_ == nullptr || !error.matches(PyExc_KeyboardInterrupt)) throw;
+    *interrupted_ = true;
+    throw Interrupted();
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "readers/mesh_file.hpp"
+#include "readers/robots.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/model.hpp"
 
@@ -281,6 +282,13 @@ void bind_model(nb::module_& m) {
                ", bodies=" + std::to_string(x.bodies.size()) + ", mass=" + std::to_string(x.mass()) + " kg)";
       });
   bind_joint_arrays(c);
+  m.def(
+      "_find_mesh",
+      [](const std::string& name, const std::string& file) {
+        return find_mesh(name, mesh_search(file, {}, find_robot(file).packages));
+      },
+      "name"_a, "file"_a,
+      "The file of a mesh that a robot file names; InvalidInput where it is missing or must not be opened.");
   m.def("check_mesh", check_mesh, "path"_a, "InvalidInput where a mesh file must not be handed to any library.");
 }
 

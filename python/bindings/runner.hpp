@@ -1,6 +1,8 @@
 // A simulation as Python holds it.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -11,6 +13,7 @@
 #include "extras.hpp"
 #include "function_controller.hpp"
 #include "history.hpp"
+#include "interrupts.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
@@ -45,7 +48,7 @@ class Commands {
 class Runner final : public Observer {
  public:
   explicit Runner(const Scene& scene)
-      : scene_(scene), commands_(scene), q_(scene.start.q), v_(scene.start.v), witness_(scene) {
+      : scene_(scene), commands_(scene), q_(scene.start.q), v_(scene.start.v), t_(scene.start.t), witness_(scene) {
     State start = scene_.start;
     simulation_ = made();
     if (start.control.empty()) start.control = simulation_->state().control;  // nothing remembered yet
@@ -59,7 +62,7 @@ class Runner final : public Observer {
     return *simulation_;
   }
   const Scene& scene() const { return scene_; }
-  double t() const { return simulation_->state().t; }  ///< anybody may ask how far it is
+  double t() const { return t_; }  ///< anybody may ask how far it is
   double dt() const { return simulation_->dt(); }
   const History& history() const {
     check_still();
@@ -70,8 +73,12 @@ class Runner final : public Observer {
     if (n < 0) throw InvalidInput(std::to_string(n) + " steps: must be >= 0");
     check_commands();
     const Turn turn(*this);
-    nb::gil_scoped_release release;
-    for (int i = 0; i < n && !ended(last_); ++i) take();
+    Interrupts interrupts;
+    {
+      nb::gil_scoped_release release;
+      for (int i = 0; i < n && !ended(last_) && !interrupts.came(); ++i) take();
+    }
+    interrupts.rethrow();
     return last_;
   }
 
@@ -87,10 +94,18 @@ class Runner final : public Observer {
     Run steps(*simulation_, duration);
     steps.watch(witness_).watch(*this);
     if (recorder) steps.watch(*recorder);
-    nb::gil_scoped_release release;
-    while (!ended(last_) && steps.step())
-      if (steps.done() % 256 == 0) check_signals();
-    if (recorder) recorder->finish();
+    Interrupts interrupts;
+    {
+      nb::gil_scoped_release release;
+      try {
+        while (!ended(last_) && !interrupts.came() && steps.step()) continue;
+      } catch (...) {  // of a controller
+        if (recorder) recorder->finish();
+        throw;
+      }
+      if (recorder) recorder->finish();
+    }
+    interrupts.rethrow();
     return last_;
   }
 
@@ -100,6 +115,13 @@ class Runner final : public Observer {
   }
   const VecX& q() const { return q_; }
   const VecX& v() const { return v_; }
+  /// Copies of one instant: q (1 x nq), v (1 x nv), t (1).
+  nb::tuple instant() const {
+    check_still();
+    const double now = t();
+    return nb::make_tuple(copied_rows(q_.data(), 1, at(scene_.model->nq)),
+                          copied_rows(v_.data(), 1, at(scene_.model->nv)), copied(&now, 1));
+  }
   nb::list functions;  ///< controllers
 
   void set_state(const State& state) {
@@ -212,8 +234,9 @@ class Runner final : public Observer {
   /// One thread at a time: a second one is told, not let in. Taken under the GIL, as are all looks from outside.
   struct Turn {
     explicit Turn(Runner& r) : runner(r) {
-      if (runner.busy_.exchange(true)) throw std::runtime_error(in_use);
+      if (runner.busy_.exchange(true)) throw runner.in_use();
       runner.stepper_ = std::this_thread::get_id();
+      runner.process_ = ::getpid();
     }
     ~Turn() { runner.busy_ = false; }
     Runner& runner;
@@ -248,16 +271,15 @@ class Runner final : public Observer {
     last_ = {};
   }
 
-  static constexpr const char* in_use = "this simulation is being stepped by another thread";
+  std::runtime_error in_use() const {
+    if (process_ == ::getpid()) return std::runtime_error("this simulation is being stepped by another thread");
+    return std::runtime_error("this simulation was being stepped when the process forked: make a new one here");
+  }
   void check_commands() {
     if (const std::string why = unusable(*scene_.model, commands_.rows()); !why.empty()) throw InvalidInput(why);
   }
   void check_still() const {
-    if (busy_ && stepper_ != std::this_thread::get_id()) throw std::runtime_error(in_use);
-  }
-  static void check_signals() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (busy_ && stepper_ != std::this_thread::get_id()) throw in_use();
   }
   void take() {
     last_ = simulation_->step();
@@ -271,10 +293,11 @@ class Runner final : public Observer {
   // Kinematic bodies that have arrived stay where they are.
   void settle() {
     for (auto way = ways_.begin(); way != ways_.end();) {
-      if (t() < way->second.second - 1e-6 * scene_.dt) {
+      if (simulation_->state().t < way->second.second - 1e-6 * scene_.dt) {
         ++way;
         continue;
       }
+      nb::gil_scoped_acquire gil;  // others may be looking at the model
       KinematicBody& body = own_model_->kinematic[at(way->first)];
       body.X_WB = way->second.first;
       body.motion = Motion{};
@@ -286,6 +309,7 @@ class Runner final : public Observer {
     if (!ways_.empty()) settle();
     q_ = simulation_->state().q;
     v_ = simulation_->state().v;
+    t_ = simulation_->state().t;
     history_.push(*simulation_, last_, scene_.model);
   }
 
@@ -297,7 +321,8 @@ class Runner final : public Observer {
   std::shared_ptr<Model> own_model_;                  ///< where kinematic bodies are commanded
   std::map<int, std::pair<Placement, double>> ways_;  ///< where they go, and when they arrive [s]
   std::unique_ptr<Simulation> simulation_;
-  VecX q_, v_;  ///< of the state, at an address that does not change
+  VecX q_, v_;             ///< of the state, at an address that does not change
+  std::atomic<double> t_;  ///< [s]
   Witness witness_;
   const Sensors* sensors_ = nullptr;  ///< belong to the simulation
   std::size_t sensors_at_ = 0;        ///< where their memory begins in State::control
@@ -305,6 +330,7 @@ class Runner final : public Observer {
   History history_;
   std::atomic<bool> busy_{false};
   std::thread::id stepper_;  ///< who took the turn, under the GIL
+  pid_t process_ = 0;        ///< of that thread
 };
 
 }  // namespace tribo::python

@@ -5,6 +5,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "base/names.hpp"
+#include "diagnosis/advice.hpp"
 #include "named_contact.hpp"
 #include "origins.hpp"
 #include "runner.hpp"
@@ -73,6 +74,9 @@ void bind_scene(nb::module_& m) {
       },
       "scene"_a, "controller"_a = "", "settings"_a = Settings{},
       "A scene by its file, its name, or a robot by its name or file.");
+  m.def("advice", dt_advice, "scene"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "What will go wrong with the scene's time step, each with the largest one that will do; nothing where it is "
+        "fine.");
   m.def(
       "parse_scene",
       [](const std::string& text, const std::string& name, const Settings& settings) {
@@ -148,6 +152,7 @@ void bind_simulation(nb::module_& m) {
             return view(nb::cast<Runner&>(self).commands().wrench, self);
           },
           nb::rv_policy::automatic)
+      .def("_instant", &Runner::instant)
       .def_prop_ro("_direct", &Runner::commanded_directly)
       .def_prop_ro("_start", &Runner::start)
       .def("_clear_commands", &Runner::clear_commands)

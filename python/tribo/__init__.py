@@ -25,7 +25,7 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
 else:
     from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
                         IkResult, InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Nearest, RayHit, Residual, Scene, SensorError,
-                        SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, controllers,
+                        SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, advice, controllers,
                         laws, options,
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
@@ -43,7 +43,7 @@ else:
     __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
                "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
                "Nearest", "RayHit", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
-               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "controllers", "from_pinocchio", "inverse_kinematics",
+               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "advice", "controllers", "from_pinocchio", "inverse_kinematics",
                "laws",
                "options",
                "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -126,7 +126,8 @@ class Batch(_Handed):
         return self._scene.model
 
     def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        return self.q, self.v, self.t
+        rows: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] = self._instant()
+        return rows
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self._contacts(world)
@@ -152,7 +153,8 @@ class Batch(_Handed):
         if self._renderer is None or self._renderer[0] != shape:
             self._renderer = (shape, Renderer(self._model(), width=width, height=height, shadows=shadows))
         model = self._model()
-        return self._renderer[1].draw(poses_at(model, self.q[world], float(self.t[world])),
+        q, _, t = self._rows()
+        return self._renderer[1].draw(poses_at(model, q[world], float(t[world])),
                                       contacts_of(model, self._contacts(world)), camera_of(camera, model), **options)
 
     def reset(self, worlds: Worlds | None = None, *, keyframe: str | None = None) -> None:

@@ -4,7 +4,9 @@ the compiled part."""
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -41,7 +43,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
         if stream:
             partial = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "file")
         else:
+            _remove_left_over(place)
             partial = f"{place}.tmp.{os.getpid()}.{threading.get_ident()}"
+            lock = stack.enter_context(open(partial, "wb"))  # noqa: SIM115
+            fcntl.flock(lock, fcntl.LOCK_EX)
             stack.callback(_remove, partial)
         yield partial
         if stream:
@@ -49,6 +54,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
                 shutil.copyfileobj(source, out)
         else:
             os.replace(partial, place)
+
+
+def _remove_left_over(place: str) -> None:
+    """Temporary files of writers that were killed. Those that live hold a lock on theirs."""
+    folder, name = os.path.dirname(place) or ".", os.path.basename(place)
+    pattern = re.compile(re.escape(name) + r"\.tmp\.[0-9]+\.[0-9]+")
+    for found in os.listdir(folder):
+        if pattern.fullmatch(found):
+            path = os.path.join(folder, found)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.remove(path)
 
 
 def _remove(path: str) -> None:

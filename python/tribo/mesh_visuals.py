@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, int, int]
 MOST_FACES = 400_000  # of one file
+MOST_PIXELS = 40_000_000  # of a texture, unpacked
 LARGEST_TEXTURE = 1024  # pixels along a side
 
 
@@ -52,6 +53,8 @@ def _material(visual: Any) -> tuple[Colour | None, float, Any]:
 
 
 def _pixels(image: Any) -> NDArray[np.uint8]:
+    if image.size[0] * image.size[1] > MOST_PIXELS:
+        raise ValueError(f"a texture of {image.size[0]} x {image.size[1]} pixels")
     copy = image.convert("RGB")
     copy.thumbnail((LARGEST_TEXTURE, LARGEST_TEXTURE))
     return np.asarray(copy, dtype=np.uint8)

@@ -164,10 +164,8 @@ class Simulation(_Handed):
         return self.model
 
     def _rows(self) -> tuple[Array, Array, Array]:
-        import numpy as np
-
-        _ = self.report  # refused while another thread steps
-        return np.asarray(self.q)[None], np.asarray(self.v)[None], np.array([self.t])
+        rows: tuple[Array, Array, Array] = self._instant()
+        return rows
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self.contacts
@@ -236,7 +234,7 @@ class Simulation(_Handed):
         """Pose of the body that a name stands for, not of a frame on it."""
         for frame in self.model.frames:
             if frame.name == name and frame.body >= 0:
-                pose: Array = self.model.poses(self.q)[frame.body]
+                pose: Array = self.model.poses(self._rows()[0][0])[frame.body]
                 return pose
         return self.pose(name)
 
@@ -283,9 +281,9 @@ class Simulation(_Handed):
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
         self._add_to(other)
-        state = other.state
-        state.t = self.t
-        state.q[:], state.v[:] = self.q, self.v
+        state, now = other.state, self.state
+        state.t = now.t
+        state.q[:], state.v[:] = now.q, now.v
         state.forget_contacts()
         other.state = state
         return other
@@ -399,7 +397,7 @@ def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None,
     def make(more: Mapping[str, object]) -> Simulation:
         request = (name, pairs + _settings(settings) + _settings(more))
         found = _core.find_scene(os.fspath(scene), *request)
-        for warning in _in_short(found.warnings):
+        for warning in _in_short(found.warnings) + _core.advice(found):
             warnings.warn(warning, stacklevel=4)
         simulation = Simulation(found)
         simulation._request = request
@@ -416,7 +414,10 @@ def parse(text: str, *, name: str = "scene", settings: Mapping[str, object] | No
     """A simulation from the text of a scene file (TOML)."""
 
     def make(more: Mapping[str, object]) -> Simulation:
-        simulation = Simulation(_core.parse_scene(text, name, _settings(settings) + _settings(more)))
+        found = _core.parse_scene(text, name, _settings(settings) + _settings(more))
+        for warning in _in_short(found.warnings) + _core.advice(found):
+            warnings.warn(warning, stacklevel=4)
+        simulation = Simulation(found)
         simulation._recipe = lambda others: make({**more, **others})
         return simulation
 

@@ -51,17 +51,11 @@ def _numbers(text: str | None, fallback: str) -> list[float]:
 
 
 def _find(filename: str, urdf: str) -> str | None:
-    """The file of a mesh: package:// is looked for in the folders above the robot's file."""
-    if not filename.startswith("package://"):
-        path = filename.removeprefix("file://")
-        path = path if os.path.isabs(path) else os.path.join(os.path.dirname(urdf), path)
-        return path if os.path.exists(path) else None
-    folder, rest = os.path.dirname(os.path.abspath(urdf)), filename.removeprefix("package://")
-    for _ in range(6):
-        if os.path.exists(os.path.join(folder, rest)):
-            return os.path.join(folder, rest)
-        folder = os.path.dirname(folder)
-    return None
+    """The file of a mesh, looked for where those that collide are; None where it is missing or must not be opened."""
+    try:
+        return _core._find_mesh(filename, os.path.abspath(urdf))
+    except _core.InvalidInput:
+        return None
 
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # y up to z up
@@ -140,7 +134,9 @@ def _read_xml(path: str) -> Any:
         return None
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    return None if "<!ENTITY" in text else ElementTree.fromstring(text)  # no file of a robot needs an entity
+    if "<!ENTITY" in text or "<!DOCTYPE" in text:  # no file of a robot needs one
+        return None
+    return ElementTree.fromstring(text)
 
 
 def _scaled(part: Part, scale: Array) -> tuple[Array, NDArray[np.uint32]]:

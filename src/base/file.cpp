@@ -1,6 +1,7 @@
 #include "base/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,44 @@ std::string temporary_begin(const Destination& to) {
   return to.stream ? (fs::temp_directory_path() / "tribo").string() : to.path;
 }
 
+/// Is it NAME.tmp.DIGITS.DIGITS?
+bool is_temporary_of(const std::string& name, const std::string& of) {
+  const std::string begin = of + ".tmp.";
+  if (!name.starts_with(begin)) return false;
+  const std::string rest = name.substr(begin.size());
+  const std::size_t dot = rest.find('.');
+  const auto digits = [](std::string_view x) {
+    return !x.empty() && x.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dot != std::string::npos && digits(std::string_view(rest).substr(0, dot)) &&
+         digits(std::string_view(rest).substr(dot + 1));
+}
+
+/// Temporary files of writers that were killed. Those that live hold a lock on theirs.
+void remove_left_over(const std::string& begin) {
+  const fs::path path(begin);
+  const std::string of = path.filename().string();
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(path.has_parent_path() ? path.parent_path() : fs::path("."), error)) {
+    if (!is_temporary_of(entry.path().filename().string(), of)) continue;
+    const int fd = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    struct stat info {};
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && ::flock(fd, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(entry.path().c_str());
+    ::close(fd);
+  }
+}
+
+/// A lock that says that the writer lives. False where somebody took the file for a left-over one meanwhile.
+bool claim(int fd, const std::string& name) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat open {
+  }, named{};
+  return ::fstat(fd, &open) == 0 && ::stat(name.c_str(), &named) == 0 && open.st_ino == named.st_ino;
+}
+
 /// The entry of a renamed file is durable only once its folder is.
 void sync_folder(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
@@ -83,12 +123,15 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
 
 File File::temporary(const std::string& begin) {
   static std::atomic<unsigned> count{0};
+  remove_left_over(begin);
   for (;;) {
     std::string name = begin + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
     errno = 0;
     const int fd = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) return {std::move(name), fd};
-    if (errno != EEXIST) fail_io(begin, "cannot be written");
+    if (fd < 0 && errno != EEXIST) fail_io(begin, "cannot be written");
+    if (fd < 0) continue;
+    if (claim(fd, name)) return {std::move(name), fd};
+    ::close(fd);
   }
 }
 

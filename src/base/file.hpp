@@ -17,7 +17,7 @@ class File {
  public:
   enum class Mode { Read, Write, Stream };
   File(std::string path, Mode mode);
-  /// A new file whose name begins with the given text.
+  /// A new file, BEGIN.tmp.PID.N, locked as long as it is open. Those that killed writers left are removed.
   static File temporary(const std::string& begin);
   ~File();
   File(File&& other) noexcept;

@@ -74,7 +74,10 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/tribo.lock"
   }
   const std::string text = self() + "\n";
   if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) {
+    const int why = errno;
+    ::unlink(path_.c_str());
     ::close(fd_);
+    errno = why;
     fail_io(path_, "cannot be written");
   }
 }

@@ -6,6 +6,9 @@
 namespace tribo {
 namespace {
 
+constexpr std::size_t longest = 100;  // of a name that is compared
+constexpr std::size_t most_compared = 2000;
+
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -32,9 +35,12 @@ std::string shown(double value) {
 std::string nearest_name(const std::string& wrong, const std::vector<std::string>& known) {
   std::string best;
   std::size_t least = ~std::size_t{0};
+  const std::string asked = wrong.substr(0, longest);
+  std::size_t compared = 0;
   for (const std::string& name : known) {
+    if (++compared > most_compared) break;
     for (const std::string& form : {name, name.substr(name.rfind('/') + 1)}) {  // rfind + 1 is 0 where there is none
-      const std::size_t d = edit_distance(wrong, form);
+      const std::size_t d = edit_distance(asked, form.substr(0, longest));
       if (d >= least) continue;
       least = d;
       best = name;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -91,7 +92,7 @@ int ThreadPool::threads() const { return static_cast<int>(crew_->workers.size())
 
 bool ThreadPool::abandoned() const { return !crew_->workers.empty() && forks() != crew_->born; }
 
-void ThreadPool::run(int n, const std::function<void(int)>& f) {
+void ThreadPool::run(int n, const std::function<void(int)>& f, const std::function<void()>& waiting) {
   Crew& c = *crew_;
   {
     const std::lock_guard lock(c.mutex);
@@ -104,7 +105,13 @@ void ThreadPool::run(int n, const std::function<void(int)>& f) {
   c.begin.notify_all();
   c.take(f, n);
   std::unique_lock lock(c.mutex);
-  c.end.wait(lock, [&c] { return c.active == 0; });
+  const auto done = [&c] { return c.active == 0; };
+  if (!waiting) return c.end.wait(lock, done);
+  while (!c.end.wait_for(lock, std::chrono::milliseconds(100), done)) {
+    lock.unlock();
+    waiting();
+    lock.lock();
+  }
 }
 
 }  // namespace tribo

@@ -17,8 +17,8 @@ class ThreadPool {
   int threads() const;
   /// A fork copies the pool and not its threads: in the new process it can only be dropped.
   bool abandoned() const;
-  /// f must not throw. One caller at a time.
-  void run(int n, const std::function<void(int)>& f);
+  /// f must not throw. One caller at a time. waiting: called ten times a second while the caller waits for the others.
+  void run(int n, const std::function<void(int)>& f, const std::function<void()>& waiting = {});
 
  private:
   struct Crew;

@@ -161,6 +161,32 @@ void ArticulatedBody::respond(const Load& first, const Load& second, int dof, do
   if (dof >= 0) tau_[dof] = 0;
 }
 
+void ArticulatedBody::inverse_diagonal(VecX& diagonal) const {
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+  using Mat6 = Eigen::Matrix<double, 6, 6>;
+  const auto vector = [](const Spatial& s) { return (Vec6() << s.lin, s.ang).finished(); };
+  diagonal.resize(model_->nv);
+  std::vector<Mat6> response(model_->bodies.size());
+  for (std::size_t i = 0; i < model_->bodies.size(); ++i) {
+    const Body& body = model_->bodies[i];
+    const bool single = model_->trees[at(body.tree)].single;
+    Mat6 W = body.parent < 0 ? Mat6(Mat6::Zero()) : response[at(body.parent)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      if (single) {
+        diagonal[k] = D_inverse_[k];
+        continue;
+      }
+      const Vec6 S = vector(motion_->axis(k)), U = vector(U_[at(k)]);
+      const Vec6 WU = W * U;
+      const double UWU = U.dot(WU);
+      diagonal[k] = (1 + UWU * D_inverse_[k]) * D_inverse_[k];  // (aba.6)
+      W.noalias() -= D_inverse_[k] * (S * WU.transpose() + WU * S.transpose());
+      W.noalias() += diagonal[k] * S * S.transpose();  // (aba.5)
+    }
+    response[i] = W;
+  }
+}
+
 Vec3 ArticulatedBody::point_acceleration(int body, const Vec3& p_W) const {
   if (body < 0) return Vec3::Zero();
   const Spatial& a = a_[at(body)];

@@ -40,6 +40,11 @@ class ArticulatedBody {
   };
   void respond(const Load& first, const Load& second, int dof, double torque);
 
+  /// Diagonal of (M + diag(extra))^-1 after factor, in one pass from the roots: the response of a body to a force on it
+  ///   L_k = 1 - S_k U_k^T / D_k,  Omega <- L_k Omega L_k^T + S_k S_k^T / D_k, beginning with that of the parent    (aba.5)
+  ///   (M^-1)_kk = (1 + U_k . Omega U_k / D_k) / D_k, with Omega before degree k                                  (aba.6)
+  void inverse_diagonal(VecX& diagonal) const;
+
   /// Of a point of a body after solve or respond, without the bias [m/s^2].
   Vec3 point_acceleration(int body, const Vec3& p_W) const;
   const Spatial& acceleration(int body) const { return a_[static_cast<std::size_t>(body)]; }

@@ -22,6 +22,8 @@ namespace {
 
 constexpr hsize_t most_numbers = hsize_t{1} << 28;
 constexpr int most_size = 16000;  ///< unknowns: the dense matrix takes 2 GB
+/// Numbers that a stored byte can unpack to: deflate makes at most 1032 bytes of one.
+constexpr hsize_t most_ratio = 1032;
 
 /// An HDF5 identifier, closed with the object.
 struct Handle {
@@ -44,9 +46,31 @@ struct Source {
   /// Every part of the name must exist before HDF5 may be asked for the last.
   bool has(const std::string& name) const {
     for (std::size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-      if (H5Lexists(file, name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+      if (!linked(name.substr(0, slash))) return false;
     }
-    return H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
+    return linked(name);
+  }
+  /// Is there a link of that name? Those into other files are refused.
+  bool linked(const std::string& name) const {
+    if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) return false;
+    H5L_info_t info;
+    if (H5Lget_info(file, name.c_str(), &info, H5P_DEFAULT) < 0) return false;
+    if (info.type != H5L_TYPE_HARD) refuse(name, "is a link to elsewhere, which is not followed");
+    return true;
+  }
+  /// Numbers that are not in the file would be made up by HDF5, or taken from another file.
+  void check_storage(const std::string& name, hid_t set, hsize_t n) const {
+    const Handle creation(H5Dget_create_plist(set), H5Pclose);
+    if (creation.id < 0) refuse(name, "cannot be read");
+    if (H5Pget_external_count(creation.id) != 0 || H5Pget_layout(creation.id) == H5D_VIRTUAL)
+      refuse(name, "lies in another file, which is not opened");
+    const hsize_t stored = H5Dget_storage_size(set);
+    if (n > 0 && stored < (n - 1) / most_ratio + 1)
+      refuse(name, "claims " + std::to_string(n) + " numbers and stores " + std::to_string(stored) + " bytes");
+  }
+  std::size_t stored(const std::string& name) const {
+    const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    return set.id < 0 ? 0 : static_cast<std::size_t>(H5Dget_storage_size(set.id));
   }
   template <class T>
   std::vector<T> read(const std::string& name, hid_t type) const {
@@ -56,6 +80,7 @@ struct Source {
     const Handle space(H5Dget_space(set.id), H5Sclose);
     const hssize_t n = space.id < 0 ? -1 : H5Sget_simple_extent_npoints(space.id);
     if (n < 0 || static_cast<hsize_t>(n) > most_numbers) refuse(name, "has an impossible size");
+    check_storage(name, set.id, static_cast<hsize_t>(n));
     std::vector<T> values(static_cast<std::size_t>(n));
     if (n > 0 && H5Dread(set.id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
       refuse(name, "cannot be read");
@@ -83,6 +108,11 @@ std::vector<double> dense_matrix(const Source& in, const std::string& group) {
   const std::vector<int> p = in.integers(group + "/p"), i = in.integers(group + "/i");
   const std::vector<double> x = in.numbers(group + "/x");
   const auto size = static_cast<std::size_t>(n);
+  // A matrix of few numbers may be large; one that is made of hardly any is a mistake, or worse.
+  constexpr std::size_t small = 8'000'000, share = 400;  // numbers; those for each byte that is stored
+  if (size * size > small + share * in.stored(group + "/x"))
+    in.refuse(group, "is " + std::to_string(n) + " x " + std::to_string(n) + " and stores " +
+                         std::to_string(in.stored(group + "/x")) + " bytes of numbers: it is not made dense");
   std::vector<double> W(size * size, 0.0);
   const auto add = [&](int row, int column, double value) {
     if (row < 0 || row >= n || column < 0 || column >= n) in.refuse(group, "has an index outside of the matrix");

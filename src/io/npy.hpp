@@ -20,6 +20,17 @@ std::size_t size_of(NpyType type);
 std::string npy_header(NpyType type, std::span<const std::uint64_t> shape);
 void npy_header(NpyType type, std::span<const std::uint64_t> shape, std::string& header);
 
+/// What the header of a .npy file says, checked against the size of the file.
+struct NpyLayout {
+  NpyType type = NpyType::F64;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t data = 0;  ///< where the numbers begin [bytes]
+  std::uint64_t rows = 0;  ///< that are whole: shape[0], or fewer where the file ends before
+  std::uint64_t row_bytes() const;
+};
+/// InvalidInput where it is none, or has no rows by its shape.
+NpyLayout npy_layout(const File& file);
+
 /// Appends rows of one shape to a .npy file. The file is valid after every flush.
 class NpyWriter {
  public:
@@ -55,6 +66,8 @@ class NpzWriter {
   void add(const std::string& name, NpyType type, std::span<const std::uint64_t> shape, const void* data);
   /// Copies a .npy file in.
   void add_file(const std::string& name, const std::string& npy);
+  /// The first rows of a .npy file.
+  void add_rows(const std::string& name, const File& npy, const NpyLayout& layout, std::uint64_t rows);
   void finish();
 
  private:
@@ -65,6 +78,7 @@ class NpzWriter {
   };
   void begin(Entry& entry);
   void end(const Entry& entry);
+  void copy(const File& source, std::uint64_t at, std::uint64_t end, Entry& entry);
 
   AtomicFile file_;
   std::uint64_t wide_from_;

@@ -81,6 +81,22 @@ struct HeaderParser {
   }
 };
 
+struct HeaderPlace {
+  std::size_t at, length;
+};
+
+/// Where the dictionary of a .npy header stands.
+HeaderPlace find_header(const std::vector<char>& bytes, const std::string& owner) {
+  if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0) refuse(owner, "is not a .npy array");
+  const int version = static_cast<unsigned char>(bytes[6]);
+  if (version < 1 || version > 3) refuse(owner, "has .npy version " + std::to_string(version) + "; 1 to 3 are read");
+  const std::size_t at = version == 1 ? 10 : 12;
+  if (bytes.size() < at) refuse(owner, "is truncated inside the .npy header");
+  const std::uint64_t length = version == 1 ? field<std::uint16_t>(&bytes[8]) : field<std::uint32_t>(&bytes[8]);
+  if (length > bytes.size() - at) refuse(owner, "is truncated inside the .npy header");
+  return {at, static_cast<std::size_t>(length)};
+}
+
 /// Fortran order to C order: element (i, j, k) stands at i + n0 (j + n1 k).
 void to_c_order(NpyArray& array) {
   const std::size_t item = size_of(array.type);
@@ -182,15 +198,36 @@ std::string NpyArray::shape_text() const {
   return text + ")";
 }
 
+std::uint64_t NpyLayout::row_bytes() const {
+  std::uint64_t n = size_of(type);
+  for (std::size_t i = 1; i < shape.size(); ++i) n *= shape[i];
+  return n;
+}
+
+NpyLayout npy_layout(const File& file) {
+  const std::string& owner = file.path();
+  const std::uint64_t size = file.size();
+  std::vector<char> head(static_cast<std::size_t>(std::min<std::uint64_t>(size, 1 << 16)));
+  file.read_at(0, head.data(), head.size());
+  const HeaderPlace place = find_header(head, owner);
+  const HeaderParser header{std::string(&head[place.at], place.length), owner};
+  NpyLayout layout;
+  layout.type = header.type();
+  layout.shape = header.shape();
+  if (layout.shape.empty() || header.fortran()) refuse(owner, "is not an array of rows");
+  layout.data = place.at + place.length;
+  std::uint64_t row = size_of(layout.type);
+  for (std::size_t i = 1; i < layout.shape.size(); ++i) {
+    if (layout.shape[i] > (std::uint64_t{1} << 32)) refuse(owner, "has rows of an impossible size");
+    row *= layout.shape[i];
+  }
+  layout.rows = row == 0 ? layout.shape[0] : std::min(layout.shape[0], (size - layout.data) / row);
+  return layout;
+}
+
 NpyArray parse_npy(std::vector<char> bytes, const std::string& owner) {
-  if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0) refuse(owner, "is not a .npy array");
-  const int version = static_cast<unsigned char>(bytes[6]);
-  if (version < 1 || version > 3) refuse(owner, "has .npy version " + std::to_string(version) + "; 1 to 3 are read");
-  const std::size_t at = version == 1 ? 10 : 12;
-  if (bytes.size() < at) refuse(owner, "is truncated inside the .npy header");
-  const std::uint64_t length = version == 1 ? field<std::uint16_t>(&bytes[8]) : field<std::uint32_t>(&bytes[8]);
-  if (length > bytes.size() - at) refuse(owner, "is truncated inside the .npy header");
-  const HeaderParser header{std::string(&bytes[at], static_cast<std::size_t>(length)), owner};
+  const auto [at, length] = find_header(bytes, owner);
+  const HeaderParser header{std::string(&bytes[at], length), owner};
 
   NpyArray array;
   array.owner = owner;

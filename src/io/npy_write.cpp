@@ -172,15 +172,32 @@ void NpzWriter::add_file(const std::string& name, const std::string& npy) {
   const File source(npy, File::Mode::Read);
   Entry entry{name + ".npy", 0, source.size(), 0};
   begin(entry);
+  copy(source, 0, entry.size, entry);
+  end(entry);
+}
+
+void NpzWriter::add_rows(const std::string& name, const File& npy, const NpyLayout& layout, std::uint64_t rows) {
+  std::vector<std::uint64_t> shape = layout.shape;
+  shape[0] = rows;
+  const std::string header = npy_header(layout.type, shape);
+  const std::uint64_t bytes = rows * layout.row_bytes();
+  Entry entry{name + ".npy", 0, header.size() + bytes, 0};
+  begin(entry);
+  entry.crc = crc_of(0, header.data(), header.size());
+  file_.write(header.data(), header.size());
+  copy(npy, layout.data, layout.data + bytes, entry);
+  end(entry);
+}
+
+void NpzWriter::copy(const File& source, std::uint64_t at, std::uint64_t end, Entry& entry) {
   std::vector<char> chunk(1 << 20);
-  for (std::uint64_t at = 0; at < entry.size;) {
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), entry.size - at));
+  while (at < end) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), end - at));
     source.read_at(at, chunk.data(), n);
     entry.crc = crc_of(entry.crc, chunk.data(), n);
     file_.write(chunk.data(), n);
     at += n;
   }
-  end(entry);
 }
 
 void NpzWriter::finish() {

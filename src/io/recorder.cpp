@@ -12,6 +12,7 @@
 #include "base/folder_lock.hpp"
 #include "base/hash.hpp"
 #include "io/npy.hpp"
+#include "io/recovery.hpp"
 #include "stepping/ledger.hpp"
 
 namespace tribo {
@@ -65,15 +66,20 @@ std::string metadata(const Scene& scene, const RecordingRequest& request) {
   return meta.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What a killed run left is data: it is kept under the first free number.
-void move_aside(const fs::path& partial) {
+/// What a killed run left is data: it is packed as recording.N.npz, or kept as it is where it cannot be.
+std::string rescue(const fs::path& partial) {
   std::error_code error;
-  if (!fs::exists(partial, error)) return;
+  if (!fs::exists(partial, error)) return "";
+  try {
+    return pack_aside(partial.string(), partial.parent_path().string());
+  } catch (const InvalidInput&) {
+  }
   fs::path kept;
   for (int i = 1; kept.empty() || fs::exists(kept, error); ++i) kept = partial.string() + "." + std::to_string(i);
   fs::rename(partial, kept, error);
   if (error)
     throw InvalidInput(partial.string() + ": cannot be moved to " + kept.string() + " (" + error.message() + ")");
+  return kept.string();
 }
 
 struct Named {
@@ -88,7 +94,7 @@ struct Recorder::Impl {
   fs::path folder, partial;
   RecordOptions options;
   double half_step = 0;
-  std::string meta;
+  std::string meta, rescued;
   std::vector<Named> arrays;  ///< in the order of flushing: contacts first, time last
   // Positions in arrays.
   int id, a, b, point, normal, gap, force_w, force, slip, mode, margin;
@@ -216,17 +222,24 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
                        (error ? error.message() : "something else has that name") + ")");
   }
   impl_->lock.emplace(folder);
-  destination(impl_->recording());  // refused now rather than after the run
-  move_aside(impl_->partial);
+  destination(impl_->recording());                            // refused now rather than after the run
+  fs::remove_all(impl_->folder / "recording.packed", error);  // of a run that was killed while it removed it
+  impl_->rescued = rescue(impl_->partial);
   fs::create_directory(impl_->partial, error);
   if (error) throw InvalidInput(impl_->partial.string() + ": cannot be made (" + error.message() + ")");
-  NpyWriter meta((impl_->partial / "meta.npy").string(), NpyType::U8, {});
-  meta.append(impl_->meta.data(), impl_->meta.size());
-  meta.flush();
-  impl_->make_arrays(*scene.model);
-  impl_->flush();
+  try {
+    NpyWriter meta((impl_->partial / "meta.npy").string(), NpyType::U8, {});
+    meta.append(impl_->meta.data(), impl_->meta.size());
+    meta.flush();
+    impl_->make_arrays(*scene.model);
+    impl_->flush();
+  } catch (const InvalidInput&) {  // no room for it
+    discard_partial(impl_->partial.string());
+    throw;
+  }
 }
 
+const std::string& Recorder::rescued() const { return impl_->rescued; }
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 
@@ -258,8 +271,7 @@ std::string Recorder::finish() {
   }
   archive.finish();
   r.arrays.clear();
-  std::error_code error;
-  fs::remove_all(r.partial, error);
+  discard_partial(r.partial.string());
   return path;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/names.hpp"
@@ -358,6 +360,15 @@ int ModelBuilder::add_ground(const Placement& X_WG, int material) {
 
 namespace {
 
+// The degrees of freedom between a body and the world are listed with it: a chain of n takes n^2 / 2 numbers.
+constexpr std::size_t longest_chain = 3000;
+
+void check_names(const Model& model) {
+  std::set<std::string_view> names;
+  for (const Body& body : model.bodies)
+    if (!names.insert(body.name).second) throw InvalidInput("two bodies are called '" + body.name + "'");
+}
+
 void make_trees(Model& model) {
   model.trees.clear();  // of a build that was refused
   for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
@@ -377,6 +388,9 @@ void make_trees(Model& model) {
         throw InvalidInput("body '" + body.name + "': the bodies of a tree must be added one after another");
     }
     for (int k = 0; k < nv; ++k) body.chain.push_back(body.iv + k);
+    if (body.chain.size() > longest_chain)
+      throw InvalidInput("body '" + body.name + "': more than " + std::to_string(longest_chain) +
+                         " degrees of freedom lie between it and the world");
     body.tree = static_cast<int>(model.trees.size()) - 1;
     Tree& tree = model.trees.back();
     ++tree.bodies;
@@ -395,6 +409,7 @@ void make_trees(Model& model) {
 Model ModelBuilder::build() {
   if (model_.materials.empty()) add_material(Material{});
   Model& model = model_;
+  check_names(model);
   make_trees(model);
   for (const Tree& tree : model.trees)
     if (!(tree.mass > 0)) throw InvalidInput("'" + tree.name + "' moves but has no mass");

@@ -157,6 +157,12 @@ void check_effect(const Element& effect, const std::string& name) {
 void check_collada(const std::string& text, const std::string& name, double most) {
   const auto document = parse_xml(text, name);
   const Element& root = *document->RootElement();
+  for_each_element(&root, [&](const Element& e) {  // readers make room for as many as are claimed
+    for (const char* claim : {"count", "stride"})
+      if (e.DoubleAttribute(claim, 0) > static_cast<double>(text.size()))
+        throw InvalidInput(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + "> claims a " + claim +
+                           " of " + attribute(e, claim) + ", the file has " + std::to_string(text.size()) + " bytes");
+  });
   check_nodes(root, name, most);
   for_each_element(&root, [&](const Element& e) {
     if (is(e, "effect")) check_effect(e, name);

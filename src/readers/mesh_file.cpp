@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "readers/collada.hpp"
+#include "readers/ply.hpp"
 
 namespace tribo {
 namespace {
@@ -112,6 +113,8 @@ std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::s
       parts = lines_of(bytes, "vertex", {"solid"}, name);
     else
       parts.push_back(binary_stl(bytes, name));
+  } else if (extension == ".ply") {
+    parts.push_back(ply_points(bytes, name));
   } else {
     parts = lines_of(bytes, "v", {"o", "g"}, name);
   }
@@ -128,17 +131,20 @@ void check_mesh(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > largest_file) throw InvalidInput("mesh '" + path + "' is larger than 500 MB");
   if (lower_extension(path) == ".dae") check_collada(bytes_of(path), path, static_cast<double>(largest_file));
+  if (lower_extension(path) == ".ply") check_ply(bytes_of(path), path);
 }
 
 std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
   check_mesh(path);
   const std::string extension = lower_extension(path);
-  if (extension == ".dae" || extension == ".ply") {
+  if (extension == ".dae") {
     const std::vector<Vec3> points = by_assimp(path);
     if (points.empty()) throw InvalidInput("mesh '" + path + "' has no points");
+    for (const Vec3& p : points)
+      if (!p.allFinite()) throw InvalidInput("mesh '" + path + "': a point is not finite");
     return {points};
   }
-  if (extension != ".stl" && extension != ".obj")
+  if (extension != ".stl" && extension != ".obj" && extension != ".ply")
     throw InvalidInput("mesh '" + path + "': unknown kind of mesh; known: .stl, .obj, .dae, .ply");
   return parse_mesh(bytes_of(path), extension, path);
 }

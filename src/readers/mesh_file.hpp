@@ -1,5 +1,5 @@
-// Points of mesh files: STL and OBJ read here, with every count checked against the size of the file; the others by
-// Assimp. A hull needs nothing else of a mesh.
+// Points of mesh files: STL, OBJ and PLY read here, with every count checked against the size of the file; DAE by
+// Assimp, after a look through it. A hull needs nothing else of a mesh.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ void check_mesh(const std::string& path);
 /// Points of each part: objects and groups of an OBJ, solids of an STL text; one part otherwise. InvalidInput says what
 /// is wrong with the file, and where.
 std::vector<std::vector<Vec3>> mesh_parts(const std::string& path);
-/// The same from the bytes of a file whose extension is ".stl" or ".obj".
+/// The same from the bytes of a file whose extension is ".stl", ".ply" or ".obj".
 std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::string& extension,
                                           const std::string& name);
 

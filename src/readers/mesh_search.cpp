@@ -52,7 +52,10 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
   if (inside.empty()) inside = after(name, "model://");
   inside.erase(0, inside.find_first_not_of('/'));  // some write package:///NAME/…
   std::string path = after(name, "file://");
-  std::vector<fs::path> candidates;
+  struct Candidate {
+    fs::path path, package;  ///< a package may hold what it likes of its own
+  };
+  std::vector<Candidate> candidates;
   auto climbs = [](const fs::path& p) {
     const fs::path normal = p.lexically_normal();
     return !normal.empty() && *normal.begin() == "..";
@@ -64,27 +67,30 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
     if (climbs(rest) || climbs(package) || fs::path(rest).is_absolute() || package == "." || package.empty())
       throw InvalidInput("mesh '" + name + "' climbs out of its package");
     for (const std::string& folder : search.packages) {
-      candidates.push_back(fs::path(folder) / package / rest);
-      if (fs::path(folder).filename() == package) candidates.push_back(fs::path(folder) / rest);
+      candidates.push_back({fs::path(folder) / package / rest, fs::path(folder) / package});
+      if (fs::path(folder).filename() == package) candidates.push_back({fs::path(folder) / rest, folder});
     }
     // Files taken out of their package: its folders lie beside or above the robot file.
-    for (const std::string& folder : search.packages) candidates.push_back(fs::path(folder) / rest);
+    for (const std::string& folder : search.packages) candidates.push_back({fs::path(folder) / rest, {}});
   } else {
     if (path.empty()) path = name;
-    candidates.push_back(fs::path(search.folder) / path);
+    candidates.push_back({fs::path(search.folder) / path, {}});
     if (fs::path(path).is_relative())
-      for (const std::string& folder : search.packages) candidates.push_back(fs::path(folder) / path);
+      for (const std::string& folder : search.packages) candidates.push_back({fs::path(folder) / path, {}});
   }
   std::vector<std::string> tried;
   bool outside = false;
-  for (const fs::path& candidate : candidates) {
-    const std::string full = candidate.lexically_normal().string();
+  std::string there;  // outside
+  for (const Candidate& candidate : candidates) {
+    const std::string full = candidate.path.lexically_normal().string();
     std::error_code error;
-    if (!inside.empty() || is_inside(full, search.roots)) {
+    if (is_inside(full, search.roots) ||
+        (!candidate.package.empty() && is_inside(full, {candidate.package.string()}))) {
       if (fs::is_regular_file(full, error)) return full;
       if (std::find(tried.begin(), tried.end(), full) == tried.end()) tried.push_back(full);
     } else {
       outside = true;
+      if (there.empty() && fs::is_regular_file(full, error)) there = full;
     }
   }
   if (outside && tried.empty())
@@ -92,6 +98,8 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
                        "; give its folder as a package to allow it");
   std::string message = "mesh '" + name + "' was not found. Tried:";
   for (const std::string& full : tried) message += "\n  " + full;
+  if (!there.empty())
+    message += "\n  " + there + " lies, or leads, outside of " + search.roots[0] + " and is not opened";
   throw InvalidInput(message);
 }
 

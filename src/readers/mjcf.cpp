@@ -42,8 +42,9 @@ bool Loading::enabled(mjtDisableBit bit) const {
 
 int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
   const std::string& path = options.model;
-  mjcf::inspect(path, allowed_roots(path, options.packages));
+  const std::vector<mjcf::KeyClaim> keys = mjcf::inspect(path, allowed_roots(path, options.packages));
   const mjcf::ModelPtr m = mjcf::compile(path, notes.warnings);
+  mjcf::check_keys(keys, *m);
   mjcf::Loading load{*m, options, builder, path};
   std::string name = options.name;
   if (name.empty()) name = m->names[0] != '\0' ? m->names : "robot";

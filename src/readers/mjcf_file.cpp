@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 #include "base/names.hpp"
 #include "readers/mjcf_parts.hpp"
@@ -39,6 +40,9 @@ class Inspection {
  public:
   explicit Inspection(const std::vector<std::string>& roots) : roots_(roots) {}
 
+  /// Of the file and of those that it includes; none where models are attached.
+  std::vector<KeyClaim> keys() const { return attached_ ? std::vector<KeyClaim>{} : keys_; }
+
   /// `folder` is that of the file which is given to the compiler: paths of includes begin there.
   void look(const std::string& path, const fs::path& folder) {
     if (static_cast<int>(open_.size()) >= 50 || ++files_ > most_files)
@@ -54,6 +58,7 @@ class Inspection {
       if (const char* dir = e.Attribute("texturedir")) names.texture = dir;
     });
     bound(path, document->RootElement(), 1);
+    for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { note_key(path, e); });
     for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { follow(path, e, folder, names); });
     open_.erase(fs::path(path).lexically_normal().string());
   }
@@ -62,6 +67,20 @@ class Inspection {
   struct Folders {
     std::string mesh, texture;
   };
+
+  // The compiler fills a keyframe that is too short, and cuts one that is too long. Attached models change their sizes.
+  void note_key(const std::string& path, const tinyxml2::XMLElement& e) {
+    attached_ = attached_ || std::string(e.Name()) == "attach";
+    if (std::string(e.Name()) != "key" || std::string(e.Parent()->Value()) != "keyframe") return;
+    for (const char* attribute : {"qpos", "qvel", "act", "ctrl", "mpos", "mquat"}) {
+      const char* text = e.Attribute(attribute);
+      if (text == nullptr) continue;
+      std::istringstream words(text);
+      int numbers = 0;
+      for (std::string word; words >> word;) ++numbers;
+      keys_.push_back({place(path, e), attribute, numbers});
+    }
+  }
 
   // A few words must not ask for more memory than there is.
   void bound(const std::string& path, const tinyxml2::XMLElement* e, double copies) const {
@@ -115,6 +134,8 @@ class Inspection {
   }
 
   const std::vector<std::string>& roots_;
+  std::vector<KeyClaim> keys_;
+  bool attached_ = false;
   std::set<std::string> open_;
   int files_ = 0;
 };
@@ -161,8 +182,22 @@ class Handlers {
 
 }  // namespace
 
-void inspect(const std::string& path, const std::vector<std::string>& roots) {
-  Inspection(roots).look(path, fs::absolute(path).parent_path());
+std::vector<KeyClaim> inspect(const std::string& path, const std::vector<std::string>& roots) {
+  Inspection inspection(roots);
+  inspection.look(path, fs::absolute(path).parent_path());
+  return inspection.keys();
+}
+
+void check_keys(const std::vector<KeyClaim>& keys, const mjModel& m) {
+  const auto n = [](auto size) { return static_cast<int>(size); };
+  const std::pair<const char*, int> sizes[] = {{"qpos", n(m.nq)},         {"qvel", n(m.nv)},
+                                               {"act", n(m.na)},          {"ctrl", n(m.nu)},
+                                               {"mpos", 3 * n(m.nmocap)}, {"mquat", 4 * n(m.nmocap)}};
+  for (const KeyClaim& key : keys)
+    for (const auto& [attribute, size] : sizes)
+      if (key.attribute == attribute && key.numbers != size)
+        throw InvalidInput(key.place + " has " + std::to_string(key.numbers) + " numbers of " + attribute +
+                           ", the model has " + std::to_string(size));
 }
 
 ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {

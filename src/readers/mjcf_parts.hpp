@@ -17,6 +17,12 @@ struct Deleter {
 };
 using ModelPtr = std::unique_ptr<mjModel, Deleter>;
 
+/// What a <key> says of its length.
+struct KeyClaim {
+  std::string place, attribute;
+  int numbers;
+};
+
 /// Elements of a file that have no meaning here, by what they are: told together, so that nothing is lost in silence.
 class Unsupported {
  public:
@@ -51,7 +57,9 @@ struct Loading {
 
 // mjcf_file.cpp
 /// InvalidInput where a file is too large, nested too deep, or names one outside the folders that it may read.
-void inspect(const std::string& path, const std::vector<std::string>& roots);
+std::vector<KeyClaim> inspect(const std::string& path, const std::vector<std::string>& roots);
+/// InvalidInput where a keyframe has another number of coordinates than the model.
+void check_keys(const std::vector<KeyClaim>& keys, const mjModel& m);
 /// InvalidInput with the message of the compiler; its warnings are added.
 ModelPtr compile(const std::string& path, std::vector<std::string>& warnings);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/names.hpp"
 #include "linalg/decompositions.hpp"
@@ -18,6 +19,9 @@ namespace {
 using tinyxml2::XMLElement;
 
 constexpr double largest = 1e9;  // no length, mass or torque of a robot is beyond it
+constexpr std::size_t most_errors = 100;
+constexpr std::size_t most_links = 5000;
+constexpr int most_levels = 1000;  // the parsers that follow call themselves for each link on a link
 
 class Inspection {
  public:
@@ -32,6 +36,11 @@ class Inspection {
     for (const XMLElement* e = root.FirstChildElement("link"); e; e = e->NextSiblingElement("link")) link(*e);
     for (const XMLElement* e = root.FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) joint(*e);
     if (links_.empty()) error(root, "has no <link>");
+    if (links_.size() > most_links) {
+      error(root,
+            "has " + std::to_string(links_.size()) + " links; at most " + std::to_string(most_links) + " are read");
+      return found_;
+    }
     tree(root);
     points();
     mimics();
@@ -45,7 +54,11 @@ class Inspection {
     bool fixed = false;
   };
 
-  void error(const XMLElement& e, const std::string& text) { found_.errors.push_back(told(e, text)); }
+  void error(const XMLElement& e, const std::string& text) {
+    if (!enough()) found_.errors.push_back(told(e, text));
+  }
+  /// A file that is wrong in so many places is not told of more.
+  bool enough() const { return found_.errors.size() >= most_errors; }
   void warn(const XMLElement& e, const std::string& text) { found_.warnings.push_back(told(e, text)); }
   std::string told(const XMLElement& e, const std::string& text) const {
     return file_ + ":" + std::to_string(e.GetLineNum()) + ": " + (owner_.empty() ? "" : owner_ + ": ") + text;
@@ -227,7 +240,7 @@ class Inspection {
       const XMLElement* c = e.FirstChildElement(tag);
       const char* text = c != nullptr ? c->Attribute("link") : nullptr;
       if (text == nullptr) error(e, "has no <" + std::string(tag) + " link=…>");
-      if (text != nullptr && !links_.count(text)) error(*c, unknown_name("link", text, link_names()));
+      if (text != nullptr && !links_.count(text) && !enough()) error(*c, unknown_name("link", text, link_names()));
       return std::string(text != nullptr ? text : "");
     };
     j.parent = end("parent");
@@ -258,28 +271,35 @@ class Inspection {
     return names;
   }
 
-  // Every link but one hangs on one joint, and following them up ends there.
+  // Every link but one hangs on one joint, and following them down from there finds all.
   void tree(const XMLElement& root) {
     std::map<std::string, const Joint*> above;
+    std::map<std::string, std::vector<const std::string*>> below;
     for (const auto& [name, j] : joints_) {
       if (!above.insert({j.child, &j}).second)
         error(*j.element, "link '" + j.child + "' hangs on two joints: loops are not part of URDF");
+      else
+        below[j.parent].push_back(&j.child);
     }
-    int roots = 0;
-    for (const auto& [name, e] : links_) {
-      if (!above.count(name)) {
-        if (++roots == 2) error(root, "has several roots, '" + name + "' is one of them: links that hang on no joint");
-        continue;
-      }
-      std::string at = name;
-      for (std::size_t steps = 0; above.count(at); at = above[at]->parent)
-        if (++steps > links_.size()) {
-          error(*e, "link '" + name + "' hangs on itself: the joints make a cycle");
-          return;
-        }
+    std::vector<std::pair<const std::string*, int>> order;  // parents first, each with its level
+    for (const auto& [name, e] : links_)
+      if (!above.count(name)) order.emplace_back(&name, 1);
+    if (order.size() > 1)
+      error(root, "has several roots, '" + *order[1].first + "' is one of them: links that hang on no joint");
+    if (order.empty() && !links_.empty()) error(root, "has no root: the joints make a cycle");
+    for (const auto& [child, j] : above)  // what hangs on a link that is not there was told already
+      if (!links_.count(j->parent)) order.emplace_back(&child, 1);
+    std::set<std::string> reached;
+    for (std::size_t k = 0; k < order.size(); ++k) {  // it grows
+      const auto [name, level] = order[k];
+      if (level > most_levels)
+        return error(root, "link '" + *name + "' hangs on more than " + std::to_string(most_levels) + " others");
+      if (!reached.insert(*name).second) continue;
+      for (const std::string* child : below[*name]) order.emplace_back(child, level + 1);
     }
-    if (roots == 0 && !links_.empty()) error(root, "has no root: the joints make a cycle");
-    massless(above);
+    for (const auto& [name, e] : links_)
+      if (!reached.count(name)) return error(*e, "link '" + name + "' hangs on itself: the joints make a cycle");
+    massless(above, order);
   }
 
   // A point fixed to a link is a load on it; one that a joint moves is most likely a mistake.
@@ -294,12 +314,12 @@ class Inspection {
   }
 
   // A joint needs something to move: mass on its link or beyond.
-  void massless(const std::map<std::string, const Joint*>& above) {
+  void massless(const std::map<std::string, const Joint*>& above,
+                const std::vector<std::pair<const std::string*, int>>& order) {
     std::map<std::string, double> carried = mass_;
-    for (const auto& [name, m] : mass_) {
-      std::string at = name;
-      for (auto j = above.find(at); j != above.end(); j = above.find(at)) carried[at = j->second->parent] += m;
-    }
+    for (auto link = order.rbegin(); link != order.rend(); ++link)
+      if (const auto j = above.find(*link->first); j != above.end())
+        carried[j->second->parent] += carried[*link->first];
     for (const auto& [name, j] : joints_)
       if (!j.fixed && !(carried[j.child] > 0))
         error(*j.element,
@@ -309,18 +329,27 @@ class Inspection {
   void mimics() {
     std::vector<std::string> names;
     for (const auto& [name, j] : joints_) names.push_back(name);
+    std::map<std::string, int> met;  // by the search of this number
+    int number = 0;
     for (const auto& [name, j] : joints_) {
       if (j.mimic.empty() || j.fixed) continue;
       if (!joints_.count(j.mimic)) {
+        if (enough()) return;
         error(*j.element, "joint '" + name + "' mimics an " + unknown_name("joint", j.mimic, names));
         continue;
       }
-      std::string at = name;
-      for (std::size_t steps = 0; joints_.count(at) && !joints_[at].mimic.empty(); at = joints_[at].mimic)
-        if (++steps > joints_.size()) {
-          error(*j.element, "joint '" + name + "' mimics itself, by way of others");
-          break;
-        }
+      int& own = met[name];
+      if (own != 0) continue;
+      own = ++number;
+      const std::string* at = &j.mimic;  // on until one that was met, or that moves on its own
+      for (auto next = joints_.find(*at); next != joints_.end() && !next->second.mimic.empty();
+           next = joints_.find(*at)) {
+        int& seen = met[*at];
+        if (seen == number) error(*j.element, "joint '" + name + "' mimics itself, by way of others");
+        if (seen != 0) break;
+        seen = number;
+        at = &next->second.mimic;
+      }
     }
   }
 

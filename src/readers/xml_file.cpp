@@ -65,27 +65,46 @@ std::vector<std::string> allowed_roots(const std::string& file, const std::vecto
   constexpr int above = 3;
   auto depth = [](const fs::path& p) { return std::distance(p.begin(), p.end()); };  // "/" has 1, "/home" 2
   std::error_code error;
-  const fs::path own = fs::absolute(file, error).lexically_normal().parent_path();
-  fs::path root = own;
-  for (int k = 0; k < above && depth(root.parent_path()) > 2; ++k) root = root.parent_path();
-  std::vector<std::string> roots{root.string()};
+  const auto root_of = [&](const fs::path& path) {
+    fs::path root = path.lexically_normal().parent_path();
+    for (int k = 0; k < above && depth(root.parent_path()) > 2; ++k) root = root.parent_path();
+    return root.string();
+  };
+  std::vector<std::string> roots{root_of(fs::absolute(file, error))};
+  // The file that is given may be a link to one that lies among its meshes.
+  const fs::path target = fs::canonical(file, error);
+  if (!error && root_of(target) != roots[0]) roots.push_back(root_of(target));
   for (const std::string& folder : given) roots.push_back(fs::absolute(folder, error).lexically_normal().string());
   return roots;
 }
 
+namespace {
+
+bool begins_with(const fs::path& full, const fs::path& folder) {
+  auto part = full.begin();
+  for (const fs::path& name : folder) {
+    if (name.empty()) continue;  // a slash at the end
+    if (part == full.end() || *part != name) return false;
+    ++part;
+  }
+  return true;
+}
+
+/// With links followed, as far as there is anything.
+fs::path real(const std::string& path) {
+  std::error_code error;
+  fs::path found = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? fs::absolute(path, error).lexically_normal() : found;
+}
+
+}  // namespace
+
 bool is_inside(const std::string& path, const std::vector<std::string>& roots) {
   std::error_code error;
-  const fs::path full = fs::absolute(path, error).lexically_normal();
-  return std::any_of(roots.begin(), roots.end(), [&](const std::string& root) {
-    const fs::path folder = fs::path(root).lexically_normal();
-    auto part = full.begin();
-    for (const fs::path& name : folder) {
-      if (name.empty()) continue;  // a slash at the end
-      if (part == full.end() || *part != name) return false;
-      ++part;
-    }
-    return true;
-  });
+  const fs::path full = fs::absolute(path, error).lexically_normal(), target = real(path);
+  const auto any = [&](auto&& inside) { return std::any_of(roots.begin(), roots.end(), inside); };
+  return any([&](const std::string& root) { return begins_with(full, fs::path(root).lexically_normal()); }) &&
+         any([&](const std::string& root) { return begins_with(target, real(root)); });
 }
 
 }  // namespace tribo

@@ -6,6 +6,7 @@
 
 #include "base/names.hpp"
 #include "linalg/decompositions.hpp"
+#include "dynamics/articulated.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -20,16 +21,11 @@ std::string joint_of(const Model& model, int iv) {
 }  // namespace
 
 VecX effective_inertia(const Model& model, const Dynamics& dynamics) {
-  VecX inertia(model.nv), e = VecX::Zero(model.nv);
-  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
-    const Tree& tree = model.trees[at(t)];
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-      e[k] = 1;
-      dynamics.solve_in_place(t, e.data());
-      inertia[k] = 1 / e[k];
-      e.segment(tree.iv, tree.nv).setZero();
-    }
-  }
+  ArticulatedBody bodies(model);
+  bodies.factor(dynamics, VecX::Zero(model.nv));
+  VecX inertia;
+  bodies.inverse_diagonal(inertia);
+  inertia = inertia.cwiseInverse();
   return inertia;
 }
 

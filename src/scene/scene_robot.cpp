@@ -1,6 +1,7 @@
 // Robots of a scene: from a file, or linked together in the scene itself, and how they stand at the start.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/names.hpp"
 #include "base/problems.hpp"
@@ -127,7 +128,11 @@ class Linker {
   Linker(SceneDraft& draft, const std::string& robot, const Placement& base, int material)
       : draft_(draft), robot_(robot), base_(base), material_(material) {}
 
-  void add(Section& section, VecX& q, VecX& v) {
+  /// At the start.
+  VecX q() const { return Eigen::Map<const VecX>(q_.data(), static_cast<Eigen::Index>(q_.size())); }
+  VecX v() const { return Eigen::Map<const VecX>(v_.data(), static_cast<Eigen::Index>(v_.size())); }
+
+  void add(Section& section) {
     const std::string name = section.text("name", "link" + std::to_string(++number_));
     const std::string parent_name = section.text("parent", last_);
     const std::string joint =
@@ -164,7 +169,9 @@ class Linker {
       copy.parent = parent;
       if (k > 0) copy.X_PJ = {Mat3::Identity(), offset};
       if (parent < 0) copy.X_PJ = base_ * copy.X_PJ;
+      if (links_.count(last_)) section.fail("name", "two links are called '" + last_ + "'");
       parent = section.at("name", [&] { return draft_.builder.add_body(copy); });
+      links_[last_] = parent;
       const Body& added = draft_.builder.model().bodies[at(parent)];
       JointProperties& joints = draft_.builder.joint_properties();
       const int nv = nv_of(added.joint);
@@ -188,33 +195,28 @@ class Linker {
         like.X_BG.p = com;
         shape.add_to(draft_.builder, like);
       }
-      start(added.joint, angle, speed, q, v);
+      start(added.joint, angle, speed);
     }
   }
 
  private:
   int find(Section& section, const std::string& name) const {
     if (name.empty() || name == "world") return -1;
+    if (const auto found = links_.find(name); found != links_.end()) return found->second;
     std::vector<std::string> known{"world"};
-    const Member& member = draft_.builder.model().members.back();
-    for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
-      known.push_back(joint_name(draft_.builder.model().bodies[at(b)], member));
-      if (known.back() == name) return b;
-    }
+    for (const auto& [link, body] : links_) known.push_back(link);
     section.fail("parent", unknown_name("link", name, known));
   }
 
-  static void start(JointKind kind, double angle, double speed, VecX& q, VecX& v) {
-    VecX joint = VecX::Zero(nq_of(kind));
-    if (kind == JointKind::Free || kind == JointKind::Spherical) joint[joint.size() - 1] = 1;
-    if (kind == JointKind::Continuous) joint << std::cos(angle), std::sin(angle);
-    if (kind == JointKind::Revolute || kind == JointKind::Prismatic) joint[0] = angle;
-    VecX rate = VecX::Zero(nv_of(kind));
-    if (rate.size() == 1) rate[0] = speed;
-    q.conservativeResize(q.size() + joint.size());
-    q.tail(joint.size()) = joint;
-    v.conservativeResize(v.size() + rate.size());
-    v.tail(rate.size()) = rate;
+  void start(JointKind kind, double angle, double speed) {
+    const std::size_t nv = at(nv_of(kind));
+    q_.resize(q_.size() + at(nq_of(kind)), 0.0);
+    v_.resize(v_.size() + nv, nv == 1 ? speed : 0.0);
+    if (kind == JointKind::Free || kind == JointKind::Spherical) q_.back() = 1;
+    if (kind == JointKind::Revolute || kind == JointKind::Prismatic) q_.back() = angle;
+    if (kind != JointKind::Continuous) return;
+    q_.back() = std::sin(angle);
+    q_[q_.size() - 2] = std::cos(angle);
   }
 
   SceneDraft& draft_;
@@ -222,6 +224,8 @@ class Linker {
   Placement base_;
   int material_;
   std::string last_;
+  std::map<std::string, int> links_;  ///< bodies by name
+  std::vector<double> q_, v_;
   int number_ = 0;
 };
 
@@ -237,9 +241,9 @@ void read_linked_robot(Section& section, SceneDraft& draft) {
   section.finish();
   const int member =
       section.at("name", [&] { return draft.builder.begin_member(name, true, "links", self_collision); });
-  VecX q, v;
   Linker linker(draft, name, base, material);
-  for (Section& link : links) linker.add(link, q, v);
+  for (Section& link : links) linker.add(link);
+  const VecX q = linker.q(), v = linker.v();
   read_transmission(section, draft, member);
   draft.placings.push_back([=](const Model& model, State& state) mutable {
     const Member& robot = model.members[at(member)];

@@ -1,6 +1,7 @@
 #include "tribo/batch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <stdexcept>
@@ -70,7 +71,9 @@ struct Batch::Impl {
   std::vector<WorldStatus> status;
   ThreadPool pool;
   mutable std::mutex door;
-  bool stepping = false;  ///< behind the door
+  bool stepping = false;          ///< behind the door
+  std::atomic<bool> halt{false};  ///< the steps that are being taken are the last ones
+  std::thread::id caller;         ///< of the step that is taken
 
   /// Held over a call, which waits for others of its kind. A step is long, and whoever comes meanwhile is refused.
   std::unique_lock<std::mutex> turn() const {
@@ -148,17 +151,21 @@ struct Batch::Impl {
   }
 
   // Never throws: what goes wrong stays in its world.
-  void advance(int w, int steps) {
+  void advance(int w, int steps, const std::function<bool()>& stop) {
     if (status[at(w)] == WorldStatus::Failed) return;
     World& world = worlds[at(w)];
     if (std::string why = unusable(*world.model, commands(w)); !why.empty()) return fail(w, std::move(why));
     try {
-      for (int i = 0; i < steps; ++i) {
+      for (int i = 0; i < steps && !halt; ++i) {
         const StepReport report = world.simulation->step();
-        if (report.status != StepStatus::NotFinite && report.status != StepStatus::Stopped) continue;
-        fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
-        break;
+        if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
+          fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
+          break;
+        }
+        if (stop && std::this_thread::get_id() == caller && stop()) halt = true;
       }
+    } catch (const Interrupted&) {
+      halt = true;
     } catch (const std::exception& error) {
       fail(w, error.what());
     }
@@ -182,18 +189,25 @@ int Batch::worlds() const { return static_cast<int>(impl_->worlds.size()); }
 int Batch::threads() const { return impl_->pool.threads(); }
 const Scene& Batch::scene() const { return impl_->scene; }
 
-void Batch::step(int steps) {
+void Batch::step(int steps, const std::function<bool()>& stop) {
   if (steps < 0) throw InvalidInput(std::to_string(steps) + " steps: must be >= 0");
   Impl& b = *impl_;
-  const std::function<void(int)> advance = [&b, steps](int w) { b.advance(w, steps); };
+  const std::function<void(int)> advance = [&](int w) { b.advance(w, steps, stop); };
+  const std::function<void()> wait = [&] {
+    if (stop()) b.halt = true;
+  };
   {
     const auto turn = b.turn();
     b.stepping = true;
+    b.halt = false;
+    b.caller = std::this_thread::get_id();
   }
-  b.pool.run(worlds(), advance);
+  b.pool.run(worlds(), advance, stop ? wait : std::function<void()>{});
   const std::lock_guard lock(b.door);
   b.stepping = false;
 }
+
+void Batch::check_still() const { static_cast<void>(impl_->turn()); }
 
 std::span<const double> Batch::q() const { return impl_->q; }
 std::span<const double> Batch::v() const { return impl_->v; }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/hash.hpp"
+#include "base/names.hpp"
 #include "stepping/ledger.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/step.hpp"
@@ -34,6 +35,18 @@ void require_size(const char* what, Eigen::Index is, int must) {
                      std::to_string(must));
 }
 
+// A quaternion, or (cos, sin) of a joint without end, must have length 1.
+void require_units(const Model& model, const VecX& q) {
+  for (const Body& body : model.bodies) {
+    const int n = body.joint == JointKind::Continuous ? 2 : nv_of(body.joint) >= 3 ? 4 : 0;
+    if (n == 0) continue;
+    const double length = q.segment(body.iq + nq_of(body.joint) - n, n).norm();
+    if (!(std::abs(length - 1) < 1e-3))
+      throw InvalidInput(std::string("the state's ") + (n == 4 ? "quaternion" : "(cos, sin)") + " of '" + body.name +
+                         "' has length " + shown(length) + ", must be 1");
+  }
+}
+
 }  // namespace
 
 struct Simulation::Impl {
@@ -57,6 +70,7 @@ struct Simulation::Impl {
   Audit audit;
   double second_start = 0, second_work = 0, second_energy = 0;  // of the running second, for Audit::gained
   Actuation decided;                                            // of a controller with a period
+  std::vector<double> before;                                   // what controllers remembered at the start of the step
   std::size_t forgotten = 0;                                    // memories of contacts, of the state that was set last
   bool started = false;
 
@@ -64,6 +78,23 @@ struct Simulation::Impl {
   // held.
   std::size_t memory(const Controller& c) const {
     return at(c.memory()) + (c.period() > 0 ? 1 + Actuation::held * at(model->nv) : 0);
+  }
+
+  // What is held between ticks has no target where there is NaN, and no limit where that is infinite; all else is a number.
+  void require_remembered(const std::vector<double>& control) const {
+    std::size_t offset = 0;
+    for (const auto& controller : controllers) {
+      const std::size_t n = memory(*controller), own = at(controller->memory()), nv = at(model->nv);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t field = i > own && nv > 0 ? (i - own - 1) / nv : 0;
+        const double x = control[offset + i];
+        const bool fine = field == 5 ? !std::isinf(x) : field > 5 ? !std::isnan(x) : std::isfinite(x);
+        if (!fine)
+          throw InvalidInput("the state is not finite: number " + std::to_string(offset + i) +
+                             " of what controllers remember is " + shown(x));
+      }
+      offset += n;
+    }
   }
 
   // A tick where it is due, and what was decided at the last one. Memory begins as zeros: periods are counted without a 0.
@@ -125,6 +156,18 @@ struct Simulation::Impl {
       work.dynamics.add_force(push.body, p_W, force, work.actuation.external);
       const Vec3 torque = push.torque + share * (push.torque_end - push.torque);
       if (!torque.isZero(0)) work.dynamics.add_torque(push.body, torque, work.actuation.external);
+    }
+  }
+
+  // A controller may throw, by Ctrl-C in a Python function for one: what those before it remembered is taken back, so that
+  // the step can be taken again.
+  void control_or_none() {
+    before = state.control;
+    try {
+      control();
+    } catch (...) {
+      state.control = before;
+      throw;
     }
   }
 
@@ -215,7 +258,7 @@ StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
   s.state.clock.set(s.state.t, s.dt);
-  s.control();
+  s.control_or_none();
   StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   report.unsolved = s.work.actuation.unsolved;
   s.diagnose(report);
@@ -243,6 +286,8 @@ void Simulation::set_state(const State& state) {
                        std::to_string(expected) + ": it was kept with other controllers");
   if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
     throw InvalidInput("the state is not finite");
+  require_units(m, state.q);
+  impl_->require_remembered(state.control);
   check_memory(state.memory);
   impl_->state = state;  // a copy keeps the capacity of the contact list
   impl_->forgotten = foreign(state, *impl_->entry) ? state.memory.size() : 0;

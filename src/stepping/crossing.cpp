@@ -15,6 +15,11 @@ namespace tribo {
 namespace {
 
 constexpr int most_listings = 3;  // times that contacts are listed again within a step
+/// False where the numbers have run away: nothing is faster than light.
+bool moves(const VecX& v) {
+  constexpr double fastest = 3e8;  // [m/s], [rad/s]
+  return v.size() == 0 || v.cwiseAbs().maxCoeff() < fastest;
+}
 
 }  // namespace
 
@@ -24,6 +29,7 @@ Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& opt
       margin_(scheme.contact_margin(options.contact.margin)),
       audit_(options.audit),
       divides_(scheme.substeps().any()),
+      mass_(model.mass()),
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
       chart_(model),
       judge_(model),
@@ -108,8 +114,15 @@ bool Crossing::commit() {
   integrate(model_, outcome_.v_mean, h_, q_next_);
   turn_to_end();
   scheme_.correct(start, outcome_, q_next_, v_next_);
-  if (!q_next_.allFinite() || !v_next_.allFinite()) return false;
+  if (!q_next_.allFinite() || !moves(v_next_)) {
+    report_->status = StepStatus::NotFinite;
+    return false;
+  }
   scheme_.finish(start, outcome_);
+  if (outcome_.status == StepStatus::Unconverged && absurd(start)) {
+    report_->status = StepStatus::Stopped;
+    return false;
+  }
   if (audit_ != AuditLevel::Off) laws_ = judge_(start, outcome_);
   count_changes(start);
   if (audit_ == AuditLevel::Full) charge(start);
@@ -125,6 +138,16 @@ bool Crossing::commit() {
   begun_ = false;
   if (looks_) begin();
   return true;
+}
+
+// Forces that a solver has given up on, and that no motion of the step could need: rather no step than this one.
+bool Crossing::absurd(const Start& start) const {
+  constexpr double faster = 1e3, stronger = 1e6;  // than what moves now, and 1 m/s or 1 rad/s
+  const double speed = 1 + start.state.v.cwiseAbs().maxCoeff();
+  if (v_next_.cwiseAbs().maxCoeff() > faster * speed) return true;
+  double most = 0;
+  for (const ContactReport& c : outcome_.contacts) most = std::max(most, c.f.squaredNorm());
+  return std::sqrt(most) * h_ > stronger * mass_ * speed;
 }
 
 // Free joints: from the axes of the start to those of the end. What is corrected turns the body, not its motion.

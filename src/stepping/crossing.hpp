@@ -21,7 +21,8 @@ class Crossing {
   void begin();
   /// Solves for a time h from the state; true where that converged.
   bool solve(double h);
-  /// The state moves on by the h that was solved last. False, and nothing moved, where the result is not finite.
+  /// The state moves on by the h that was solved last. False, and nothing moved, where the result is not finite, or the
+  /// solve did not converge and its forces are absurd; the report says which.
   bool commit();
   /// What was committed enters the report of the step.
   void close();
@@ -60,6 +61,7 @@ class Crossing {
   bool list_again();
   void let_go();
   void merge();
+  bool absurd(const Start& start) const;
   void charge(const Start& start);
   void count_changes(const Start& start);
 
@@ -68,6 +70,7 @@ class Crossing {
   double margin_;
   AuditLevel audit_;
   bool divides_;  // steps may have several substeps
+  double mass_;   // of all that moves [kg]
   bool looks_;    // begin is called at the end of a substep too
   Chart chart_;
   Judge judge_;

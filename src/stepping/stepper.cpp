@@ -13,10 +13,7 @@ struct Stepper::Impl {
   bool whole(double dt) {
     crossing.begin();
     crossing.solve(dt);
-    if (!crossing.commit()) {
-      crossing.report().status = StepStatus::NotFinite;
-      return false;
-    }
+    if (!crossing.commit()) return false;
     crossing.close();
     return true;
   }

@@ -8,8 +8,11 @@ namespace {
 
 constexpr int most_substeps = 64;  // in a step, or in half of a pair; what touches then is taken late
 constexpr int most_retries = 8;
-constexpr double least_held = 1e-3;   // shortest substep for a change of a contact, of the step
-constexpr double least_share = 1e-9;  // shortest substep, of the step
+constexpr int most_solves = 400;             // in a step; then the rest of it is crossed at once
+constexpr int most_accurate_solves = 10000;  // where accuracy is asked for
+constexpr int most_iterations = 1000;        // of a scheme's own method in a step
+constexpr double least_held = 1e-3;          // shortest substep for a change of a contact, of the step
+constexpr double least_share = 1e-9;         // shortest substep, of the step
 
 // First time at which gap + speed t + acceleration t^2 / 2 falls to 0, or infinity.
 double touching_time(double gap, double speed, double acceleration) {
@@ -24,7 +27,12 @@ double touching_time(double gap, double speed, double acceleration) {
 
 bool Substeps::run(Crossing& crossing) {
   crossing.save(start_);
-  if (rules_.accuracy > 0 ? cross_accurately(crossing) : cross(crossing, crossing.step())) return true;
+  left_ = rules_.accuracy > 0 ? most_accurate_solves : most_solves;
+  if (rules_.accuracy > 0 ? cross_accurately(crossing) : cross(crossing, crossing.step())) {
+    StepStatus& status = crossing.report().status;
+    if (spent() && status == StepStatus::Ok) status = StepStatus::Unconverged;
+    return true;
+  }
   const StepStatus status = crossing.report().status;
   crossing.restore(start_);
   crossing.report().status = status;
@@ -63,21 +71,33 @@ bool Substeps::cross_accurately(Crossing& crossing) {
     const double error =
         std::max((state.q - q_single_).cwiseAbs().maxCoeff(), (state.v - v_single_).cwiseAbs().maxCoeff());
     const double share = error > 0 ? 0.9 * std::pow(rules_.accuracy / error, 1.0 / (rules_.order + 1)) : 5;
-    if (error > rules_.accuracy && taken > 1e-6 * dt) {
+    if (error > rules_.accuracy && taken > 1e-6 * dt && !spent()) {
       crossing.restore(before_pair_);
       h = taken * std::clamp(share, 0.1, 0.8);
       continue;
     }
     if (error > rules_.accuracy) crossing.report().status = StepStatus::Unconverged;
     left -= taken;
+    if (spent()) return left <= least_share * dt || cross(crossing, left);
     h = taken * std::clamp(share, 0.2, 5.0);
   }
   return true;
 }
 
+// A step may ask for more than any motion needs, or have come to numbers that nothing solves.
+bool Substeps::spent() const { return left_ <= 0; }
+
+bool Substeps::solve(Crossing& crossing, double h) {
+  const int before = crossing.outcome().solve.iterations;
+  const bool converged = crossing.solve(h);
+  --left_;
+  if (!converged) left_ -= (crossing.outcome().solve.iterations - before) * most_solves / most_iterations;
+  return converged;
+}
+
 // One substep: as long as h, or until something ends it.
 bool Substeps::take(Crossing& crossing, double h, double& taken) {
-  const bool may_split = rules_.touch && count_ < most_substeps;
+  const bool may_split = rules_.touch && count_ < most_substeps && !spent();
   const double least = least_share * crossing.step();
   if (may_split) crossing.save(before_substep_);
   for (int attempt = 0;; ++attempt) {
@@ -86,11 +106,8 @@ bool Substeps::take(Crossing& crossing, double h, double& taken) {
     h = taken;
     const auto open = crossing.open_contacts();
     open_before_.assign(open.begin(), open.end());
-    if (!crossing.commit()) {
-      crossing.report().status = StepStatus::NotFinite;
-      return false;
-    }
-    if (!may_split || attempt == most_retries) break;
+    if (!crossing.commit()) return false;
+    if (!may_split || attempt == most_retries || spent()) break;
     const double t = late(crossing, h);
     if (!(t < h) || h <= 2 * least) break;
     h = std::max(t, least);
@@ -102,15 +119,16 @@ bool Substeps::take(Crossing& crossing, double h, double& taken) {
 
 // Solves for h, and again for less until nothing ends the substep before its end. False: the step is to stop.
 bool Substeps::find_length(Crossing& crossing, double h, bool may_split, double& taken) {
-  bool converged = crossing.solve(h);
+  bool converged = solve(crossing, h);
   if (may_split) {
     const double t = std::max(crossing_time(crossing, h), least_share * crossing.step());
-    if (t < h) converged = crossing.solve(h = t);
+    if (t < h) converged = solve(crossing, h = t);
   }
-  while (converged && crossing.outcome().held < 1 && h > crossing.step() * least_held && count_ < most_substeps)
-    converged = crossing.solve(h *= std::max(crossing.outcome().held, 0.02));  // (substeps.3)
-  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64)
-    converged = crossing.solve(h *= 0.5);  // (substeps.4)
+  while (converged && crossing.outcome().held < 1 && h > crossing.step() * least_held && count_ < most_substeps &&
+         !spent())
+    converged = solve(crossing, h *= std::max(crossing.outcome().held, 0.02));  // (substeps.3)
+  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64 && !spent())
+    converged = solve(crossing, h *= 0.5);  // (substeps.4)
   taken = h;
   if (converged || rules_.failure != FailurePolicy::Stop) return true;
   crossing.report().status = StepStatus::Stopped;

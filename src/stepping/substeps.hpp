@@ -5,6 +5,7 @@
 // Accuracy: a substep h is kept where it and two of h/2 agree; the two are what is kept                   (substeps.2)
 // Events, also where accuracy is asked for: a substep ends where a contact changes its law                (substeps.3)
 // Failure: a substep that does not converge is halved, down to 1/64 of the step                           (substeps.4)
+// Effort: after so many solves the rest of the step is crossed at once, and the step is unconverged.
 #pragma once
 
 #include "stepping/crossing.hpp"
@@ -22,6 +23,8 @@ class Substeps {
   bool cross_accurately(Crossing& crossing);
   bool take(Crossing& crossing, double h, double& taken);
   bool find_length(Crossing& crossing, double h, bool may_split, double& taken);
+  bool solve(Crossing& crossing, double h);
+  bool spent() const;
   double crossing_time(const Crossing& crossing, double h) const;
   double late(const Crossing& crossing, double h) const;
 
@@ -30,7 +33,8 @@ class Substeps {
   std::vector<OpenContact> open_before_;
   Crossing::Saved start_, before_substep_, before_pair_;
   VecX q_single_, v_single_;
-  int count_ = 0;
+  int count_ = 0;  ///< substeps
+  int left_ = 0;   ///< solves, less those that did not converge by their iterations
 };
 
 }  // namespace tribo

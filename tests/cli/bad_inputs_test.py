@@ -37,6 +37,12 @@ def mjcf(world, more=""):
     return f"<mujoco>\n{more}<worldbody>\n{world}</worldbody>\n</mujoco>\n"
 
 
+class Link(str):
+    """A file that is a symbolic link to this path."""
+
+
+PLY = ("ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nend_header\n"
+       "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n")
 BALL = "<body><freejoint/><geom size='0.1'/></body>\n"
 BOX = "[[object]]\nname = 'box'\nsize = 0.1\nmass = 1\nposition = [0, 0, 0.05]\n"
 HUGE_STL = b"\0" * 80 + struct.pack("<I", 20_000_000) + b"\0" * 50
@@ -126,6 +132,21 @@ CASES = {
     "mesh sampler of itself": (mesh_of(dae(node("a", more=PAINTED), effect=SAMPLER)), "s.toml", ["m.dae:2", "'A' refers to itself"]),
     "mesh with entities": (mesh_of("<!DOCTYPE x [<!ENTITY a 'b'>]>" + dae(node("a", more=TETRA))), "s.toml", ["m.dae:1", "entities"]),
     "mesh not xml": (mesh_of("<COLLADA"), "s.toml", ["m.dae:1", "not XML"]),
+    "mesh ply claim": ({"s.toml": MESH + "file = 'm.ply'\n", "m.ply": PLY.replace("vertex 4", "vertex 30000000")}, "s.toml",
+                       ["s.toml:4", "claims 30000000 of 'vertex'"]),
+    "mesh ply list claim": ({"s.toml": MESH + "file = 'm.ply'\n", "m.ply": PLY.replace("element vertex 4", "element x 900000000\nproperty list uchar int y\n"
+                                                                                     "element vertex 4")}, "s.toml", ["s.toml:4", "claims 900000000"]),
+    "mesh ply short": ({"s.toml": MESH + "file = 'm.ply'\n", "m.ply": PLY.replace("0 0 1\n3 0 1 2\n", "0 0")}, "s.toml", ["s.toml:4", "m.ply"]),
+    "mesh ply without points": ({"s.toml": MESH + "file = 'm.ply'\n", "m.ply": PLY.replace("float z", "float w")}, "s.toml", ["no x, y and z"]),
+    "mesh dae claim": (mesh_of(dae(node("a", more=TETRA)).replace("count='12'", "count='4000000000'")), "s.toml",
+                       ["m.dae:1", "claims a count of 4000000000"]),
+    "mesh dae stride": (mesh_of(dae(node("a", more=TETRA)).replace("stride='3'", "stride='4000000000'")), "s.toml", ["claims a stride"]),
+    "scene link twice": ({"s.toml": "[robot]\n" + 2 * "[[robot.link]]\nname = 'l'\nsize = 0.1\nmass = 1\n"}, "s.toml",
+                         ["s.toml:7", "two links are called 'l'"]),
+    "scene link like a copy": ({"s.toml": "[robot]\n[[robot.link]]\nname = 'l2'\nsize = 0.1\nmass = 1\n[[robot.link]]\nname = 'l'\n"
+                                          "size = 0.1\nmass = 1\ncount = 3\n"}, "s.toml", ["s.toml:7", "two links are called 'l2'"]),
+    "scene long chain": ({"s.toml": "[robot]\n[[robot.link]]\nsize = 0.1\nmass = 1\ncount = 20000\n"}, "s.toml",
+                         ["more than 3000 degrees of freedom"]),
     "scene flat hull": ({"s.toml": "[[object]]\nshape = 'hull'\nmass = 1\nvertices = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]\n"},
                         "s.toml", ["s.toml:4", "plane"]),
     "scene too large": ({"s.toml": "#" * 1_100_000}, "s.toml", ["s.toml", "1100000"]),
@@ -166,6 +187,17 @@ CASES = {
                          ["r.urdf:", "two joints"]),
     "urdf two roots": ({"r.urdf": urdf(link("a") + link("b"))}, "r.urdf", ["several roots"]),
     "urdf link twice": ({"r.urdf": urdf(link("a") + link("a"))}, "r.urdf", ["r.urdf:3", "two links"]),
+    "urdf many links": ({"r.urdf": urdf(link("a") + "".join(link(f"l{k}") + joint(f"j{k}", "a", f"l{k}", "fixed") for k in range(20000)))},
+                        "r.urdf", ["r.urdf:1", "20001 links; at most 5000"]),
+    "urdf long chain": ({"r.urdf": urdf(link("l0") + "".join(link(f"l{k + 1}") + joint(f"j{k}", f"l{k}", f"l{k + 1}", "fixed")
+                                                           for k in range(4000)))}, "r.urdf", ["r.urdf:1", "more than 1000 others"]),
+    "urdf mimic chain": ({"r.urdf": urdf(link("a") + "".join(link(f"l{k}") + joint(f"j{k:04}", "a", f"l{k}", more=f"<mimic joint='j{(k + 1) % 3000:04}'/>")
+                                                           for k in range(3000)))}, "r.urdf", ["mimics itself"]),
+    "urdf wrong everywhere": ({"r.urdf": urdf(link("a") + "".join(link(f"l{k}") + joint(f"j{k}", f"x{k}", f"l{k}") for k in range(4000)))},
+                              "r.urdf", ["unknown link 'x0'"]),
+    "urdf mesh by a link": ({"r.urdf": shape("<mesh filename='m.obj'/>"), "m.obj": Link("/etc/passwd")}, "r.urdf", ["r.urdf:2", "outside"]),
+    "urdf mesh by a folder's link": ({"r.urdf": shape("<mesh filename='package://p/passwd'/>"), "p": Link("/etc")}, "r.urdf",
+                                     ["r.urdf:2", "passwd"]),
     "urdf mimic nobody": ({"r.urdf": arm(more="<mimic joint='k'/>")}, "r.urdf", ["r.urdf:4", "joint 'k'"]),
     "urdf mimic itself": ({"r.urdf": arm(more="<mimic joint='j'/>")}, "r.urdf", ["r.urdf:4", "itself"]),
     "urdf mesh missing": ({"r.urdf": shape("<mesh filename='package://p/m.stl'/>")}, "r.urdf",
@@ -210,6 +242,11 @@ CASES = {
                             "r.xml", ["r.xml:3", "outside"]),
     "mjcf mesh claim": ({"r.xml": mjcf("<body><freejoint/><geom type='mesh' mesh='m'/></body>", "<asset><mesh name='m' file='m.stl'/></asset>\n"),
                          "m.stl": HUGE_STL}, "r.xml", ["m.stl"]),
+    "mjcf mesh by a link": ({"r.xml": mjcf("<body><freejoint/><geom type='mesh' mesh='m'/></body>", "<asset><mesh name='m' file='m.stl'/></asset>\n"),
+                             "m.stl": Link("/etc/passwd")}, "r.xml", ["r.xml:2", "outside"]),
+    "mjcf include by a link": ({"r.xml": mjcf(BALL, "<include file='x.xml'/>\n"), "x.xml": Link("/etc/passwd")}, "r.xml", ["r.xml:2", "outside"]),
+    "mjcf keyframe": ({"r.xml": mjcf(BALL).replace("</mujoco>", "<keyframe><key name='up' qpos='1 2'/></keyframe></mujoco>")}, "r.xml", ["r.xml:5", "2 numbers of qpos"]),
+    "mjcf body twice": ({"r.xml": mjcf(2 * "<body name='b'><freejoint/><geom size='0.1'/></body>")}, "r.xml", ["r.xml", "'b'"]),
     "mjcf include missing": ({"r.xml": mjcf(BALL, "<include file='x.xml'/>\n")}, "r.xml", ["r.xml:2", "x.xml", "not found"]),
     "mjcf include itself": ({"r.xml": mjcf(BALL, "<include file='r.xml'/>\n")}, "r.xml", ["r.xml", "includes itself"]),
     "mjcf include cycle": ({"r.xml": mjcf(BALL, "<include file='x.xml'/>\n"),
@@ -243,6 +280,9 @@ class BadInputs(unittest.TestCase):
             for name, content in files.items():
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
+                if isinstance(content, Link):
+                    path.symlink_to(content)
+                    continue
                 path.write_bytes(content if isinstance(content, bytes) else content.encode())
             before = listing(outer)
             args = [TRIBO, command, target] + (["--out", "out"] if command == "run" else [])

@@ -249,7 +249,76 @@ class Interrupted(Endless):
         self.assertFalse((out / "recording.npz").exists())
         # The next run keeps what the killed one left.
         self.ok("run", self.folder / "box.toml", "--out", out)
-        self.assertTrue((out / "recording.partial.1" / "time.npy").exists())
+        with np.load(out / "recording.1.npz") as r:
+            self.assertGreaterEqual(len(r["time"]), n)
+            self.assertEqual(len(r["contact_force"]), r["contact_start"][len(r["time"])])
+        self.assertEqual(sorted(p.name for p in out.iterdir()), ["recording.1.npz", "recording.npz", "summary.json"])
+
+    def test_recover(self):
+        out = self.folder / "out"
+        process = self.start(out)
+        self.assertIn("is being written to", tribo("recover", out).stderr)
+        process.kill()
+        process.communicate()
+        answer = self.json("recover", out)
+        with np.load(out / "recording.npz") as r:
+            self.assertEqual([x["records"] for x in answer["recovered"]], [len(r["time"])])
+        self.assertEqual(self.json("recover", out)["recovered"], [])
+        self.assertEqual(sorted(p.name for p in out.iterdir()), ["recording.npz"])
+        self.assertEqual(tribo("recover", self.folder / "none").returncode, 2)
+
+    def test_a_second_signal_while_files_are_written(self):
+        out = self.folder / "out"
+        process = self.start(out)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        process.communicate(timeout=120)
+        if process.returncode == 130:  # otherwise it ended at once, with all that it had recorded in place
+            self.assertFalse((out / "recording.partial").exists())
+        self.json("recover", out)
+        with np.load(out / "recording.npz") as r:
+            self.assertEqual(len(r["q"]), len(r["time"]))
+
+
+class Stdout(Case):
+    """What cannot be printed is an error, whoever prints."""
+
+    def commands(self):
+        scene = str(self.write("box.toml", BOX))
+        problem = self.write("p.json", json.dumps({"G": np.eye(3).tolist(), "g": [0, 0, -1], "mu": [0.5]}))
+        yield ["run", scene, "--duration", "0.01", "--json"]
+        yield ["run", scene, "--duration", "0.01"]
+        yield ["check", scene, "--json"]
+        yield ["check", scene]
+        yield ["list", "solvers"]
+        yield ["list", "options", "--page"]
+        yield ["solve", str(problem), "--json"]
+        yield ["recover", str(self.folder), "--json"]
+        yield ["--help"]
+        yield ["--version"]
+        yield ["run", "--help"]
+
+    def test_full(self):
+        for arguments in self.commands():
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([TRIBO, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("stdout: cannot be written", done.stderr)
+
+    def test_closed(self):
+        for arguments in self.commands():
+            with self.subTest(arguments):
+                done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TRIBO, *arguments], stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("stdout: cannot be written", done.stderr)
+
+    def test_nobody_reads(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([TRIBO, "list", "solvers"], stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+        self.assertEqual(done.returncode, 1, done.stderr)
 
 
 class BadInput(Case):

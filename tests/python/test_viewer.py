@@ -221,3 +221,71 @@ def test_a_mesh_that_unfolds_without_end_is_not_drawn(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "'r/a'" not in done.stdout and "r/" in done.stdout  # the shape that collides is drawn in its place
+
+
+@pytest.mark.parametrize("host, headers, passes", [
+    ("127.0.0.1", {"Host": "127.0.0.1:8080"}, True),
+    ("127.0.0.1", {"Host": "localhost:8080", "Origin": "http://localhost:8080"}, True),
+    ("127.0.0.1", {"Host": "[::1]:8080"}, True),
+    ("127.0.0.1", {"Host": "evil.example:8080"}, False),  # a name of theirs that points here
+    ("127.0.0.1", {"Host": "192.168.0.7:8080"}, False),
+    ("127.0.0.1", {}, False),
+    ("127.0.0.1", {"Host": "127.0.0.1:8080", "Origin": "http://evil.example"}, False),
+    ("127.0.0.1", {"Host": "127.0.0.1:8080", "Origin": "null"}, False),
+    ("127.0.0.1", {"Host": "127.0.0.1:8080", "Origin": "http://127.0.0.1:9999"}, False),  # another server of this machine
+    ("0.0.0.0", {"Host": "192.168.0.7:8080"}, False),  # no token
+    ("0.0.0.0", {"Host": "evil.example:8080"}, False),
+])
+def test_who_may_see_the_page(host, headers, passes):
+    from tribo.viewer_guard import Guard
+
+    assert (Guard(host).refusal("/", headers) is None) == passes
+
+
+def test_beyond_loopback_the_page_asks_for_its_token():
+    from tribo.viewer_guard import COOKIE, Guard
+
+    guard = Guard("0.0.0.0")
+    headers = {"Host": "192.168.0.7:8080"}
+    assert len(guard.token) >= 32 and Guard("0.0.0.0").token != guard.token and not Guard("::1").token
+    assert guard.refusal("/?token=" + guard.token, headers) is None
+    assert guard.refusal("/", {**headers, "Cookie": f"a=b; {COOKIE}={guard.token}"}) is None
+    for path in ("/", "/?token=", "/?token=" + guard.token[:-1], "/?token=" + guard.token.swapcase(), "/?tokens=" + guard.token):
+        assert "token" in guard.refusal(path, headers), path
+    assert guard.refusal("/", {**headers, "Cookie": f"{COOKIE}=x"}) is not None
+    assert guard.refusal("/?token=" + guard.token, {**headers, "Origin": "http://evil.example"}) is not None
+
+
+def test_a_server_refuses_strangers(falling):
+    import http.client
+
+    viewer = falling.view(port=0, block=False)
+    try:
+        port = viewer.server.get_port()
+
+        def answer(**headers):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("GET", "/", headers=headers)
+            return connection.getresponse().status
+
+        assert answer() == 200
+        assert answer(Host="evil.example") == 403
+        assert answer(Origin="http://evil.example") == 403
+        assert answer(Host="evil.example", Upgrade="websocket", Connection="Upgrade") == 403
+    finally:
+        viewer.close()
+
+
+def test_visual_meshes_do_not_lead_out_of_the_folder(tmp_path):
+    from tribo.visuals import _find
+
+    inner = tmp_path / "a" / "b" / "c" / "d" / "e"
+    inner.mkdir(parents=True)
+    (tmp_path / "secret.obj").write_text("v 0 0 0\n")
+    (inner / "own.obj").write_text("v 0 0 0\n")
+    (inner / "link.obj").symlink_to(tmp_path / "secret.obj")
+    robot = str(inner / "r.urdf")
+    assert _find("own.obj", robot) == str(inner / "own.obj") == _find("file://" + str(inner / "own.obj"), robot)
+    for name in ("link.obj", "package://link.obj", "../../../../../secret.obj", str(tmp_path / "secret.obj"),
+                 "file://" + str(tmp_path / "secret.obj"), "package://../../../../../secret.obj"):
+        assert _find(name, robot) is None, name

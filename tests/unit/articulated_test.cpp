@@ -83,6 +83,10 @@ TEST_CASE("accelerations of loads agree with the dense mass matrix") {
       const MatX M = whole.mass_matrix() + MatX(s.extra.asDiagonal());
       const VecX expected = M.ldlt().solve(force);
       CHECK((x - expected).norm() < 1e-10 * expected.norm());  // the condition number of M is about 1e4
+      VecX diagonal;
+      articulated.inverse_diagonal(diagonal);
+      const VecX inverse = M.ldlt().solve(MatX::Identity(M.rows(), M.cols())).diagonal();
+      CHECK((diagonal - inverse).cwiseQuotient(inverse).cwiseAbs().maxCoeff() < 1e-9);
       // Power of the inertial and bias forces, by the dense matrix.
       const double rate = s.v.dot(whole.mass_matrix() * x + whole.h());
       CHECK(articulated.energy_rate(s.v) == doctest::Approx(rate).epsilon(1e-9));

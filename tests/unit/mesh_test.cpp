@@ -1,8 +1,10 @@
 // Meshes of scenes: hulls against boxes in closed form, one or several to a file, each made once.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "readers/mesh_file.hpp"
 #include "readers/mesh_hulls.hpp"
 #include "scratch_folder.hpp"
 #include "tribo/scene.hpp"
@@ -100,4 +102,35 @@ TEST_CASE("mesh: a box by file rests as a box does") {
   double force = 0;
   for (const ContactReport& c : simulation.contacts()) force += c.f.z();
   CHECK(force == doctest::Approx(3 * 9.81).epsilon(1e-6));
+}
+
+TEST_CASE("mesh: PLY as text and in both orders of bytes, with what stands before the vertices") {
+  const std::string head =
+      "ply\nformat FORMAT 1.0\ncomment made by hand\nelement other 2\nproperty list uchar short values\nproperty "
+      "double d\n"
+      "element vertex 4\nproperty uchar red\nproperty float x\nproperty double y\nproperty int z\nend_header\n";
+  const auto headed = [&](const std::string& format) {
+    std::string text = head;
+    return text.replace(text.find("FORMAT"), 6, format);
+  };
+  const std::vector<Vec3> expected{{0, 0, 0}, {1.5, 0, 0}, {0, 2.25, 0}, {0, 0, 3}};
+  const auto check = [&](const std::string& bytes) {
+    const auto parts = parse_mesh(bytes, ".ply", "m");
+    REQUIRE(parts.size() == 1);
+    CHECK(parts[0] == expected);
+  };
+  check(headed("ascii") + "2 7 8 0.5\n0 1\n255 0 0 0\n1 1.5 0 0\n2 0 2.25 0\n3 0 0 3\n");
+  for (const bool big : {false, true}) {
+    std::string bytes = headed(big ? "binary_big_endian" : "binary_little_endian");
+    const auto add = [&](auto x) {
+      std::string raw(reinterpret_cast<const char*>(&x), sizeof x);
+      if (big) std::reverse(raw.begin(), raw.end());
+      bytes += raw;
+    };
+    add(std::uint8_t{2}), add(std::int16_t{7}), add(std::int16_t{-8}), add(0.5), add(std::uint8_t{0}), add(1.0);
+    for (const Vec3& p : expected)
+      add(std::uint8_t{9}), add(static_cast<float>(p.x())), add(p.y()), add(static_cast<std::int32_t>(p.z()));
+    check(bytes);
+    CHECK_THROWS_AS(parse_mesh(bytes.substr(0, bytes.size() - 1), ".ply", "m"), InvalidInput);
+  }
 }

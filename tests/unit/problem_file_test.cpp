@@ -219,4 +219,46 @@ TEST_CASE("problem file: FCLIB indices that point outside are refused") {
   folder.write("bad.hdf5", "not HDF5");
   CHECK(message().find("not an HDF5 file") != std::string::npos);
 }
+
+TEST_CASE("problem file: FCLIB numbers that are not in the file are refused") {
+  ScratchFolder folder;
+  const std::string path = folder.file("bad.hdf5"), right = folder.file("right.hdf5");
+  const auto message = [&] { return refusal([&] { read_problem(path); }); };
+  const auto write = [&](int n, hid_t creation, hsize_t count) {
+    FclibFile out(path);
+    out.add<int>("W/m", {n});
+    out.add<int>("W/n", {n});
+    out.add<int>("W/nz", {0});
+    out.add<int>("W/i", {0});
+    out.add<double>("W/x", {1});
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    H5Dclose(H5Dcreate2(out.file, "/fclib_local/W/p", H5T_NATIVE_INT, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Sclose(space);
+  };
+  write(3, H5P_DEFAULT, 200'000'000);  // of which none is stored: HDF5 would give zeros
+  CHECK(message().find("claims 200000000 numbers and stores 0 bytes") != std::string::npos);
+  folder.write("numbers", std::string(400, 'x'));
+  const hid_t external = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_external(external, folder.file("numbers").c_str(), 0, 400);
+  write(3, external, 100);
+  H5Pclose(external);
+  CHECK(message().find("lies in another file") != std::string::npos);
+  write(15'999, H5P_DEFAULT, 1);
+  CHECK(message().find("W/p' claims 1 numbers and stores 0 bytes") != std::string::npos);
+  {
+    FclibFile out(path);
+    out.add<int>("W/m", {15'999});
+    out.add<int>("W/n", {15'999});
+    out.add<int>("W/nz", {1});
+    out.add<int>("W/p", {0});
+    out.add<int>("W/i", {0});
+    out.add<double>("W/x", {1});
+  }
+  CHECK(message().find("it is not made dense") != std::string::npos);  // 2 GB
+  write_fclib(right, -1, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external(right.c_str(), "/fclib_local", file, "/fclib_local", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(file);
+  CHECK(message().find("is a link to elsewhere") != std::string::npos);
+}
 #endif

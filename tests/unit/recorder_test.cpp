@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/npy.hpp"
+#include "io/recovery.hpp"
 #include "scratch_folder.hpp"
 
 using namespace tribo;
@@ -112,10 +113,60 @@ TEST_CASE("recorder: what an earlier run left is replaced only at the end, and a
     CHECK(static_cast<double>(NpzReader(partial + "contact_id.npy").read("").shape[0]) >= contacts);
   }
   Recorder second(folder.file("out"), scene);
-  CHECK(std::filesystem::exists(folder.path / "out/recording.partial.1/time.npy"));
+  CHECK(second.rescued() == folder.file("out/recording.1.npz"));
+  const auto whole = [&] {
+    const NpzReader npz(second.rescued());
+    const std::uint64_t n = npz.read("time").shape[0];
+    CHECK(n > 0);
+    for (const char* name : {"q", "v", "tau", "status", "energy_kinetic"}) CHECK(npz.read(name).shape[0] == n);
+    const NpyArray start = npz.read("contact_start");
+    CHECK(start.shape[0] == n + 1);
+    for (const char* name : {"contact_id", "contact_point", "contact_mode"})
+      CHECK(static_cast<double>(npz.read(name).shape[0]) == start.number(n));
+    CHECK(npz.read("q").number(7 * (n - 1)) == static_cast<double>(n));
+  };
+  whole();
   push_steps(second, scene, 1, 3);
   CHECK(NpzReader(second.finish()).read("time").shape[0] == 3);
-  CHECK(std::filesystem::exists(folder.path / "out/recording.partial.1/time.npy"));
+  whole();
+}
+
+TEST_CASE("recorder: what a killed run left is packed, to the last record that is whole in every array") {
+  ScratchFolder folder;
+  const Scene scene = falling_box();
+  const std::string partial = folder.file("out/recording.partial/");
+  {
+    Recorder killed(folder.file("out"), scene);
+    push_steps(killed, scene, 1, 20000);
+  }
+  const std::uint64_t n = NpzReader(partial + "time.npy").read("").shape[0];
+  // A disk that lost the end of one array: three records, and half of another.
+  std::filesystem::resize_file(partial + "v.npy", std::filesystem::file_size(partial + "v.npy") - 6 * 8 * 3 - 20);
+  const std::vector<RecoveredRecording> found = recover_recordings(folder.file("out"));
+  REQUIRE(found.size() == 1);
+  const NpzReader npz(found[0].to);
+  CHECK(found[0].to == folder.file("out/recording.npz"));
+  CHECK(npz.read("time").shape[0] == found[0].records);
+  CHECK(found[0].records < n);
+  CHECK(npz.read("v").shape[0] == found[0].records);
+  CHECK(npz.read("q").number(7 * (found[0].records - 1)) == static_cast<double>(found[0].records));
+  CHECK_FALSE(std::filesystem::exists(partial));
+  CHECK(recover_recordings(folder.file("out")).empty());
+}
+
+TEST_CASE("files: temporary ones that killed writers left are removed, those of living ones stay") {
+  ScratchFolder folder;
+  const std::string place = folder.file("result");
+  write_file(place + ".tmp.123.4", "left");
+  write_file(place + ".tmp.note", "mine");
+  AtomicFile living(place);
+  write_file(place, "whole");
+  CHECK_FALSE(std::filesystem::exists(place + ".tmp.123.4"));
+  CHECK(std::filesystem::exists(place + ".tmp.note"));
+  living.write("later", 5);
+  living.commit();
+  CHECK(read_text(place, 100) == "later");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
 }
 
 TEST_CASE("recorder: a second one on the folder is refused, and the first loses nothing") {
