@@ -52,7 +52,7 @@ class Pieces {
 
   void collide() {
     fill_motions(model_, work_.dynamics, state_.t, dt_, work_.motions);
-    work_.collision.detect(work_.motions, {options_.contact.margin, dt_}, state_.contacts);
+    work_.collision.detect(work_.motions, {options_.contact.margin, dt_}, state_.memory.contacts);
   }
 
   void free_motion() {
@@ -108,9 +108,9 @@ class Pieces {
       const Contact& contact = work_.collision.contacts()[at(island.contacts[at(i)])];
       for (int k = 0; k < 3; ++k) p.g()[3 * i + k] = s.free[3 * i + k] / dt_;
       p.g()[3 * i + 2] += std::max(contact.gap, 0.0) / (dt_ * dt_);
-      const auto memory = std::lower_bound(state_.contacts.begin(), state_.contacts.end(), contact.id,
+      const auto memory = std::lower_bound(state_.memory.contacts.begin(), state_.memory.contacts.end(), contact.id,
                                            [](const ContactMemory& m, std::uint64_t id) { return m.id < id; });
-      const bool seen = memory != state_.contacts.end() && memory->id == contact.id;
+      const bool seen = memory != state_.memory.contacts.end() && memory->id == contact.id;
       s.guess.segment<3>(3 * i) = seen ? memory->f : Vec3::Zero();
       p.mu()[i] = model_.surface(contact.surface).mu_static;
     }

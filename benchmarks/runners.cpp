@@ -32,7 +32,7 @@ void TriboRunner::start(const State& state) {
   State next = simulation_.state();
   next.q = state.q;
   next.v = state.v;
-  next.contacts.clear();
+  next.memory.contacts.clear();
   simulation_.set_state(next);
 }
 

@@ -18,6 +18,21 @@ void rotate_about(int axis, double c, double s, const Mat3& R, Mat3& out) {
   out.col(y) = c * R.col(y) - s * R.col(x);
 }
 
+// nv_of, seen by the compiler.
+int dofs(const Body& body) { return body.joint == JointKind::Free ? 6 : body.joint == JointKind::Spherical ? 3 : 1; }
+
+// The first six coordinates of a chain, those of a free base: its triangle (rows of 1 to 6) loses r r^T / d.
+constexpr int base_size = 6;
+void subtract_from_base(const double* r, double inverse, double* triangle) {
+  const double x[base_size] = {r[0], r[1], r[2], r[3], r[4], r[5]};
+#pragma GCC unroll 6
+  for (int a = 0; a < base_size; ++a) {
+    const double coef = x[a] * inverse;
+#pragma GCC unroll 6
+    for (int b = 0; b <= a; ++b) triangle[a * (a + 1) / 2 + b] -= coef * x[b];
+  }
+}
+
 Mat3 rotation(const VecX& q, int i) { return Quat(q[i + 3], q[i], q[i + 1], q[i + 2]).toRotationMatrix(); }
 
 }  // namespace
@@ -221,7 +236,7 @@ void Dynamics::start_motion(int t, TreeMotion& motion) const {
 
 // Velocity of a body, and the force that its motion needs.
 void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const {
-  const int n = nv_of(body.joint);
+  const int n = dofs(body);
   Spatial Sv{S_[at(body.iv)].lin * v[body.iv], S_[at(body.iv)].ang * v[body.iv]};
   for (int k = 1; k < n; ++k) {
     Sv.lin += S_[at(body.iv + k)].lin * v[body.iv + k];
@@ -257,7 +272,7 @@ void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
     const Spatial& F = motion.F[at(i)];
-    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+    for (int k = body.iv; k < body.iv + dofs(body); ++k) {
       motion.h[k] = S_[at(k)].lin.dot(F.lin) + S_[at(k)].ang.dot(F.ang);
       motion.kinetic[at(body.tree)] += 0.5 * model_->joints.armature[k] * v[k] * v[k];
     }
@@ -270,19 +285,26 @@ void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const
 // M and the weight on each joint.
 void Dynamics::sum_masses(const Tree& tree) {
   const int first = tree.first_body, last = tree.first_body + tree.bodies - 1;
+  const bool floats = model_->bodies[at(first)].joint == JointKind::Free;
+  const Mat3& R = X_WB_[at(first)].R;  // axes of a free base, whose origin is O
   std::copy(I_.begin() + first, I_.begin() + last + 1, subtree_.begin() + first);
   for (int i = last; i >= first; --i) {
     const Body& body = model_->bodies[at(i)];
     const RigidInertia& I = subtree_[at(i)];
     const Vec3 g_moment = -I.mc.cross(model_->gravity), g_force = -I.m * model_->gravity;
-    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+    for (int k = body.iv; k < body.iv + dofs(body); ++k) {
       const Spatial& S = S_[at(k)];
       gravity_force_[k] = S.lin.dot(g_force) + S.ang.dot(g_moment);
       const Spatial IS = I * S;
       double* r = row(k);
       const int* chain = chain_[at(k)];
       const int depth = depth_[at(k)];
-      for (int b = 0; b <= depth; ++b) {
+      int b = 0;
+      if (floats && depth >= base_size) {
+        for (; b < 3; ++b) r[b] = R.col(b).dot(IS.lin);
+        for (; b < base_size; ++b) r[b] = R.col(b - 3).dot(IS.ang);
+      }
+      for (; b <= depth; ++b) {
         const Spatial& Sj = S_[at(chain[b])];
         r[b] = Sj.lin.dot(IS.lin) + Sj.ang.dot(IS.ang);  // (dyn.4)
       }
@@ -307,6 +329,7 @@ void Dynamics::factor(int t, const VecX& extra) {
     return;
   }
   const std::size_t first = row_[at(tree.iv)];
+  const bool floats = model_->bodies[at(tree.first_body)].joint == JointKind::Free;
   const int last = tree.iv + tree.nv - 1;
   const std::size_t end = row_[at(last)] + at(depth_[at(last)]) + 1;
   std::copy(M_.begin() + static_cast<std::ptrdiff_t>(first), M_.begin() + static_cast<std::ptrdiff_t>(end),
@@ -317,7 +340,9 @@ void Dynamics::factor(int t, const VecX& extra) {
     const int* chain = chain_[at(k)];
     rk[d] += extra[k];
     const double inverse = 1.0 / rk[d];
-    for (int a = d - 1; a >= 0; --a) {
+    const int base = floats && d >= base_size ? base_size : 0;
+    if (base) subtract_from_base(rk, inverse, L_.data() + first);
+    for (int a = d - 1; a >= base; --a) {
       const double coef = rk[a] * inverse;
       double* ri = L_.data() + row_[at(chain[a])];
       for (int b = 0; b <= a; ++b) ri[b] -= coef * rk[b];

@@ -214,7 +214,10 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   else
     start_cold(problem);
   const int patience = way == Way::Warm ? 6 : 15;
-  int without_gain = 0, steps_within = 0;  // small problems are cheap: three steps more, towards rounding
+  int without_gain = 0, steps_within = 0;
+  // What is left is noise for the next step: a few steps more, in small problems towards rounding.
+  const int more = problem.dense() ? 3 : 2;
+  const Tolerance aim = within(tolerance, problem.dense() ? 0 : 1e-2);
   last_step_ = 1;
   turning_ = false;
   for (int k = 0; k < most_iterations; ++k) {
@@ -236,7 +239,7 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       best_.map() = f;
     }
     if (tolerance.met(now)) report.status = SolveStatus::Converged;
-    if (report.status == SolveStatus::Converged && ++steps_within > (problem.dense() ? 3 : 0)) break;
+    if (report.status == SolveStatus::Converged && (++steps_within > more || aim.met(now))) break;
     if (steps_within == 0 && x_.f.map().cwiseAbs().maxCoeff() > 1e12) {
       report.status = SolveStatus::Stalled;
       break;

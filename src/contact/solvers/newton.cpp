@@ -7,7 +7,7 @@
 //          (I - N) f+_T + r N c+_T - mu y^ f+_N = f'_T - mu y_N y^,   N = e I - f'_T y^T / |y_T|^2
 //          with y^ = y_T/|y_T|, e = mu y_N/|y_T|, f'_T = f_T shortened to mu y_N
 // (the map of [AlartCurnier1991] with the derivative of [Hueeber2008, eq. 4.12 ff.], which keeps the slip block from
-// turning indefinite). Rows are boxes: at a bound by y, else c+ = 0                  (newton.4)
+// turning indefinite). Without friction f_T = 0 is no unknown. Rows are boxes: at a bound by y, else c+ = 0    (newton.4)
 // Torsional and rolling friction stick or slip likewise, each disc by itself, with the length r for mu; the one row of
 // torsional friction has N = 0: f+ = r y^ f+_N                                       (newton.6)
 //
@@ -29,10 +29,6 @@
 
 namespace tribo {
 namespace {
-
-// Of the tolerance: a guess that is better is taken as it is. One that barely meets the tolerance leaves as much of a
-// velocity in every step, and what is held creeps: it gets one step, which takes that to rounding.
-constexpr double at_rest = 1e-4;
 
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
@@ -99,7 +95,7 @@ class Newton final : public ContactSolver {
   void prepare(const ContactProblem& problem) {
     const int n = problem.size();
     active_.resize(at(n));
-    first_.resize(at(problem.nc()));
+    normal_.resize(at(problem.nc()));
     slips_.reserve(at(problem.nc()) + problem.discs.size());
     trial_.resize(problem.nc());
     c_.resize(n);
@@ -163,7 +159,7 @@ class Newton final : public ContactSolver {
     double least = report.residual.relative();
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
-    if (met && !polish && least <= at_rest * tolerance.rel) return report;
+    if (!polish && within(tolerance, guess_share).met(report.residual)) return report;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
     if (met) most = 1;
@@ -193,7 +189,8 @@ class Newton final : public ContactSolver {
   // Classifies, assembles and solves for f+ in place; false where the matrix is singular.
   bool newton_step(const ContactProblem& problem, VecRef f, bool first) {
     // f becomes the fixed part: zero where open, the bound where a row is at one.
-    const int m = count_active(problem, f);
+    const double noise = first ? guess_noise(problem, f) : 0;
+    const int m = count_active(problem, f, noise);
     if (m == 0) return true;
     const bool slips = !slips_.empty();
     matrix_.resize(m, m);
@@ -239,8 +236,21 @@ class Newton final : public ContactSolver {
     return sigma_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
   }
 
-  // Lists the unknowns and what of them slips, and writes into f the values of the others.
-  int count_active(const ContactProblem& problem, VecRef f) {
+  // What a guess leaves of accelerations that shall vanish: below it the sign of another one tells nothing.
+  double guess_noise(const ContactProblem& problem, const VecRef& f) const {
+    double noise = 0;
+    for (int i = 0; i < problem.nc(); ++i)
+      if (f[3 * i + 2] > 0) noise = std::max(noise, std::abs(c_[3 * i + 2]));
+    for (int j = 0; j < problem.nr(); ++j) {
+      const int o = 3 * problem.nc() + j;
+      if (f[o] > problem.lower()[j] && f[o] < problem.upper()[j]) noise = std::max(noise, std::abs(c_[o]));
+    }
+    return noise;
+  }
+
+  // Lists the unknowns and what of them slips, and writes into f the values of the others. What has no force, or is at a
+  // bound, leaves it where it would go faster than noise.
+  int count_active(const ContactProblem& problem, VecRef f, double noise) {
     int m = 0;
     slips_.clear();
     for (int i = 0; i < problem.nc(); ++i) {
@@ -248,32 +258,35 @@ class Newton final : public ContactSolver {
       const double r = 1.0 / scale_[i], mu = problem.mu()[i];
       const double x = f[o] - r * c_[o], y = f[o + 1] - r * c_[o + 1], n = f[o + 2] - r * c_[o + 2];
       trial_[i] = n;
-      first_[at(i)] = m;
-      if (n <= 0) {
+      normal_[at(i)] = mu > 0 ? m + 2 : m;
+      if (n <= 0 || (f[o + 2] == 0 && -c_[o + 2] <= noise)) {
+        trial_[i] = 0;
         f.segment<3>(o).setZero();
         continue;
       }
-      if (!(mu > 0 && norm(x, y) <= mu * n)) slips_.push_back({m, m + 2, 2, {x, y}, {f[o], f[o + 1]}, mu, n, r});
-      for (int k = 0; k < 3; ++k) active_[at(m++)] = o + k;
+      if (mu > 0 && norm(x, y) > mu * n) slips_.push_back({m, m + 2, 2, {x, y}, {f[o], f[o + 1]}, mu, n, r});
+      if (!(mu > 0)) f[o] = f[o + 1] = 0;
+      for (int k = mu > 0 ? 0 : 2; k < 3; ++k) active_[at(m++)] = o + k;
     }
     int j = 0;
     for (const FrictionDisc& disc : problem.discs) {
-      m = box_rows(problem, j, disc.row, m, f);
+      m = box_rows(problem, j, disc.row, m, f, noise);
       m = disc_rows(problem, disc, m, f);
       j = disc.row + disc.size;
     }
-    return box_rows(problem, j, problem.nr(), m, f);
+    return box_rows(problem, j, problem.nr(), m, f, noise);
   }
 
   // (newton.4) for rows [first, end), of m unknowns so far.
-  int box_rows(const ContactProblem& problem, int first, int end, int m, VecRef f) {
+  int box_rows(const ContactProblem& problem, int first, int end, int m, VecRef f, double noise) {
     for (int j = first; j < end; ++j) {
       const int o = 3 * problem.nc() + j;
       const double y = f[o] - c_[o] / scale_[problem.nc() + j];
-      if (y <= problem.lower()[j])
-        f[o] = problem.lower()[j];
-      else if (y >= problem.upper()[j])
-        f[o] = problem.upper()[j];
+      const double low = problem.lower()[j], high = problem.upper()[j];
+      if (y <= low || (f[o] == low && -c_[o] <= noise))
+        f[o] = low;
+      else if (y >= high || (f[o] == high && c_[o] <= noise))
+        f[o] = high;
       else
         active_[at(m++)] = o;
     }
@@ -284,7 +297,7 @@ class Newton final : public ContactSolver {
   int disc_rows(const ContactProblem& problem, const FrictionDisc& disc, int m, VecRef f) {
     const int o = 3 * problem.nc() + disc.row;
     const double n = trial_[disc.contact], r = 1 / scale_[problem.nc() + disc.row];
-    Slip slip{m, first_[at(disc.contact)] + 2, disc.size, {0, 0}, {0, 0}, disc.length, n, r};
+    Slip slip{m, normal_[at(disc.contact)], disc.size, {0, 0}, {0, 0}, disc.length, n, r};
     for (int k = 0; k < disc.size; ++k) {
       if (n <= 0) {
         f[o + k] = 0;
@@ -372,8 +385,8 @@ class Newton final : public ContactSolver {
   SparseNewton sparse_;
   std::vector<Slip> slips_;
   std::vector<int> active_, pivot_;
-  std::vector<int> first_;  // place of a contact's first force among the unknowns
-  VectorBuffer trial_;      // normal part of its trial point
+  std::vector<int> normal_;  // place of a contact's normal force among the unknowns
+  VectorBuffer trial_;       // normal part of its trial point
   VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
 };

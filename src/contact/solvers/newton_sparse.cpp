@@ -136,7 +136,9 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
     report.status = SolveStatus::Invalid;
     return report;
   }
-  if (tolerance.met(report.residual)) return report;
+  const Tolerance aim = within(tolerance, guess_share);
+  if (aim.met(report.residual)) return report;
+  if (tolerance.met(report.residual)) most = 1;
   scale_.resize(problem.blocks());
   problem.diagonal(e_.data());
   for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
@@ -169,14 +171,13 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
         report.residual = now;
         best_.map() = f;
       }
-      if (tolerance.met(now)) {
-        report.status = SolveStatus::Converged;
-        return report;
-      }
+      if (aim.met(now)) break;
       if (now.relative() > 0.3 * last) break;  // the modes are wrong, not the proximal term
       last = now.relative();
     }
+    if (tolerance.met(report.residual)) break;
   }
+  if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
   f = best_.map();
   return report;
 }

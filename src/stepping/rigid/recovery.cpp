@@ -6,7 +6,8 @@
 namespace tribo {
 namespace {
 
-constexpr double overlap_slop = 1e-7;         // overlap that is left alone [m]
+constexpr double overlap_slop = 1e-7;      // overlap that is left [m]
+constexpr double large_overlap = 1.05e-7;  // and that it is removed from: what is left would approach the slop for ever
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double large_tolerance = 1e-4;      // of heaps: what it leaves of an overlap the next steps remove
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
@@ -54,8 +55,8 @@ bool Recovery::needed(const Start& start, std::span<const Row> rows, const Outco
 
 bool Recovery::overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const {
   bool overlap = false;
-  for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -overlap_slop;
-  for (int j : island.rows) overlap |= beyond(rows[at(j)], start.dt, out.v_end) < -overlap_slop;
+  for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -large_overlap;
+  for (int j : island.rows) overlap |= beyond(rows[at(j)], start.dt, out.v_end) < -large_overlap;
   return overlap;
 }
 

@@ -31,6 +31,7 @@ namespace tribo {
 namespace {
 
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
+constexpr double in_motion = 0.1, at_rest = 0.01;  // shares of the tolerance that the forces of the last step must meet
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme {
@@ -196,16 +197,38 @@ class Rigid final : public Scheme {
     setup_.set(start, rows_, s);
     list_discs(island, rows_.rows(), s.problem);
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
-    if (s.problem.discs.empty() || takes_discs_)
-      s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
-    else
-      s.solve = rolling_.solve({*solver_, contact_.tolerance, contact_model_, facets_}, s.before.data(), start.dt,
-                               s.problem, s.f.map());
+    if (!stands(start.dt, s)) find_forces(start.dt, s);
     add_solve(s.solve, out);
-    s.problem.velocity(s.f.data(), s.c.data());
     report_contacts(start, s, out);
     take_rows(start, s);
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
+  }
+
+  void find_forces(double dt, IslandSolution& s) {
+    if (s.problem.dense()) s.problem.G();  // made here, products by it are cheaper from now on
+    if (s.problem.discs.empty() || takes_discs_)
+      s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
+    else
+      s.solve = rolling_.solve({*solver_, contact_.tolerance, contact_model_, facets_}, s.before.data(), dt, s.problem,
+                               s.f.map());
+    s.problem.velocity(s.f.data(), s.c.data());
+  }
+
+  // Rest, as the judge sees it: the forces of the last step hold, by one product with the factor of G. What they lack
+  // becomes motion, and forces that stop this motion would lack as much the other way, step after step: where nothing
+  // moves they have to be better.
+  bool stands(double dt, IslandSolution& s) {
+    if (own_.make_solver || !contact_.warm_start) return false;
+    s.problem.velocity(s.f.data(), s.c.data());
+    s.solve = {};
+    const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
+    const auto share = [&](double x) { return Tolerance{x * contact_.tolerance.abs, x * contact_.tolerance.rel}; };
+    if (share(at_rest).met(residual)) return true;
+    if (!share(in_motion).met(residual)) return false;
+    double fastest = 0;
+    for (int i = 0; i < s.problem.nc(); ++i)
+      if (s.f[3 * i + 2] > 0) fastest = std::max(fastest, s.before.map().segment<3>(3 * i).cwiseAbs().maxCoeff());
+    return fastest > 0.1 * residual.relative() * residual.motion_scale * dt;
   }
 
   // The worst island speaks for the step.
