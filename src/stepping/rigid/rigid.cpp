@@ -31,6 +31,7 @@
 #include "stepping/rigid/flight.hpp"
 #include "stepping/rigid/impacts.hpp"
 #include "stepping/rigid/recovery.hpp"
+#include "stepping/rigid/rigid_view.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/springs.hpp"
@@ -48,7 +49,7 @@ constexpr double carried_share = 1e-6;  // of the weight of an island: a contact
 constexpr double shared_impact = 2;     // IslandSolution::impact of a contact whose speed impacts.hpp found
 constexpr double open_closure = 1e-6;   // error of an equality that its correction leaves is flagged [m] or [rad]
 
-class Rigid final : public Scheme {
+class Rigid final : public Scheme, public RigidView {
  public:
   Rigid(const Model& model, const StepperOptions& options)
       : model_(model),
@@ -72,7 +73,13 @@ class Rigid final : public Scheme {
       x->setZero(model.nv);
     motion_ = Dynamics(model).make_motion();
     turned_.assign(model.trees.size(), 0);
+    passes_.assign(model.trees.size(), 0);
   }
+
+  const StepRows& rows() const override { return rows_; }
+  const Flight& flight() const override { return flight_; }
+  const VecX& extra() const override { return extra_; }
+  int bias_passes(int tree) const override { return passes_[at(tree)]; }
 
   void solve(const Start& start, Outcome& out) override {
     rows_.begin(start.state);
@@ -188,6 +195,7 @@ class Rigid final : public Scheme {
     v_free_ = v;
     for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
       turned_[at(t)] = 0;
+      passes_[at(t)] = 0;
       if (flight_.alone(t)) continue;
       const Tree& tree = model.trees[at(t)];
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
@@ -233,6 +241,7 @@ class Rigid final : public Scheme {
       start.dynamics.bias(t, middle_, motion_);
       bias_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
       move_freely(start, t);
+      ++passes_[at(t)];
       double change = 0;
       for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
       change = std::abs(start.dt * change) / flight_.twice_kinetic(start, t, v_free_);
@@ -477,6 +486,7 @@ class Rigid final : public Scheme {
   RollingRounds rolling_;
   VecX v_free_, zero_, extra_, change_, rate_, deflection_, force_, bias_, middle_;
   TreeMotion motion_;
+  std::vector<int> passes_;     // by tree: of (rigid.12)
   std::vector<double> turned_;  // by tree: what the first pass of (rigid.12) changed
   bool need_dense_ = false, takes_discs_ = false, springs_ = false;
   StepRows rows_;
