@@ -13,6 +13,9 @@
 
 namespace tribo {
 
+struct Linearization;    // tribo/linearization.hpp: the derivative of a step
+struct DerivativeCheck;  // tribo/linearization.hpp: beside differences
+
 /// What a run amounted to: worst of each law, energy ledger, solver effort.
 struct Audit {
   std::uint64_t steps = 0;
@@ -62,6 +65,11 @@ class Simulation {
   /// forgotten where another family of steppers wrote it: forgotten_memory says so, and Audit::forgotten counts it.
   void set_state(const State& state);
   double dt() const;
+  /// The derivative of the step that begins now, under what the controllers decide now. Nothing of the run changes;
+  /// controllers are asked once, and what they remember is put back.
+  void linearize(Linearization& out);
+  /// The same beside central differences.
+  DerivativeCheck check_derivatives();
   /// Body poses at the present state.
   Placement body_pose(int body);
 

@@ -53,15 +53,15 @@ InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
   for (MatX* x : {&dq_, &dv_, &M_}) x->setZero(model.nv, model.nv);
 }
 
-void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, bool derivatives) {
+void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass) {
   Vec6 A0 = Vec6::Zero();
-  A0.head<3>() = -model_->gravity;
-  for (std::size_t i = 0; i < model_->bodies.size(); ++i) {
+  if (pass.gravity) A0.head<3>() = -model_->gravity;
+  for (std::size_t i = at(pass.first); i < at(pass.last); ++i) {
     const Body& body = model_->bodies[i];
     const Placement& X = dynamics.X_WB(static_cast<int>(i));
     const Vec6 Vp = body.parent < 0 ? Vec6(Vec6::Zero()) : V_[at(body.parent)];
     const Vec6 Ap = body.parent < 0 ? A0 : A_[at(body.parent)];
-    V_[i] = vector(dynamics.body_velocity(static_cast<int>(i)));
+    if (!pass.own) V_[i] = vector(dynamics.body_velocity(static_cast<int>(i)));
     const bool free = body.joint == JointKind::Free;
     Vec6 Sv = Vec6::Zero();
     A_[i] = Ap;
@@ -70,6 +70,7 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
       Sv += S_[at(k)] * v[k];
       A_[i] += S_[at(k)] * a[k];
     }
+    if (pass.own) V_[i] = Vp + Sv;
     if (free)
       A_[i].head<3>() -= V_[i].tail<3>().cross(V_[i].head<3>());
     else
@@ -83,7 +84,7 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
     I.bottomLeftCorner<3, 3>() = m * cx;
     I.bottomRightCorner<3, 3>() = X.R * body.inertia.about_com * X.R.transpose() - m * cx * cx;
     F_[i] = I * A_[i] + cross_force(V_[i], I * V_[i]);
-    if (!derivatives) continue;
+    if (!pass.derivatives) continue;
     B_[i] = doubled_coriolis(I, V_[i]);
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
       const Vec6& S = S_[at(k)];
@@ -101,7 +102,7 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
 }
 
 void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const VecX& a) {
-  forward(dynamics, v, a, false);
+  forward(dynamics, v, a, {0, static_cast<int>(model_->bodies.size()), false, false, true});
   for (int i = static_cast<int>(model_->bodies.size()) - 1; i >= 0; --i) {
     const Body& body = model_->bodies[at(i)];
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k)
@@ -113,8 +114,21 @@ void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const Vec
 void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a) {
   dq_.setZero();
   dv_.setZero();
-  forward(dynamics, v, a, true);
-  for (int i = static_cast<int>(model_->bodies.size()) - 1; i >= 0; --i) {
+  const Pass pass{0, static_cast<int>(model_->bodies.size()), true, false, true};
+  forward(dynamics, v, a, pass);
+  backward(a, pass);
+}
+
+void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX& v, const VecX& a, bool gravity) {
+  const Tree& tree = model_->trees[at(t)];
+  for (MatX* x : {&dq_, &dv_, &M_}) x->block(tree.iv, tree.iv, tree.nv, tree.nv).setZero();
+  const Pass pass{tree.first_body, tree.first_body + tree.bodies, true, true, gravity};
+  forward(dynamics, v, a, pass);
+  backward(a, pass);
+}
+
+void InverseDynamics::backward(const VecX& a, const Pass& pass) {
+  for (int i = pass.last - 1; i >= pass.first; --i) {
     const Body& body = model_->bodies[at(i)];
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
       const Vec6& S = S_[at(k)];

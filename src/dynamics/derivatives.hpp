@@ -26,6 +26,9 @@ class InverseDynamics {
   /// tau and its derivatives. Entries of different trees are zero.
   void differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a);
 
+  /// The same of one tree, with velocities of its own: dynamics has its poses alone. Writes its blocks and nothing else.
+  void differentiate(int tree, const Dynamics& dynamics, const VecX& v, const VecX& a, bool gravity);
+
   const VecX& tau() const { return tau_; }
   /// (nv x nv). Forces that depend on q and v may be added to them.
   MatX& dq() { return dq_; }
@@ -38,7 +41,14 @@ class InverseDynamics {
   using Vec6 = Eigen::Matrix<double, 6, 1>;
   using Mat6 = Eigen::Matrix<double, 6, 6>;
 
-  void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, bool derivatives);
+  struct Pass {
+    int first, last;   // bodies
+    bool derivatives;  // or tau alone
+    bool own;          // velocities from v, not from dynamics
+    bool gravity;
+  };
+  void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass);
+  void backward(const VecX& a, const Pass& pass);
 
   const Model* model_;
   std::vector<Mat6, Eigen::aligned_allocator<Mat6>> I_, B_;

@@ -7,6 +7,7 @@
 #include "base/names.hpp"
 #include "stepping/ledger.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/linearization.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -51,7 +52,7 @@ void require_units(const Model& model, const VecX& q) {
 
 struct Simulation::Impl {
   Impl(std::shared_ptr<const Model> m, const std::string& stepper_name, const StepperOptions& options, double step)
-      : model(std::move(m)), work(*model), state(State::neutral(*model)), dt(step) {
+      : model(std::move(m)), work(*model), state(State::neutral(*model)), dt(step), options(options) {
     if (!(dt > 0) || !std::isfinite(dt))
       throw InvalidInput("dt = " + std::to_string(dt) + " s, must be finite and > 0");
     entry = &stepper_entry(stepper_name);
@@ -63,6 +64,7 @@ struct Simulation::Impl {
   Workspace work;
   State state;
   double dt;
+  StepperOptions options;
   const StepperEntry* entry;
   std::unique_ptr<Stepper> stepper;
   std::vector<std::unique_ptr<Controller>> controllers;
@@ -73,6 +75,9 @@ struct Simulation::Impl {
   std::vector<double> before;                                   // what controllers remembered at the start of the step
   std::size_t forgotten = 0;                                    // memories of contacts, of the state that was set last
   bool started = false;
+  std::unique_ptr<Linearizer> linearizer;  // where it was asked for
+  std::vector<AppliedForce> forces;        // of the pushes now
+  std::vector<double> remembered;          // by the controllers, while they are asked for a linearisation
 
   // Numbers in the State that belong to a controller: its own, and between ticks the number of the period and what is
   // held.
@@ -129,11 +134,11 @@ struct Simulation::Impl {
     }
   }
 
-  // Actuation and external forces for this step.
-  void control() {
+  // What the controllers decide for this step.
+  void ask_controllers() {
     clear(*model, work.actuation);
     work.actuation.dt = dt;
-    if (controllers.empty() && pushes.empty()) return;
+    if (controllers.empty()) return;
     work.update(state);
     std::size_t offset = 0;
     for (const auto& controller : controllers) {
@@ -145,17 +150,18 @@ struct Simulation::Impl {
         controller->control(*model, state, work.dynamics, mine, work.actuation);
       offset += n;
     }
+  }
+
+  // The forces of the pushes at the start of the step; the slop forgives the rounding of t.
+  void list_pushes() {
+    forces.clear();
     for (const Push& push : pushes) {
-      // The force at the start of the step; the slop forgives the rounding of t.
       const double since = state.t - push.start;
       const double slop = std::max(1e-6 * dt, 4 * std::numeric_limits<double>::epsilon() * std::abs(state.t));
       if (since < -slop || since >= push.duration - slop) continue;
       const double share = since / push.duration;
-      const Vec3 force = push.force + share * (push.force_end - push.force);
-      const Vec3 p_W = work.dynamics.X_WB(push.body) * push.point;
-      work.dynamics.add_force(push.body, p_W, force, work.actuation.external);
-      const Vec3 torque = push.torque + share * (push.torque_end - push.torque);
-      if (!torque.isZero(0)) work.dynamics.add_torque(push.body, torque, work.actuation.external);
+      forces.push_back({push.body, push.point, push.force + share * (push.force_end - push.force),
+                        push.torque + share * (push.torque_end - push.torque)});
     }
   }
 
@@ -169,6 +175,26 @@ struct Simulation::Impl {
       state.control = before;
       throw;
     }
+  }
+
+  // Actuation and external forces for this step.
+  void control() {
+    ask_controllers();
+    list_pushes();
+    if (forces.empty()) return;
+    work.update(state);
+    add_forces(work.dynamics, forces, work.actuation.external);
+  }
+
+  // The step that begins now, asked about. The controllers' memory is as it was.
+  StepInput asked() {
+    if (!linearizer) linearizer = std::make_unique<Linearizer>(*model, entry->name, options);
+    state.clock.set(state.t, dt);
+    remembered = state.control;
+    ask_controllers();
+    state.control = remembered;
+    list_pushes();
+    return {state, work.actuation, forces, dt};
   }
 
   void diagnose(const StepReport& report) {
@@ -272,6 +298,16 @@ const Audit& Simulation::audit() const { return impl_->audit; }
 const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
 double Simulation::dt() const { return impl_->dt; }
+
+void Simulation::linearize(Linearization& out) {
+  const StepInput step = impl_->asked();
+  impl_->linearizer->linearize(step, out);
+}
+
+DerivativeCheck Simulation::check_derivatives() {
+  const StepInput step = impl_->asked();
+  return impl_->linearizer->check(step);
+}
 
 void Simulation::set_state(const State& state) {
   const Model& m = *impl_->model;

@@ -17,11 +17,12 @@ MAY_INCLUDE: dict[str, str] = {
     "dynamics": "base linalg model collision",
     "contact": "base linalg model collision dynamics",
     "stepping": "base linalg model collision dynamics contact",
+    "derivatives": "base linalg model collision dynamics contact stepping",
     "control": "base linalg model collision dynamics contact",
-    "simulation": "base linalg model readers collision dynamics contact stepping control",
-    "io": "base linalg model readers collision dynamics contact stepping control simulation",
-    "scene": "base linalg model readers collision dynamics contact stepping control simulation io",
-    "diagnosis": "base linalg model readers collision dynamics contact stepping control simulation io scene",
+    "simulation": "base linalg model readers collision dynamics contact stepping derivatives control",
+    "io": "base linalg model readers collision dynamics contact stepping derivatives control simulation",
+    "scene": "base linalg model readers collision dynamics contact stepping derivatives control simulation io",
+    "diagnosis": "base linalg model readers collision dynamics contact stepping derivatives control simulation io scene",
 }
 
 # A public header belongs to the room of the source of the same name, NAME.cpp. These have none, or belong before it.
@@ -35,6 +36,7 @@ PUBLIC_HEADERS: dict[str, str] = {
     "controller": "control",
     "material": "model",
     "contact_law": "contact",
+    "linearization": "derivatives",
     "pool": "base",
     "solver_options": "contact",
     "step": "stepping",

@@ -28,6 +28,7 @@ Flight::Flight(const Model& model, bool second_order)
   bodies_.resize(n);
   change_.assign(n, 0);
   needed_.assign(n, 0);
+  passes_.assign(n, 0);
   for (std::size_t t = 0; t < n; ++t) {
     const Tree& tree = model.trees[t];
     gyroscope_[t] = is_gyroscope(model, tree);
@@ -133,6 +134,7 @@ void Flight::take_off(const Start& start, int t, Outcome& out) {
   for (int k = tree.iv + (floats_[at(t)] ? 3 : 0); k < tree.iv + tree.nv; ++k)
     fastest = std::max(fastest, std::abs(w_[k]));
   const int passes = tree.bodies > 1 && start.dt * fastest > 1e-9 ? most_passes : 0;
+  passes_[at(t)] = 0;
   const double energy = passes > 0 ? twice_kinetic(start, t, w_) : 1;
   for (int pass = 0; pass < passes; ++pass) {
     start.dynamics.bias(t, w_, motion_);
@@ -144,6 +146,7 @@ void Flight::take_off(const Start& start, int t, Outcome& out) {
     w_.segment(tree.iv, tree.nv) = trial_.segment(tree.iv, tree.nv);  // (flight.1)
     rate_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
     bias = &rate_;
+    ++passes_[at(t)];
     if (change < settled) break;
   }
   trial_.segment(tree.iv, tree.nv) = bias->segment(tree.iv, tree.nv);
@@ -211,9 +214,8 @@ void Flight::add_work(const Start& start, const Dynamics& dynamics, int t, doubl
 
 int Flight::arrive(const Start& start, const VecX& q, VecX& v) {
   const Model& model = start.model;
-  const auto keeps = [&](std::size_t t) { return floats_[t] && !held_[t]; };
   for (std::size_t t = 0; t < flies_.size(); ++t)
-    arrived_ |= (flies_[t] && late_[t]) || keeps(t) || change_[t] > unresolved;
+    arrived_ |= (flies_[t] && late_[t]) || keeps(static_cast<int>(t)) || change_[t] > unresolved;
   if (!arrived_) return 0;
   end_.compute(q, v);
   if (springs_) spring_deflection(model, q, deflection_);
@@ -221,7 +223,7 @@ int Flight::arrive(const Start& start, const VecX& q, VecX& v) {
   for (std::size_t i = 0; i < flies_.size(); ++i) {
     const int t = static_cast<int>(i);
     const Tree& tree = model.trees[i];
-    const bool kicked = flies_[i] && late_[i], kept = keeps(i);
+    const bool kicked = flies_[i] && late_[i], kept = keeps(t);
     if (kicked) {
       factor(start, end_, t, 0.5 * start.dt);
       const VecX& bias = gyroscope_[i] ? end_.gravity_force() : end_.h();

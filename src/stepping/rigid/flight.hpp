@@ -42,6 +42,14 @@ class Flight {
   /// Once forces stand: trees that they do not act on take off, v_end and v_mean are theirs.
   void depart(const Start& start, const StepRows& rows, Outcome& out);
   bool flies(int tree) const { return flies_[static_cast<std::size_t>(tree)]; }
+  /// Has a flight of it half kicks at both ends?
+  bool late(int tree) const { return late_[static_cast<std::size_t>(tree)]; }
+  /// Are its momenta kept (rigid.9)?
+  bool keeps(int tree) const { return floats_[static_cast<std::size_t>(tree)] && !held_[static_cast<std::size_t>(tree)]; }
+  /// Passes of (flight.5) that the last flight took.
+  int passes(int tree) const { return passes_[static_cast<std::size_t>(tree)]; }
+  /// Of a tree that is a gyroscope.
+  const Gyroscope& body(int tree) const { return bodies_[static_cast<std::size_t>(tree)]; }
   /// A tree that takes the step otherwise: what a pass changed (flight.5), and the work that its motion needs [J].
   void watch(int tree, double change, double motion);
 
@@ -66,6 +74,7 @@ class Flight {
   bool second_order_, springs_, arrived_ = false;
   std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, rubs_;  // by tree
   std::vector<Gyroscope> bodies_;                                                    // by tree
+  std::vector<int> passes_;                                                          // by tree
   std::vector<double> change_, needed_;  // by tree: e, and work of the motion [J]
   Dynamics end_;
   TreeMotion motion_;

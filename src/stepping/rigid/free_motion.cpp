@@ -17,6 +17,7 @@ FreeMotion::FreeMotion(const Model& model) : model_(model), springs_(!model.join
   for (VecX* x : {&v_free_, &extra_, &deflection_, &force_, &bias_, &middle_, &change_, &rate_}) x->setZero(model.nv);
   motion_ = Dynamics(model).make_motion();
   turned_.assign(model.trees.size(), 0);
+  passes_.assign(model.trees.size(), 0);
 }
 
 double FreeMotion::implicit(const Start& start, const StepRows& rows, int k) {
@@ -34,6 +35,7 @@ void FreeMotion::solve(const Start& start, const StepRows& rows, Flight& flight)
   v_free_ = v;
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
     turned_[at(t)] = 0;
+    passes_[at(t)] = 0;
     if (flight.alone(t)) continue;
     const Tree& tree = model.trees[at(t)];
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
@@ -79,6 +81,7 @@ void FreeMotion::turn_on_the_way(const Start& start, const StepRows& rows, Fligh
     start.dynamics.bias(t, middle_, motion_);
     bias_.segment(tree.iv, tree.nv) = motion_.h.segment(tree.iv, tree.nv);
     move(start, rows, t);
+    ++passes_[at(t)];
     double change = 0;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
     change = std::abs(start.dt * change) / flight.twice_kinetic(start, t, v_free_);

@@ -31,6 +31,8 @@ class FreeMotion {
   double work(const Start& start, const VecX& v_end, int tree);
   /// What the first pass of (rigid.12) changed of the kinetic energy of a tree; 0: it had none.
   double turned(int tree) const { return turned_[at(tree)]; }
+  /// Passes of (rigid.12) that the bias of a tree took.
+  int passes(int tree) const { return passes_[at(tree)]; }
   /// Energy in joint springs [J].
   double spring_energy(const VecX& q);
 
@@ -44,6 +46,7 @@ class FreeMotion {
   VecX v_free_, extra_, deflection_, force_, bias_, middle_, change_, rate_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree
+  std::vector<int> passes_;
 };
 
 }  // namespace tribo

@@ -21,6 +21,7 @@
 #include "stepping/rigid/free_motion.hpp"
 #include "stepping/rigid/island_setup.hpp"
 #include "stepping/rigid/recovery.hpp"
+#include "stepping/rigid/rigid_view.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/steppers.hpp"
@@ -34,7 +35,7 @@ constexpr double still = 1e-8;  // of the accelerations of the problem: a joint 
 constexpr double in_motion = 0.1, at_rest = 0.01;  // shares of the tolerance that the forces of the last step must meet
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
-class Rigid final : public Scheme {
+class Rigid final : public Scheme, public RigidView {
  public:
   Rigid(const Model& model, const StepperOptions& options)
       : contact_(options.contact),
@@ -57,6 +58,11 @@ class Rigid final : public Scheme {
   }
 
   bool lists_again() const override { return true; }
+
+  const StepRows& rows() const override { return rows_; }
+  const Flight& flight() const override { return flight_; }
+  const VecX& extra() const override { return free_.extra(); }
+  int bias_passes(int tree) const override { return free_.passes(tree); }
 
   void solve(const Start& start, Outcome& out) override {
     rows_.begin(start.state);

@@ -1,0 +1,103 @@
+// The derivative of one step: how its end changes with its start and with the inputs of its actuators.
+//
+//   x = (q, v),  dx+ = A dx + B du                                                                            (lin.1)
+// dx is a tangent: of q as `integrate` moves it (a free joint: linear and angular part in the axes of its body), then of v.
+// What is held: what contacts and controllers remember, feed-forward torques, references and gains. What is not: the
+// implicit gains of the Actuation act on the q and v that move, and pushes act on the point that moves. So a controller's
+// own feedback is not in A: du = K dx closes the loop.
+// u has an entry for each coordinate that has a motor: its velocity target where there is one, else its torque.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tribo/stepper.hpp"
+
+namespace tribo {
+
+class Dynamics;
+
+/// A contact of the step that was linearised.
+struct LinearizedContact {
+  std::uint64_t id = 0;
+  ContactMode mode = ContactMode::Open;
+  bool weak = false;  ///< at the edge of its mode: A and B hold on one side of it only
+};
+
+struct Linearization {
+  enum class Method {
+    Analytic,    ///< from the equations of the step
+    Differences  ///< central differences of the step; `reason` says why
+  };
+
+  MatX A;                   ///< (2 nv x 2 nv)
+  MatX B;                   ///< (2 nv x nu)
+  std::vector<int> inputs;  ///< velocity coordinate of each entry of u (nu)
+  VecX q_next, v_next;      ///< the end of the step (nq), (nv)
+  std::vector<LinearizedContact> contacts;
+  int weak = 0;       ///< contacts and rows at the edge of their mode
+  double margin = 1;  ///< how far the nearest one is from it, as a share of the scales of the step; 1: nothing is near
+  bool unique = true;  ///< false: forces are not unique where the motion depends on them (slip); least forces are taken
+  bool finite = true;  ///< false: the step or its derivative is not finite, A and B are zero
+  Method method = Method::Analytic;
+  const char* reason = "";  ///< why the method is not analytic
+  StepStatus status = StepStatus::Ok;
+
+  /// A dx + B du (2 nv); an empty du is zero.
+  VecX jvp(const VecX& dx, const VecX& du) const;
+  /// (A^T w, B^T w): 2 nv and nu numbers.
+  VecX vjp(const VecX& w) const;
+};
+std::string to_string(Linearization::Method method);
+
+/// A force and a torque that go with a point of a body, in W.
+struct AppliedForce {
+  int body = 0;
+  Vec3 point = Vec3::Zero();   ///< in the frame of the body [m]
+  Vec3 force = Vec3::Zero();   ///< [N]
+  Vec3 torque = Vec3::Zero();  ///< [N m]
+};
+
+/// Adds their generalised force.
+void add_forces(const Dynamics& dynamics, std::span<const AppliedForce> forces, VecX& tau);
+
+/// The step that is asked about.
+struct StepInput {
+  const State& state;
+  const Actuation& actuation;  ///< without the generalised force of `forces`
+  std::span<const AppliedForce> forces;
+  double dt;
+};
+
+/// Linearisation beside central differences of the same step.
+struct DerivativeCheck {
+  /// Largest difference, relative to the largest entry of its block (q+ by q, q+ by v, … v+ by u), over the columns that
+  /// no mode change disturbs.
+  double error = 0;
+  int row = -1, column = -1;  ///< where; columns of B count on from those of A
+  int columns = 0;            ///< compared
+  int disturbed = 0;          ///< columns along which a contact, a row or a drive changes its mode within the difference
+  Linearization linearization, differences;
+};
+
+/// Linearises steps of one stepper, on a workspace of its own: nothing of the run changes. Allocates as it grows, no more
+/// after the first step of a size. One thread at a time.
+class Linearizer {
+ public:
+  /// The model must outlive it.
+  Linearizer(const Model& model, const std::string& stepper, const StepperOptions& options);
+  ~Linearizer();
+
+  void linearize(const StepInput& step, Linearization& out);
+  /// By central differences with Richardson's extrapolation, whatever the stepper.
+  void difference(const StepInput& step, Linearization& out);
+  DerivativeCheck check(const StepInput& step);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tribo

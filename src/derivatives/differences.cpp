@@ -1,0 +1,131 @@
+#include "derivatives/differences.hpp"
+
+#include <cmath>
+
+#include "tribo/step.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double width = 1e-5;        // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
+constexpr double same_slope = 1e-3;   // both sides of a difference, of the largest entry of the column's block
+constexpr double row_rounding = 1e-9;  // of the bound of a row
+
+void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
+
+// Which contacts, rows and overlaps act, and how.
+std::uint64_t modes_of(const Stepper& stepper) {
+  std::uint64_t hash = 0;
+  for (const ContactReport& r : stepper.contacts()) {
+    if (r.mode == ContactMode::Open) continue;
+    mix(hash, r.id);
+    mix(hash, static_cast<std::uint64_t>(r.mode) * 2 + (r.gap > 0));
+  }
+  const Outcome& out = stepper.outcome();
+  for (const Pool<IslandSolution>* solved : {&out.islands, &out.recovery})
+    for (std::size_t i = 0; i < solved->size(); ++i) {
+      const IslandSolution& s = (*solved)[i];
+      for (int j = 0; j < s.problem.nr(); ++j) {
+        const double f = s.f[3 * s.problem.nc() + j], lower = s.problem.lower()[j], upper = s.problem.upper()[j];
+        const double edge = row_rounding * std::max(1.0, std::abs(f));
+        mix(hash, f <= lower + edge ? 1 : f >= upper - edge ? 2 : 3);
+      }
+      if (solved == &out.recovery)
+        for (int k = 0; k < s.problem.nc(); ++k) mix(hash, s.f[3 * k + 2] > 0);
+    }
+  return hash;
+}
+
+StepperOptions precise(StepperOptions options) {
+  options.audit = AuditLevel::Off;
+  options.contact.tolerance.rel = std::min(options.contact.tolerance.rel, 1e-12);
+  return options;
+}
+
+}  // namespace
+
+std::vector<int> list_inputs(const Model& model) {
+  std::vector<int> inputs;
+  for (int k = 0; k < model.nv; ++k)
+    if (model.actuated(k)) inputs.push_back(k);
+  return inputs;
+}
+
+void reset(const Model& model, const std::vector<int>& inputs, Linearization& out) {
+  out.A.setZero(2 * model.nv, 2 * model.nv);
+  out.B.setZero(2 * model.nv, static_cast<Eigen::Index>(inputs.size()));
+  out.inputs = inputs;
+  out.contacts.clear();
+  out.weak = 0;
+  out.margin = 1;
+  out.unique = out.finite = true;
+  out.method = Linearization::Method::Analytic;
+  out.reason = "";
+  out.status = StepStatus::Ok;
+}
+
+Differences::Differences(const Model& model, const std::string& stepper, const StepperOptions& options)
+    : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
+  for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
+  for (VecX& x : x_) x.setZero(2 * model.nv);
+  disturbed_.resize(at(2 * model.nv) + inputs_.size());
+}
+
+double& Differences::shifted(int column) {
+  const int nv = model_.nv;
+  return column < nv ? shift_.q[column] : column < 2 * nv ? shift_.v[column - nv] : shift_.u[inputs_[at(column - 2 * nv)]];
+}
+
+// The end of a step beside that of the nominal one, over h.
+bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
+  double& x = shifted(column);
+  x = h;
+  const bool taken = map_.step(input, shift_);
+  x = 0;
+  if (!taken) return false;
+  seen_ = modes_of(map_.stepper());
+  VecX& d = dx;
+  tangent(model_, q_, map_.end().q, d);
+  d.tail(model_.nv) = map_.end().v - v_;
+  d /= h;
+  return true;
+}
+
+void Differences::compute(const StepInput& input, Linearization& out) {
+  const int nv = model_.nv;
+  reset(model_, inputs_, out);
+  out.method = Linearization::Method::Differences;
+  std::fill(disturbed_.begin(), disturbed_.end(), 0);
+  out.finite = map_.step(input, shift_);
+  out.status = map_.status();
+  out.q_next = q_ = map_.end().q;
+  out.v_next = v_ = map_.end().v;
+  if (!out.finite) return;
+  modes_ = modes_of(map_.stepper());
+  for (const ContactReport& r : map_.stepper().contacts()) out.contacts.push_back({r.id, r.mode, false});
+  const double torque = std::max(1.0, model_.mass());
+  for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {
+    const double h = j < 2 * nv ? width : width * torque;
+    bool same = true;
+    int i = 0;
+    for (double share : {1.0, -1.0, 0.5, -0.5}) {
+      out.finite = out.finite && side(input, j, share * h, x_[at(i++)]);
+      same = same && seen_ == modes_;
+    }
+    if (!out.finite) break;
+    auto column = j < 2 * nv ? out.A.col(j) : out.B.col(j - 2 * nv);
+    for (int half : {0, nv}) {
+      const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
+      column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
+      const double largest = column.segment(half, nv).cwiseAbs().maxCoeff();
+      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * std::max(largest, 1e-9);
+    }
+    disturbed_[at(j)] = !same;
+  }
+  out.finite = out.finite && out.A.allFinite() && out.B.allFinite();
+  if (out.finite) return;
+  out.A.setZero();
+  out.B.setZero();
+}
+
+}  // namespace tribo

@@ -1,0 +1,40 @@
+// The derivative of any step by central differences, and which columns a change of mode disturbs.
+//
+//   D(h) = (x+(h) - x+(-h)) / 2h,  (4 D(h/2) - D(h)) / 3 along each coordinate                                (lin.2)
+#pragma once
+
+#include <array>
+
+#include "derivatives/step_map.hpp"
+
+namespace tribo {
+
+class Differences {
+ public:
+  Differences(const Model& model, const std::string& stepper, const StepperOptions& options);
+
+  void compute(const StepInput& input, Linearization& out);
+  /// Along column j a mode changes within the difference, or the two sides have different slopes.
+  bool disturbed(int j) const { return disturbed_[at(j)]; }
+
+ private:
+  bool side(const StepInput& input, int column, double h, VecX& dx);
+  double& shifted(int column);
+
+  const Model& model_;
+  StepMap map_;
+  Shift shift_;
+  std::vector<int> inputs_;
+  std::vector<char> disturbed_;
+  std::uint64_t modes_ = 0, seen_ = 0;
+  VecX q_, v_;
+  std::array<VecX, 4> x_;
+};
+
+/// Coordinates that have a motor.
+std::vector<int> list_inputs(const Model& model);
+
+/// Sizes for the model, with all entries zero.
+void reset(const Model& model, const std::vector<int>& inputs, Linearization& out);
+
+}  // namespace tribo

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cmath>
+
+#include "derivatives/differences.hpp"
+#include "derivatives/rigid_derivative.hpp"
+#include "tribo/dynamics.hpp"
+#include "tribo/linearization.hpp"
+
+namespace tribo {
+
+VecX Linearization::jvp(const VecX& dx, const VecX& du) const {
+  if (dx.size() != A.cols() || (du.size() != 0 && du.size() != B.cols()))
+    throw InvalidInput("jvp: dx has " + std::to_string(dx.size()) + " entries and du " + std::to_string(du.size()) +
+                       ", must have " + std::to_string(A.cols()) + " and " + std::to_string(B.cols()));
+  VecX y = A * dx;
+  if (du.size() != 0) y += B * du;
+  return y;
+}
+
+VecX Linearization::vjp(const VecX& w) const {
+  if (w.size() != A.rows())
+    throw InvalidInput("vjp: w has " + std::to_string(w.size()) + " entries, must have " + std::to_string(A.rows()));
+  VecX y(A.cols() + B.cols());
+  y << A.transpose() * w, B.transpose() * w;
+  return y;
+}
+
+std::string to_string(Linearization::Method method) {
+  return method == Linearization::Method::Analytic ? "analytic" : "differences";
+}
+
+void add_forces(const Dynamics& dynamics, std::span<const AppliedForce> forces, VecX& tau) {
+  for (const AppliedForce& f : forces) {
+    dynamics.add_force(f.body, dynamics.X_WB(f.body) * f.point, f.force, tau);
+    if (!f.torque.isZero(0)) dynamics.add_torque(f.body, f.torque, tau);
+  }
+}
+
+struct Linearizer::Impl {
+  Impl(const Model& m, const std::string& name, const StepperOptions& o)
+      : model(m), stepper(name), options(o), inputs(list_inputs(m)) {
+    if (name == "rigid") rigid = std::make_unique<RigidDerivative>(m, o);
+  }
+
+  Differences& by_differences() {
+    if (!differences) differences = std::make_unique<Differences>(model, stepper, options);
+    return *differences;
+  }
+
+  const Model& model;
+  std::string stepper;
+  StepperOptions options;
+  std::vector<int> inputs;
+  std::unique_ptr<RigidDerivative> rigid;
+  std::unique_ptr<Differences> differences;
+};
+
+Linearizer::Linearizer(const Model& model, const std::string& stepper, const StepperOptions& options)
+    : impl_(std::make_unique<Impl>(model, stepper, options)) {}
+Linearizer::~Linearizer() = default;
+
+void Linearizer::linearize(const StepInput& step, Linearization& out) {
+  Impl& s = *impl_;
+  const char* reason = "the stepper has no analytic derivative";
+  if (s.rigid) {
+    reset(s.model, s.inputs, out);
+    reason = s.rigid->compute(step, out);
+    if (!reason) return;
+  }
+  s.by_differences().compute(step, out);
+  out.reason = reason;
+}
+
+void Linearizer::difference(const StepInput& step, Linearization& out) {
+  impl_->by_differences().compute(step, out);
+  out.reason = "asked for";
+}
+
+DerivativeCheck Linearizer::check(const StepInput& step) {
+  DerivativeCheck check;
+  linearize(step, check.linearization);
+  difference(step, check.differences);
+  const Linearization &a = check.linearization, &b = check.differences;
+  if (!a.finite || !b.finite) return check;
+  const int nv = impl_->model.nv, nu = static_cast<int>(b.B.cols());
+  for (int j = 0; j < 2 * nv + nu; ++j) check.disturbed += impl_->differences->disturbed(j);
+  check.columns = 2 * nv + nu - check.disturbed;
+  const auto value = [&](const Linearization& x, int i, int j) { return j < 2 * nv ? x.A(i, j) : x.B(i, j - 2 * nv); };
+  for (int r : {0, nv})
+    for (const auto& [first, last] : {std::pair(0, nv), std::pair(nv, 2 * nv), std::pair(2 * nv, 2 * nv + nu)}) {
+      double largest = 1e-12;
+      for (int j = first; j < last; ++j)
+        for (int i = r; i < r + nv; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
+      for (int j = first; j < last; ++j) {
+        if (impl_->differences->disturbed(j)) continue;
+        for (int i = r; i < r + nv; ++i) {
+          const double error = std::abs(value(a, i, j) - value(b, i, j)) / largest;
+          if (!(error > check.error)) continue;
+          check.error = error;
+          check.row = i;
+          check.column = j;
+        }
+      }
+    }
+  return check;
+}
+
+}  // namespace tribo

@@ -1,0 +1,396 @@
+// Contacts and rows of a rigid step: how they move with q, which of them hold, and dv' with them (deriv.2) to (deriv.5).
+//
+// A body whose joint j moves has its twist V moved by S_j x V + V_p x S_j (V_p: of the parent of j), so that in the axes of
+// the contact, with its point moving by dp and its axes turning by dw,
+//   dc = R^T (dV(p) + (w_b - w_a) x dp - dw x c)                                                             (deriv.7)
+//   d(J^T f) = (S_j x S) . F + S.ang . (dp x f) + J . (dw x f),  the first for joints j above S or its own     (deriv.8)
+#include <algorithm>
+#include <cmath>
+
+#include "derivatives/rigid_derivative.hpp"
+#include "linalg/dense.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double weak_share = 1e-6;       // of the scales of a problem: nearer to its edge a mode is weak
+constexpr double dependent = 1e-8;        // of a row's length: less is left of it beside the others
+constexpr double least_forces = 1e-9;     // of the diagonal of G: picks forces of least norm where they are not unique
+
+Spatial cross(const Spatial& a, const Spatial& b) {
+  return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
+}
+
+// Which of two distances to zero decides, and how strictly.
+bool first_decides(double first, double second, Linearization& lin, bool& weak) {
+  const double strict = std::max(first, second);
+  lin.margin = std::min(lin.margin, std::max(strict, 0.0));
+  if (strict < weak_share) {
+    ++lin.weak;
+    weak = true;
+  }
+  return first >= second;
+}
+
+}  // namespace
+
+void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const {
+  out.v = &v;
+  out.given = given;
+  out.V.resize(model_.bodies.size());
+  for (std::size_t i = 0; i < model_.bodies.size(); ++i) {
+    const Body& body = model_.bodies[i];
+    Spatial V = body.parent < 0 ? Spatial{} : out.V[at(body.parent)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      V.lin += v[k] * start.dynamics.axis(k).lin;
+      V.ang += v[k] * start.dynamics.axis(k).ang;
+    }
+    out.V[i] = V;
+  }
+}
+
+// J (3 x dofs of the motion) and the change K of J v with q, in the axes of the contact (deriv.7).
+void RigidDerivative::contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J,
+                                     MatX& K) {
+  const int n = static_cast<int>(motion_.dofs().size());
+  J.leftCols(n).setZero();
+  K.leftCols(n).setZero();
+  Vec3 u = Vec3::Zero(), w = Vec3::Zero();  // of b against a
+  if (at_v.given) {
+    u = contact.v_given;
+    w = contact.w_given;
+  }
+  for (double sign : {1.0, -1.0}) {
+    const int b = sign > 0 ? contact.body_b : contact.body_a;
+    if (b < 0) continue;
+    const Body& body = model_.bodies[at(b)];
+    const Vec3 r = contact.p_WC - start.dynamics.origin(body.tree);
+    const Spatial& V = at_v.V[at(b)];
+    u += sign * (V.lin + V.ang.cross(r));
+    w += sign * V.ang;
+    for (int j : body.chain) {
+      const Spatial& S = start.dynamics.axis(j);
+      const int parent = model_.bodies[at(joint_body_[at(j)])].parent;
+      const Spatial turned = cross(S, V), psi = parent < 0 ? Spatial{} : cross(at_v.V[at(parent)], S);
+      const int i = motion_.place(j);
+      J.col(i) += sign * (S.lin + S.ang.cross(r));
+      K.col(i) += sign * (turned.lin + psi.lin + (turned.ang + psi.ang).cross(r));
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    const Vec3 move = Vec3(K.col(i)) + w.cross(motion_.point(i)) - motion_.turn(i).cross(u);
+    J.col(i) = contact.R_WC.transpose() * Vec3(J.col(i));
+    K.col(i) = contact.R_WC.transpose() * move;
+  }
+}
+
+// The same of the turning about an axis of the contact.
+void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v,
+                                  VecX& J, VecX& K) {
+  const int n = static_cast<int>(motion_.dofs().size());
+  J.head(n).setZero();
+  K.head(n).setZero();
+  Vec3 w = at_v.given ? contact.w_given : Vec3::Zero();
+  for (double sign : {1.0, -1.0}) {
+    const int b = sign > 0 ? contact.body_b : contact.body_a;
+    if (b < 0) continue;
+    const Spatial& V = at_v.V[at(b)];
+    w += sign * V.ang;
+    for (int j : model_.bodies[at(b)].chain) {
+      const Spatial& S = start.dynamics.axis(j);
+      const int parent = model_.bodies[at(joint_body_[at(j)])].parent;
+      Vec3 turned = S.ang.cross(V.ang);
+      if (parent >= 0) turned += at_v.V[at(parent)].ang.cross(S.ang);
+      J[motion_.place(j)] += sign * axis.dot(S.ang);
+      K[motion_.place(j)] += sign * axis.dot(turned);
+    }
+  }
+  for (int i = 0; i < n; ++i) K[i] += motion_.turn(i).cross(axis).dot(w);
+}
+
+// X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8).
+void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W,
+                                   double time, MatrixBuffer& X) {
+  auto x = X.map();
+  for (double sign : {1.0, -1.0}) {
+    const int b = sign > 0 ? contact.body_b : contact.body_a;
+    if (b < 0) continue;
+    const Body& body = model_.bodies[at(b)];
+    const Vec3 r = contact.p_WC - start.dynamics.origin(body.tree);
+    const Vec3 f = sign * time * f_W, torque = sign * time * torque_W, moment = r.cross(f) + torque;
+    for (std::size_t i = 0; i < motion_.dofs().size(); ++i) {
+      const int j = motion_.dofs()[i], column = local_[at(j)];
+      const Vec3 dw = motion_.turn(static_cast<int>(i)), df = dw.cross(f);
+      const Vec3 turned = motion_.point(static_cast<int>(i)).cross(f) + r.cross(df) + dw.cross(torque);
+      for (int k : body.chain) {
+        const Spatial& S = start.dynamics.axis(k);
+        x(local_[at(k)], column) += S.lin.dot(df) + S.ang.dot(turned);
+      }
+    }
+    for (int j : body.chain)
+      for (int k : body.chain) {
+        if (j >= joint_end_[at(k)]) continue;
+        const Spatial moved = cross(start.dynamics.axis(j), start.dynamics.axis(k));
+        x(local_[at(k)], local_[at(j)]) += moved.lin.dot(f) + moved.ang.dot(moment);
+      }
+  }
+}
+
+int RigidDerivative::new_row(double compliance, bool slips) {
+  const int n = group_.n(), a = active_++;
+  for (MatrixBuffer* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(n, active_);
+  K_.resize(group_.columns(), active_);
+  for (MatrixBuffer* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) x->map().col(a).setZero();
+  R_.resize(active_);
+  R_[a] = compliance;
+  slips_.resize(at(active_));
+  slips_[at(a)] = slips;
+  return a;
+}
+
+// Adds a share of an unknown's whitened row to row a.
+void RigidDerivative::add_whitened(MatrixBuffer& Y, int a, const ContactProblem& problem, int unknown, double share) {
+  const int nc = problem.nc(), block = unknown < 3 * nc ? unknown / 3 : unknown - 2 * nc;
+  const int rows = problem.block_size(block), r = unknown - problem.offset(block);
+  const ContactFactor& factor = problem.factor;
+  auto column = Y.map().col(a);
+  for (int s = factor.start[at(block)]; s < factor.start[at(block + 1)]; ++s) {
+    const FactorBlock& b = factor.blocks[at(s)];
+    for (int k = 0; k < b.depth; ++k)
+      column[factor.index[at(b.index + k)]] += share * factor.y[at(b.first + rows * k + r)];
+  }
+}
+
+// Adds a share of the contact's row r to row a: as constraint, as force, or both.
+void RigidDerivative::add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side) {
+  const int n = static_cast<int>(motion_.dofs().size()), unknown = 3 * contact + r;
+  auto Jc = Jc_.map().col(a), Jb = Jb_.map().col(a), K = K_.map().col(a);
+  for (int i = 0; i < n; ++i) {
+    const int l = local_[at(motion_.dofs()[at(i)])];
+    if (side != Side::Force) Jc[l] += share * J3_(r, i);
+    if (side != Side::Force) K[l] += share * K3_(r, i);
+    if (side != Side::Constraint) Jb[l] += share * J3_(r, i);
+  }
+  if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
+  if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
+}
+
+const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
+  active_ = 0;
+  for (int i = 0; i < s.problem.nc(); ++i)
+    if (const char* why = add_contact(start, s, i, lin)) return why;
+  add_rows(start, s, lin);
+  return nullptr;
+}
+
+const char* RigidDerivative::add_contact(const Start& start, const IslandSolution& s, int i, Linearization& lin) {
+  const ContactProblem& problem = s.problem;
+  const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+  const Vec3 f = s.f.map().segment<3>(3 * i), c = s.c.map().segment<3>(3 * i);
+  const double F = s.solve.residual.force_scale, acceleration = s.solve.residual.motion_scale, mu = problem.mu()[i];
+  const double sliding = std::hypot(c.x(), c.y()), pulled = std::hypot(f.x(), f.y());
+  const double opening = c.z() - (law_ == ContactModel::Ccp ? mu * sliding : 0);
+  LinearizedContact& listed = lin.contacts.emplace_back();
+  listed.id = contact.id;
+  const bool presses = first_decides(std::max(f.z(), 0.0) / F, opening / acceleration, lin, listed.weak);
+  if (!presses || !(f.z() > 0)) return nullptr;
+  if (!contact.arm_a.isZero(0) || !contact.arm_b.isZero(0)) return "shapes that move meet within the step";
+  if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  const bool slips = mu == 0 || !first_decides((mu * f.z() - pulled) / F, sliding / acceleration, lin, listed.weak);
+  listed.mode = slips ? ContactMode::Slip : ContactMode::Stick;
+  force_slopes(start, contact, contact.R_WC * f, Vec3::Zero(), start.dt, X_);
+  const int normal = new_row(problem.R()[3 * i + 2], slips && mu > 0);
+  if (!add_gap(start, s, i, normal)) return "an impact is shared";
+  contact_slopes(start, contact, at_end_, J3_, K3_);
+  add_share(normal, problem, i, 2, 1, Side::Both);
+  if (!slips) {
+    for (int r = 0; r < 2; ++r) add_share(new_row(problem.R()[3 * i + r], false), problem, i, r, 1, Side::Both);
+  } else if (mu > 0) {
+    const double d[2] = {c.x() / sliding, c.y() / sliding};
+    for (int r = 0; r < 2; ++r)  // (deriv.4)
+      add_share(normal, problem, i, r, -mu * d[r], law_ == ContactModel::Ccp ? Side::Both : Side::Force);
+    const int across = new_row(sliding / (mu * f.z()), false);  // c is over dt (deriv.5)
+    add_share(across, problem, i, 0, -d[1], Side::Both);
+    add_share(across, problem, i, 1, d[0], Side::Both);
+  }
+  for (const FrictionDisc& disc : problem.discs)
+    if (disc.contact == i) add_disc(start, s, disc, normal, lin);
+  return nullptr;
+}
+
+// What the gap, or the speed before an impact, adds to the normal row. False where the speed is not the contact's own.
+bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i, int normal) {
+  const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
+  const SurfacePair& surface = model_.surface(contact.surface);
+  auto K = K_.map().col(normal);
+  const int dofs = static_cast<int>(motion_.dofs().size()), n = group_.n();
+  if (s.impact[i] > 1) return false;
+  if (s.impact[i] != 0) {  // (rigid.3)
+    contact_slopes(start, contact, at_start_, J3_, K3_);
+    for (int k = 0; k < dofs; ++k) {
+      const int l = local_[at(motion_.dofs()[at(k)])];
+      K[l] += surface.restitution * K3_(2, k);
+      K[n + l] += surface.restitution * J3_(2, k);
+    }
+    return true;
+  }
+  const bool open = contact.gap > 0 && s.problem.g()[3 * i + 2] != s.free[3 * i + 2] / start.dt;
+  if (!(surface.compliance > 0) && !open) return true;
+  for (int k = 0; k < dofs; ++k)  // (rigid.2), (rigid.4)
+    K[local_[at(motion_.dofs()[at(k)])]] += motion_.gap(k) / start.dt;
+  return true;
+}
+
+// Torsional or rolling friction of the contact whose motion stands.
+void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, const FrictionDisc& disc, int normal,
+                               Linearization& lin) {
+  const ContactProblem& problem = s.problem;
+  const Contact& contact = start.contacts[at(s.island->contacts[at(disc.contact)])];
+  const int o = 3 * problem.nc() + disc.row, n = static_cast<int>(motion_.dofs().size());
+  const double most = disc.length * s.f[3 * disc.contact + 2];
+  double c2 = 0, f2 = 0;
+  for (int r = 0; r < disc.size; ++r) {
+    c2 += s.c[o + r] * s.c[o + r];
+    f2 += s.f[o + r] * s.f[o + r];
+  }
+  const double sliding = std::sqrt(c2), F = s.solve.residual.force_scale * disc.length;
+  bool weak = false;
+  const bool slips = !first_decides((most - std::sqrt(f2)) / F, sliding / s.solve.residual.motion_scale, lin, weak);
+  const int first = active_;
+  if (!slips)
+    for (int r = 0; r < disc.size; ++r) new_row(problem.R()[o + r], false);
+  else if (disc.size == 2)
+    new_row(sliding / most, false);
+  for (int r = 0; r < disc.size; ++r) {
+    const Row& row = view_->rows()[s.island->rows[at(disc.row + r)]];
+    turn_slopes(start, contact, row.axis, at_end_, J_row_, K_row_);
+    force_slopes(start, contact, Vec3::Zero(), s.f[o + r] * row.axis, start.dt, X_);
+    const auto add = [&](int a, double share, Side side) {
+      for (int i = 0; i < n; ++i) {
+        const int l = local_[at(motion_.dofs()[at(i)])];
+        if (side == Side::Both) Jc_.map()(l, a) += share * J_row_[i];
+        if (side == Side::Both) K_.map()(l, a) += share * K_row_[i];
+        Jb_.map()(l, a) += share * J_row_[i];
+      }
+      if (side == Side::Both) add_whitened(Yc_, a, problem, o + r, share);
+      add_whitened(Yb_, a, problem, o + r, share);
+    };
+    if (!slips) {
+      add(first + r, 1, Side::Both);
+      continue;
+    }
+    add(normal, -disc.length * s.c[o + r] / sliding, Side::Force);  // as (deriv.4)
+    if (disc.size == 2) add(first, (r == 0 ? -s.c[o + 1] : s.c[o]) / sliding, Side::Both);
+  }
+  if (slips) slips_[at(normal)] = 1;
+}
+
+// Limits, dry friction, targets and drives at their limits: those that hold.
+void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Linearization& lin) {
+  const ContactProblem& problem = s.problem;
+  const Actuation& a = start.actuation;
+  for (int j = 0; j < problem.nr(); ++j) {
+    const Row& row = view_->rows()[s.island->rows[at(j)]];
+    const int o = 3 * problem.nc() + j;
+    const double lower = problem.lower()[j], upper = problem.upper()[j], f = s.f[o];
+    if (row.contact >= 0 || lower == upper) continue;
+    const double room = std::min(f - lower, upper - f);
+    const double scale = std::isfinite(upper - lower) ? 0.5 * (upper - lower) : s.solve.residual.force_scale;
+    bool weak = false;
+    const double inside = std::isfinite(room) ? room / scale : 1;
+    if (!first_decides(inside, std::abs(s.c[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
+    const int k = local_[at(row.dof)], active = new_row(problem.R()[o], false);
+    Jc_.map()(k, active) = Jb_.map()(k, active) = row.sign;
+    add_whitened(Yc_, active, problem, o, 1);
+    add_whitened(Yb_, active, problem, o, 1);
+    auto K = K_.map().col(active);
+    const double gain = implicit_drive(a, row.dof, start.dt).gain;
+    if (row.kind == Row::Kind::Limit && row.error > 0) K[k] += row.sign / start.dt;
+    if (row.kind == Row::Kind::Drive) K[k] += a.kp[row.dof] / gain;
+    if (row.drives() && input_column(row.dof) >= 0)
+      K[input_column(row.dof)] -= row.kind == Row::Kind::Target ? 1 : 1 / gain;
+  }
+}
+
+// Mt^-1 on the columns of X, tree by tree. Trees that fly have none.
+void RigidDerivative::smooth_solve(const Start& start, MatrixBuffer& X) {
+  auto x = X.map();
+  for (Eigen::Index c = 0; c < X.cols(); ++c) {
+    int first = 0;
+    for (int t : group_.trees) {
+      const Tree& tree = model_.trees[at(t)];
+      const int at_first = first;
+      first += tree.nv;
+      if (view_->flight().flies(t)) continue;
+      auto part = x.col(c).segment(at_first, tree.nv);
+      if (part.isZero(0)) continue;
+      work_v_.segment(tree.iv, tree.nv) = part;
+      start.dynamics.solve_in_place(t, work_v_.data());
+      part = work_v_.segment(tree.iv, tree.nv);
+    }
+  }
+}
+
+// X: right-hand sides in, dv' out (deriv.2), (deriv.3).
+bool RigidDerivative::solve_active(const Start& start, MatrixBuffer& X, Linearization& lin) {
+  smooth_solve(start, X);
+  if (active_ == 0) return true;
+  const bool plain = choose_rows(lin);
+  const int m = static_cast<int>(chosen_.size()), columns = static_cast<int>(X.cols());
+  U_.resize(group_.n(), m);
+  rhs_.resize(m, columns);
+  auto x = X.map();
+  auto U = U_.map(), rhs = rhs_.map();
+  for (int i = 0; i < m; ++i) {
+    U.col(i) = Jb_.map().col(chosen_[at(i)]);
+    rhs.row(i) = K_.map().col(chosen_[at(i)]).transpose();
+    rhs.row(i).noalias() += Jc_.map().col(chosen_[at(i)]).transpose() * x;
+  }
+  smooth_solve(start, U_);
+  if (plain) {
+    for (int c = 0; c < columns; ++c) qr_.solve(rhs.col(c).data());
+  } else {
+    S_.resize(m, m);
+    auto S = S_.map();
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j)
+        S(i, j) = Yc_.map().col(chosen_[at(i)]).dot(Yb_.map().col(chosen_[at(j)])) + (i == j ? R_[chosen_[at(i)]] : 0);
+    pivot_.resize(at(m));
+    if (!dense::lu(S_.data(), m, pivot_.data())) return false;
+    for (int c = 0; c < columns; ++c) dense::lu_solve(S_.data(), m, pivot_.data(), rhs.col(c).data());
+  }
+  x.noalias() -= U * rhs;
+  return true;
+}
+
+// The rows to solve for: all with compliance, and of the others as many as are independent. True where the factor of
+// these is the whole matrix.
+bool RigidDerivative::choose_rows(Linearization& lin) {
+  chosen_.clear();
+  rigid_.clear();
+  for (int pass = 0; pass < 2; ++pass)  // those that do not slip first
+    for (int a = 0; a < active_; ++a)
+      if (R_[a] == 0 && (slips_[at(a)] != 0) == (pass == 1)) rigid_.push_back(a);
+  int sticking = 0;
+  for (int a : rigid_) sticking += !slips_[at(a)];
+  const int n = group_.n();
+  Q_.resize(n, static_cast<Eigen::Index>(rigid_.size()));
+  for (std::size_t i = 0; i < rigid_.size(); ++i)
+    Q_.map().col(static_cast<Eigen::Index>(i)) = Yc_.map().col(rigid_[i]);
+  qr_.compute(Q_.data(), n, static_cast<int>(rigid_.size()), sticking, dependent);
+  const auto& independent = qr_.independent();
+  int slipping = 0;
+  for (int i : independent) slipping += i >= sticking;
+  if (slipping < static_cast<int>(rigid_.size()) - sticking) {  // normals that share a slip: least forces
+    lin.unique = false;
+    for (int a : rigid_) R_[a] = least_forces * Yc_.map().col(a).squaredNorm();
+    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
+    return false;
+  }
+  for (int i : independent) chosen_.push_back(rigid_[at(i)]);
+  for (int a = 0; a < active_; ++a)
+    if (R_[a] != 0) chosen_.push_back(a);
+  return slipping == 0 && chosen_.size() == independent.size();
+}
+
+}  // namespace tribo

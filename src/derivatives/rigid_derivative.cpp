@@ -1,0 +1,287 @@
+#include "derivatives/rigid_derivative.hpp"
+
+#include <cmath>
+
+#include "derivatives/rotations.hpp"
+#include "dynamics/group.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+StepperOptions unaudited(StepperOptions options) {
+  options.audit = AuditLevel::Off;
+  return options;
+}
+
+}  // namespace
+
+RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& options)
+    : model_(model),
+      margin_(options.contact.margin),
+      recovery_time_(options.contact.recovery_time),
+      law_(contact_model_from(options.contact.model)),
+      scheme_(make_rigid(model, unaudited(options))),
+      view_(dynamic_cast<const RigidView*>(scheme_.get())),
+      work_(model),
+      state_(State::neutral(model)),
+      crossing_(model, *scheme_, unaudited(options)),
+      inputs_(list_inputs(model)),
+      inverse_(model),
+      motion_(model),
+      end_(model) {
+  const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
+  for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_, &dE_,
+                  &deflection_, &force_, &w_, &next_, &J_row_, &K_row_})
+    x->setZero(nv);
+  for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
+  for (MatX* x : {&dv_end_, &dv_mean_}) x->setZero(nv, columns);
+  int widest = 0;
+  for (const Tree& tree : model.trees) widest = std::max(widest, tree.nv);
+  dm_.setZero(widest, columns);
+  J1_.setZero(widest, columns);
+  for (MatX* x : {&kick_q_, &kick_m_, &kick_v_}) x->setZero(widest, widest);
+  kept_.resize(model.trees.size());
+  for (std::size_t t = 0; t < kept_.size(); ++t)
+    for (MatX* x : {&kept_[t].dP, &kept_[t].dL}) x->setZero(3, 2 * model.trees[t].nv);
+  bias_ = end_.make_motion();
+  for (std::vector<int>* x : {&input_of_, &joint_end_, &joint_body_, &local_, &input_place_}) x->assign(at(nv), -1);
+  row_driven_.assign(at(nv), 0);
+  grouped_.assign(model.trees.size(), 0);
+  for (std::size_t c = 0; c < inputs_.size(); ++c) input_of_[at(inputs_[c])] = static_cast<int>(c);
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      joint_end_[at(k)] = body.iv + nv_of(body.joint);
+      joint_body_[at(k)] = static_cast<int>(b);
+    }
+  }
+}
+
+const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
+  if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
+  if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
+  StepMap::start(model_, step, still_, state_, work_);
+  StepReport report;
+  crossing_.open(state_, work_, step.dt, report);
+  crossing_.begin();
+  crossing_.solve(step.dt);
+  q_start_ = state_.q;
+  v_start_ = state_.v;
+  const char* why = differentiate(step, out);
+  out.status = crossing_.outcome().status;
+  return why;
+}
+
+const char* RigidDerivative::differentiate(const StepInput& step, Linearization& lin) {
+  const Outcome& out = crossing_.outcome();
+  const Start start = crossing_.start(step.dt);
+  keep(start);
+  set_velocities(start, out.v_end, true, at_end_);
+  set_velocities(start, v_start_, true, at_start_);
+  set_velocities(start, out.correction, false, at_move_);
+  dv_end_.setZero();
+  dv_mean_.setZero();
+  std::fill(grouped_.begin(), grouped_.end(), 0);
+  for (std::size_t i = 0; i < out.islands.size(); ++i)
+    if (const char* why = solve_group(step, start, out, &out.islands[i], lin)) return why;
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
+    if (grouped_[at(t)]) continue;
+    one_tree_.assign(1, t);
+    set_group(one_tree_);
+    if (const char* why = solve_group(step, start, out, nullptr, lin)) return why;
+  }
+  keep_before(start);
+  move_configuration(step, out, lin);
+  if (!crossing_.commit()) {
+    lin.A.setZero();
+    lin.B.setZero();
+    lin.finite = false;
+    return nullptr;
+  }
+  if (out.unresolved > 0) return "a tree turns too fast for dt";
+  lin.q_next = state_.q;
+  lin.v_next = state_.v;
+  arrive(start, lin);
+  lin.finite = lin.A.allFinite() && lin.B.allFinite();
+  if (lin.finite) return nullptr;
+  lin.A.setZero();
+  lin.B.setZero();
+  return nullptr;
+}
+
+// What the factor of M was made with, and which drives are rows.
+void RigidDerivative::keep(const Start& start) {
+  const JointFriction& friction = view_->rows().friction();
+  extra_ = view_->extra();
+  for (int k = 0; k < model_.nv; ++k)
+    if (friction.held(k)) extra_[k] += friction.damping(k);
+  std::fill(row_driven_.begin(), row_driven_.end(), 0);
+  for (const Row& row : view_->rows().rows())
+    if (row.drives()) row_driven_[at(row.dof)] = 1;
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
+    if (!view_->flight().flies(t)) start.dynamics.factor(t, extra_);
+}
+
+void RigidDerivative::set_group(std::span<const int> trees) {
+  group_.trees.assign(trees.begin(), trees.end());
+  group_.dofs.clear();
+  group_.inputs.clear();
+  for (int t : trees) {
+    const Tree& tree = model_.trees[at(t)];
+    grouped_[at(t)] = 1;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+      local_[at(k)] = group_.n();
+      group_.dofs.push_back(k);
+      input_place_[at(k)] = input_of_[at(k)] < 0 ? -1 : static_cast<int>(group_.inputs.size());
+      if (input_of_[at(k)] >= 0) group_.inputs.push_back(input_of_[at(k)]);
+    }
+  }
+}
+
+const char* RigidDerivative::solve_group(const StepInput& step, const Start& start, const Outcome& out,
+                                         const IslandSolution* island, Linearization& lin) {
+  if (island) set_group(island->island->trees);
+  const int n = group_.n(), columns = group_.columns();
+  for (MatrixBuffer* x : {&X_, &D_}) {
+    x->resize(n, columns);
+    x->map().setZero();
+  }
+  int first = 0;
+  for (int t : group_.trees) {
+    if (!view_->flight().flies(t)) {
+      add_tree(start, out, t, first);
+      add_applied(start, step.forces, t, first);
+    }
+    first += model_.trees[at(t)].nv;
+  }
+  active_ = 0;
+  if (island)
+    if (const char* why = list_active(start, *island, lin)) return why;
+  if (!solve_active(start, X_, lin)) return "the rows that hold have no factor";
+  for (std::size_t i = 0; i < out.recovery.size(); ++i)
+    if (island && out.recovery[i].island == island->island)
+      if (const char* why = recover(start, out, out.recovery[i], lin)) return why;
+  first = 0;
+  for (int t : group_.trees) {
+    if (view_->flight().flies(t)) fly(start, t, first);
+    first += model_.trees[at(t)].nv;
+  }
+  for (int c = 0; c < columns; ++c) {
+    const int global = c < n       ? group_.dofs[at(c)]
+                       : c < 2 * n ? model_.nv + group_.dofs[at(c - n)]
+                                   : 2 * model_.nv + group_.inputs[at(c - 2 * n)];
+    for (int i = 0; i < n; ++i) {
+      dv_end_(group_.dofs[at(i)], global) = X_.map()(i, c);
+      dv_mean_(group_.dofs[at(i)], global) = X_.map()(i, c) + D_.map()(i, c);
+    }
+  }
+  return nullptr;
+}
+
+// The removal of overlap (rigid.6): M d = dt J_N^T f, J_N d + dt g_N + R dt f = 0 on the rows that act, with g_N a share of
+// the gap at the end.
+const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
+                                     Linearization& lin) {
+  if (view_->rows().friction().any_held()) {
+    extra_ = view_->extra();
+    for (int t : group_.trees)
+      if (!view_->flight().flies(t)) start.dynamics.factor(t, extra_);
+  }
+  int first = 0;
+  for (int t : group_.trees) {
+    const Tree& tree = model_.trees[at(t)];
+    inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
+    if (!view_->flight().flies(t))
+      D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().block(tree.iv, tree.iv, tree.nv, tree.nv);
+    first += tree.nv;
+  }
+  active_ = 0;
+  for (int i = 0; i < s.problem.nc(); ++i) {
+    if (!(s.f[3 * i + 2] > 0)) continue;
+    if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
+      return "a contact changes its features within its query";
+    add_recovered(start, out, s, i);
+  }
+  const double share = -std::expm1(-start.dt / recovery_time_);
+  for (int j = 0; j < s.problem.nr(); ++j) {
+    const Row& row = view_->rows()[s.island->rows[at(j)]];
+    const int o = 3 * s.problem.nc() + j;
+    if (row.kind != Row::Kind::Limit || !(s.f[o] > 0)) continue;
+    const int k = local_[at(row.dof)], a = new_row(s.problem.R()[o], false);
+    Jc_.map()(k, a) = Jb_.map()(k, a) = row.sign;
+    add_whitened(Yc_, a, s.problem, o, 1);
+    add_whitened(Yb_, a, s.problem, o, 1);
+    const double slope = s.problem.g()[o] < 0 ? share : 1;
+    K_.map()(k, a) += slope * row.sign / start.dt;
+    K_.map().col(a) += slope * row.sign * X_.map().row(k).transpose();
+  }
+  return solve_active(start, D_, lin) ? nullptr : "the rows that hold have no factor";
+}
+
+void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
+  const int listed = s.island->contacts[at(i)];
+  const Contact& contact = start.contacts[at(listed)];
+  const int a = new_row(s.problem.R()[3 * i + 2], false);
+  force_slopes(start, contact, s.f[3 * i + 2] * contact.R_WC.col(2), Vec3::Zero(), start.dt, D_);
+  contact_slopes(start, contact, at_move_, J3_, K3_);
+  add_share(a, s.problem, i, 2, 1, Side::Both);
+  if (model_.surface(contact.surface).compliance > 0) return;
+  const double end = contact.gap + start.dt * out.contacts[at(listed)].c.z();
+  const double slope = end >= 0 ? 1 : s.problem.g()[3 * i + 2] < 0 ? -std::expm1(-start.dt / recovery_time_) : 0;
+  contact_slopes(start, contact, at_end_, J3_, K3_);
+  auto K = K_.map().col(a);
+  for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {
+    const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
+    K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
+    K += slope * J3_(2, c) * X_.map().row(l).transpose();
+  }
+}
+
+// q+ = q moved along v_mean, and velocities of free joints turned into the axes of the end. With E = exp(dt w), T its right
+// Jacobian and d its turn, dt T dw:
+//   dp = E^T (dp + dr x dt u + dt du),  dr = E^T dr + d,  dv = E^T dv' + v x d                                (deriv.9)
+void RigidDerivative::move_configuration(const StepInput& step, const Outcome& out, Linearization& lin) {
+  const int nv = model_.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
+  const double dt = step.dt;
+  v_turned_ = out.v_end;
+  const auto set = [&](int row, int column, double x) {
+    (column < 2 * nv ? lin.A(row, column) : lin.B(row, column - 2 * nv)) = x;
+  };
+  for (int c = 0; c < columns; ++c)
+    for (int k = 0; k < nv; ++k) {
+      set(k, c, dt * dv_mean_(k, c) + (c == k ? 1 : 0));
+      set(nv + k, c, dv_end_(k, c));
+    }
+  for (const Body& body : model_.bodies) {
+    if (body.joint != JointKind::Free && body.joint != JointKind::Spherical) continue;
+    const bool free = body.joint == JointKind::Free;
+    const int w = free ? body.iv + 3 : body.iv;
+    const Vec3 turn = dt * out.v_mean.segment<3>(w);
+    const Mat3 back = rotation_exponential(-turn).toRotationMatrix(), T = right_jacobian(turn);
+    const Vec3 u = free ? Vec3(dt * out.v_mean.segment<3>(body.iv)) : Vec3::Zero();
+    const Vec3 v = free ? Vec3(back * out.v_end.segment<3>(body.iv)) : Vec3::Zero();
+    const bool turned = free && !out.correction.segment<3>(w).isZero(0);
+    const Vec3 spin = turned ? Vec3(back * out.v_end.segment<3>(w)) : Vec3::Zero();
+    if (free) v_turned_.segment<3>(body.iv) = v;
+    if (turned) v_turned_.segment<3>(w) = spin;
+    for (int c = 0; c < columns; ++c) {
+      const Vec3 r = c >= w && c < w + 3 ? Vec3(Vec3::Unit(c - w)) : Vec3::Zero();
+      const Vec3 d = dt * (T * Vec3(dv_mean_.col(c).segment<3>(w))), angle = back * r + d;
+      for (int k = 0; k < 3; ++k) set(w + k, c, angle[k]);  // (deriv.9)
+      if (!free) continue;
+      const Vec3 p = c >= body.iv && c < w ? Vec3(Vec3::Unit(c - body.iv)) : Vec3::Zero();
+      const Vec3 moved = back * (p + r.cross(u) + dt * Vec3(dv_mean_.col(c).segment<3>(body.iv)));
+      const Vec3 speed = back * Vec3(dv_end_.col(c).segment<3>(body.iv)) + v.cross(d);
+      for (int k = 0; k < 3; ++k) {
+        set(body.iv + k, c, moved[k]);
+        set(nv + body.iv + k, c, speed[k]);
+      }
+      if (!turned) continue;
+      const Vec3 rate = back * Vec3(dv_end_.col(c).segment<3>(w)) + spin.cross(d);
+      for (int k = 0; k < 3; ++k) set(nv + w + k, c, rate[k]);
+    }
+  }
+}
+
+}  // namespace tribo

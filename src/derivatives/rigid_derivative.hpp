@@ -1,0 +1,143 @@
+// The derivative of a rigid step, from what the step left behind: islands, forces, modes.
+//
+// A step finds v' from  r(q, v, u; v', f) = 0,
+//   r = M (v' - v) + dt (b + D v' + k (s + dt v') - tau - f_ext) - dt J^T f,   dr/dv' = Mt of (rigid.1)       (deriv.1)
+// and from the laws of its contacts and rows, each in the mode that it is in. With dx the move of start and inputs,
+//   Mt dv' = -r_x dx + J_B^T dp                                   dp: change of the impulses that act           (deriv.2)
+//   J_C dv' + K dx + R dp = 0                                     rows that hold                               (deriv.3)
+// K dx has what moves while v' stays: d(J v'), with the contact's point and axes, and the gap of (rigid.2) to (rigid.4).
+// Stick: both tangents and the normal hold, J_B = J_C = J. Slip along d = c_T/|c_T|, e across it:
+//   normal:  J_C = J_N (ncp) or J_N - mu d J_T (ccp),  J_B = J_N - mu d J_T                                  (deriv.4)
+//   across:  J_C = J_B = e J_T,  R = |c_T| / (dt mu f_N): df_T = -mu f_N/|c_T| e e^T dc_T                     (deriv.5)
+// Torsional and rolling friction alike, on the same normal. Rows that hold without R are taken as far as they are
+// independent, by their whitened Y (a rank-revealing factor): dv' is unique where forces are not.
+// The bias b of (rigid.12) is differentiated as it was found, pass by pass (rigid_smooth.cpp), flights as they flew
+// (flight_derivative.cpp), the removal of overlap as the frictionless problem that it is, with the rows that act in it.
+#pragma once
+
+#include "derivatives/contact_motion.hpp"
+#include "derivatives/differences.hpp"
+#include "dynamics/derivatives.hpp"
+#include "linalg/pivoted_qr.hpp"
+#include "stepping/crossing.hpp"
+#include "stepping/rigid/rigid_view.hpp"
+
+namespace tribo {
+
+class RigidDerivative {
+ public:
+  RigidDerivative(const Model& model, const StepperOptions& options);
+
+  /// Null, or why this step has no analytic derivative: out is then as it was.
+  const char* compute(const StepInput& step, Linearization& out);
+
+ private:
+  using Vec6 = Eigen::Matrix<double, 6, 1>;
+
+  /// Trees that are solved together. Locally their coordinates follow each other; columns: dq, dv, then du.
+  struct Group {
+    std::vector<int> trees, dofs, inputs;  // dofs: coordinates; inputs: columns of u
+    int n() const { return static_cast<int>(dofs.size()); }
+    int columns() const { return 2 * n() + static_cast<int>(inputs.size()); }
+  };
+
+  /// Velocities at which rows are looked at, those of all bodies, and whether kinematic bodies add theirs.
+  struct Velocities {
+    const VecX* v = nullptr;
+    std::vector<Spatial> V;
+    bool given = true;
+  };
+
+  /// Momenta of a floating tree: what the step must arrive with, and its slopes by dq and dv (3 x 2 nv of the tree).
+  struct Kept {
+    Vec3 P, L;  // linear; angular about the mass centre
+    MatX dP, dL;
+  };
+  enum class Side { Constraint, Force, Both };
+
+  // rigid_derivative.cpp
+  const char* differentiate(const StepInput& step, Linearization& out);
+  const char* unsupported(const Start& start, const Outcome& out) const;
+  void set_group(std::span<const int> trees);
+  const char* solve_group(const StepInput& step, const Start& start, const Outcome& out, const IslandSolution* island,
+                          Linearization& lin);
+  const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
+  void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
+  void keep(const Start& start);
+  void move_configuration(const StepInput& step, const Outcome& out, Linearization& lin);
+  /// Of the input of a coordinate in the columns of the group, or -1.
+  int input_column(int dof) const { return input_place_[at(dof)] < 0 ? -1 : 2 * group_.n() + input_place_[at(dof)]; }
+
+  // rigid_smooth.cpp
+  void add_tree(const Start& start, const Outcome& out, int tree, int first);
+  void add_bias(const Start& start, const VecX& v_end, int tree, int first);
+  void add_gyroscope(const Start& start, const VecX& v_end, int tree, int first);
+  void add_drives(const Start& start, int tree, int first);
+  void add_applied(const Start& start, std::span<const AppliedForce> forces, int tree, int first);
+
+  // rigid_contacts.cpp
+  void set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const;
+  void contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J, MatX& K);
+  void turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v, VecX& J,
+                   VecX& K);
+  void force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W, double time,
+                    MatrixBuffer& X);
+  int new_row(double compliance, bool slips);
+  void add_whitened(MatrixBuffer& Y, int a, const ContactProblem& problem, int unknown, double share);
+  void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
+  const char* list_active(const Start& start, const IslandSolution& s, Linearization& lin);
+  const char* add_contact(const Start& start, const IslandSolution& s, int i, Linearization& lin);
+  bool add_gap(const Start& start, const IslandSolution& s, int i, int normal);
+  void add_disc(const Start& start, const IslandSolution& s, const FrictionDisc& disc, int normal, Linearization& lin);
+  void add_rows(const Start& start, const IslandSolution& s, Linearization& lin);
+  void smooth_solve(const Start& start, MatrixBuffer& X);
+  bool solve_active(const Start& start, MatrixBuffer& X, Linearization& lin);
+  bool choose_rows(Linearization& lin);
+
+  // flight_derivative.cpp
+  void fly(const Start& start, int tree, int first);
+  void spin(const Start& start, int tree, int first);
+  void factor_kick(const Start& start, Dynamics& dynamics, int tree, double time);
+  void kick(Dynamics& dynamics, int tree, double time, const VecX& q, const VecX& v, const VecX& m);
+  void keep_before(const Start& start);
+  void arrive(const Start& start, Linearization& lin);
+  void kick_at_end(const Start& start, int tree, Linearization& lin);
+  void keep_momentum(int tree, Linearization& lin);
+
+  const Model& model_;
+  double margin_, recovery_time_;
+  ContactModel law_;
+  std::unique_ptr<Scheme> scheme_;
+  const RigidView* view_;
+  Workspace work_;
+  State state_;
+  Crossing crossing_;
+  Shift still_;
+  std::vector<int> inputs_, input_of_;      // input_of: column of u of each coordinate, or -1
+  std::vector<int> joint_end_, joint_body_;  // by coordinate: first one behind its joint, and the body of the joint
+  std::vector<int> local_, input_place_;     // place of a coordinate, and of its input, in the group
+  std::vector<char> row_driven_, grouped_;   // by coordinate; by tree
+  std::vector<int> one_tree_;
+  Group group_;
+  InverseDynamics inverse_;
+  ContactMotion motion_;
+  PivotedQr qr_;
+  Dynamics end_;
+  TreeMotion bias_;
+  Velocities at_end_, at_start_, at_move_;
+  VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_;
+  VecX v_turned_;                              // at the end, before what happens there
+  MatX dm_, J1_, J3_, K3_, dv_end_, dv_mean_;  // dv: (nv x 2 nv + nu)
+  MatX kick_q_, kick_m_, kick_v_;              // slopes of a kick, before its factor
+  std::vector<Kept> kept_;                     // by tree
+  VecX J_row_, K_row_;
+  MatrixBuffer X_, D_;                          // (n x columns): right-hand side, then dv'; the same of what v_mean adds
+  MatrixBuffer Jc_, Jb_, Yc_, Yb_, K_, U_, Q_;  // columns: the rows that hold
+  VectorBuffer R_;
+  MatrixBuffer S_, rhs_;
+  std::vector<int> chosen_, rigid_, pivot_;
+  std::vector<char> slips_;  // by row that holds
+  int active_ = 0;
+};
+
+}  // namespace tribo

@@ -1,0 +1,139 @@
+// The smooth part of a rigid step: -r_x of (deriv.1), without contacts.
+//
+// The bias of (rigid.12) was found by passes, each of which is differentiated:
+//   y_i = Mt^-1 (h(q, m_i) - h(q, 0)),   m_0 = v,  m_i+1 = v - dt/2 y_i,   b = h(q, m_n)
+//   Mt dy_i = d_q[h(q, m_i) - h(q, 0) - M y_i] dq + h_m dm_i                                                 (deriv.6)
+// The bracket is one call of inverse dynamics without gravity, with the acceleration -y_i.
+#include <cmath>
+
+#include "derivatives/rigid_derivative.hpp"
+#include "derivatives/rotations.hpp"
+
+namespace tribo {
+namespace {
+
+// A^-1 B, by the rows of the adjugate.
+Mat3 right_solve(const Mat3& A, const Mat3& B) {
+  const Vec3 a = A.col(0), b = A.col(1), c = A.col(2), bc = b.cross(c);
+  Mat3 adjugate;
+  adjugate.row(0) = bc;
+  adjugate.row(1) = c.cross(a);
+  adjugate.row(2) = a.cross(b);
+  return adjugate * B / a.dot(bc);
+}
+
+}  // namespace
+
+void RigidDerivative::add_tree(const Start& start, const Outcome& out, int t, int first) {
+  if (view_->flight().gyroscope(t))
+    add_gyroscope(start, out.v_end, t, first);
+  else
+    add_bias(start, out.v_end, t, first);
+  add_drives(start, t, first);
+}
+
+void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int first) {
+  const Tree& tree = model_.trees[at(t)];
+  const int iv = tree.iv, nv = tree.nv, n = group_.n();
+  const double dt = start.dt;
+  const auto rows = [&](VecX& x) { return x.segment(iv, nv); };
+  auto dm = dm_.block(0, 0, nv, 2 * nv);
+  dm.setZero();
+  dm.rightCols(nv).setIdentity();
+  rows(m_) = v_start_.segment(iv, nv);
+  for (int pass = 0; pass < view_->bias_passes(t); ++pass) {  // (deriv.6)
+    rows(a_).setZero();
+    inverse_.differentiate(t, start.dynamics, m_, a_, false);
+    rows(y_) = inverse_.tau().segment(iv, nv);
+    start.dynamics.solve_in_place(t, y_.data());
+    rows(a_) = -rows(y_);
+    inverse_.differentiate(t, start.dynamics, m_, a_, false);
+    const auto Hq = inverse_.dq().block(iv, iv, nv, nv), Hv = inverse_.dv().block(iv, iv, nv, nv);
+    J1_.topLeftCorner(nv, 2 * nv).noalias() = Hv * dm;
+    J1_.topLeftCorner(nv, nv) += Hq;
+    for (int j = 0; j < 2 * nv; ++j) {
+      rows(work_v_) = J1_.col(j).head(nv);
+      start.dynamics.solve_in_place(t, work_v_.data());
+      dm.col(j) = -0.5 * dt * rows(work_v_);
+      if (j >= nv) dm(j - nv, j) += 1;
+    }
+    rows(m_) = v_start_.segment(iv, nv) - 0.5 * dt * rows(y_);
+  }
+  rows(a_) = (v_end.segment(iv, nv) - v_start_.segment(iv, nv)) / dt;
+  inverse_.differentiate(t, start.dynamics, m_, a_, true);
+  const auto Hq = inverse_.dq().block(iv, iv, nv, nv), Hv = inverse_.dv().block(iv, iv, nv, nv);
+  const auto M = inverse_.M().block(iv, iv, nv, nv);
+  J1_.topLeftCorner(nv, 2 * nv).noalias() = -dt * Hv * dm;
+  auto X = X_.map();
+  X.block(first, first, nv, nv) += J1_.topLeftCorner(nv, nv) - dt * Hq;
+  X.block(first, n + first, nv, nv) += J1_.block(0, nv, nv, nv) + M;
+}
+
+// One body: the gyroscopic moment of (gyroscope.1) over the step, and the weight.
+void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t, int first) {
+  const Tree& tree = model_.trees[at(t)];
+  const int iv = tree.iv, nv = tree.nv, n = group_.n(), w = nv - 3;
+  const double dt = start.dt;
+  const Gyroscope& body = view_->flight().body(t);
+  const Vec3 before = v_start_.segment<3>(iv + w), x = body.mean(before, dt), turned = 2 * (x - before);
+  Mat3 D = 2 * right_solve(body.M + 0.5 * dt * (skew(x) * body.I - skew(body.I * x)), body.M);
+  D.diagonal().array() -= 2;
+  a_.segment(iv, nv) = v_end.segment(iv, nv) - v_start_.segment(iv, nv);
+  a_.segment<3>(iv + w) -= turned;
+  if (nv == 6) a_.segment<3>(iv) += turned.cross(body.c);
+  a_.segment(iv, nv) /= dt;
+  inverse_.differentiate(t, start.dynamics, zero_, a_, true);
+  const auto M = inverse_.M().block(iv, iv, nv, nv);
+  auto X = X_.map();
+  X.block(first, first, nv, nv) -= dt * inverse_.dq().block(iv, iv, nv, nv);
+  X.block(first, n + first, nv, nv) += M;
+  const Mat3 arm = skew(body.c) * D;
+  for (int i = 0; i < nv; ++i) {
+    Vec3 row = D.transpose() * Vec3(M.row(i).segment<3>(w));
+    if (nv == 6) row += arm.transpose() * Vec3(M.row(i).head<3>());
+    X.row(first + i).segment<3>(n + first + w) += row;
+  }
+}
+
+// Gains on the error that moves, springs, and the inputs.
+void RigidDerivative::add_drives(const Start& start, int t, int first) {
+  const Tree& tree = model_.trees[at(t)];
+  const Actuation& a = start.actuation;
+  auto X = X_.map();
+  for (int i = 0; i < tree.nv; ++i) {
+    const int k = tree.iv + i;
+    if (row_driven_[at(k)] || a.lower[k] == a.upper[k]) continue;
+    const Drive& drive = view_->rows().drive(k);
+    const double wanted = implicit_drive(a, k, start.dt).torque;
+    const bool clamped = drive.gain == 0 && (wanted < a.lower[k] || wanted > a.upper[k]);
+    if (clamped) continue;
+    X(first + i, first + i) -= start.dt * a.kp[k];
+    if (input_column(k) >= 0) X(first + i, input_column(k)) += start.dt;
+  }
+  add_springs(model_, start.state.q, tree, -start.dt, X.block(first, first, tree.nv, tree.nv));
+}
+
+// Pushes: the force stays, the point goes with its body.
+void RigidDerivative::add_applied(const Start& start, std::span<const AppliedForce> forces, int t, int first) {
+  auto X = X_.map();
+  const Tree& tree = model_.trees[at(t)];
+  for (const AppliedForce& f : forces) {
+    const Body& body = model_.bodies[at(f.body)];
+    if (body.tree != t) continue;
+    const Vec3 r = start.dynamics.X_WB(f.body) * f.point - start.dynamics.origin(t);
+    const Vec3 moment = r.cross(f.force) + f.torque;
+    for (int j : body.chain) {
+      const Spatial& S = start.dynamics.axis(j);
+      const Vec3 move = S.lin + S.ang.cross(r);
+      for (int k : body.chain) {
+        const Spatial& Sk = start.dynamics.axis(k);
+        double slope = Sk.ang.dot(move.cross(f.force));
+        if (j < joint_end_[at(k)])
+          slope += (S.ang.cross(Sk.lin) + S.lin.cross(Sk.ang)).dot(f.force) + S.ang.cross(Sk.ang).dot(moment);
+        X(first + k - tree.iv, first + j - tree.iv) += start.dt * slope;
+      }
+    }
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,40 @@
+#include "derivatives/rotations.hpp"
+
+#include <cmath>
+
+#include "dynamics/group.hpp"
+
+namespace tribo {
+
+Mat3 right_jacobian(const Vec3& w) {
+  const double a2 = w.squaredNorm(), a = std::sqrt(a2);
+  const double b = a2 < 1e-6 ? 0.5 - a2 / 24 : (1 - std::cos(a)) / a2;
+  const double c = a2 < 1e-6 ? 1.0 / 6 - a2 / 120 : (a - std::sin(a)) / (a2 * a);
+  const Mat3 X = skew(w);
+  return Mat3::Identity() - b * X + c * X * X;
+}
+
+Mat3 right_jacobian_inverse(const Vec3& w) {
+  const double a2 = w.squaredNorm(), a = std::sqrt(a2);
+  const double c = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));
+  const Mat3 X = skew(w);
+  return Mat3::Identity() + 0.5 * X + c * X * X;
+}
+
+void add_springs(const Model& model, const VecX& q, const Tree& tree, double factor, Eigen::Ref<MatX> X) {
+  const JointProperties& p = model.joints;
+  for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
+    const Body& body = model.bodies[at(b)];
+    const double k = p.stiffness[body.iv];
+    if (k == 0 || body.joint == JointKind::Free) continue;
+    const int i = body.iv - tree.iv;
+    if (body.joint != JointKind::Spherical) {
+      X(i, i) += factor * k;
+      continue;
+    }
+    const Quat rest(Eigen::Vector4d(p.rest.segment<4>(body.iq))), now(Eigen::Vector4d(q.segment<4>(body.iq)));
+    X.block<3, 3>(i, i) += factor * k * right_jacobian_inverse(rotation_logarithm(rest.conjugate() * now));
+  }
+}
+
+}  // namespace tribo

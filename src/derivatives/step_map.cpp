@@ -1,0 +1,37 @@
+#include "derivatives/step_map.hpp"
+
+#include "dynamics/group.hpp"
+
+namespace tribo {
+
+StepMap::StepMap(const Model& model, const std::string& stepper, const StepperOptions& options)
+    : model_(model), work_(model), state_(State::neutral(model)), stepper_(make_stepper(stepper, model, options)) {}
+
+void StepMap::start(const Model& model, const StepInput& input, const Shift& shift, State& state, Workspace& work) {
+  state = input.state;
+  integrate(model, shift.q, 1, state.q);
+  state.v += shift.v;
+  work.moved();
+  Actuation& a = work.actuation;
+  a = input.actuation;
+  a.error -= shift.q;
+  for (int k = 0; k < model.nv; ++k) (a.has_target(k) ? a.target[k] : a.tau[k]) += shift.u[k];
+  if (input.forces.empty()) return;
+  work.update(state);
+  add_forces(work.dynamics, input.forces, a.external);
+}
+
+bool StepMap::step(const StepInput& input, const Shift& shift) {
+  start(model_, input, shift, state_, work_);
+  const StepReport report = stepper_->advance(state_, work_, input.dt);
+  status_ = report.status;
+  return status_ != StepStatus::NotFinite && status_ != StepStatus::Stopped;
+}
+
+void tangent(const Model& model, const VecX& from, const VecX& to, VecX& d) {
+  Member all;
+  all.bodies = static_cast<int>(model.bodies.size());
+  difference(model, all, from, to, d);
+}
+
+}  // namespace tribo
