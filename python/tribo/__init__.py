@@ -40,7 +40,7 @@ else:
     _here = _pathlib.Path(__file__).parent
     # Robots by name lie in the package example-robot-data, which the extra [robots] brings.
     _robots = [_pathlib.Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-               for folder in (_here.parent, *_sys.path)]
+               for folder in (str(_here.parent), *_sys.path)]
     _core.set_data_folders(str(_here / "scenes"), str(next((f for f in _robots if f.is_dir()), _robots[0])))
 
     __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, drawing
-from .files import whole_file
 from .extras import need
+from .files import whole_file
 from .render import Camera, Renderer
 from .track import Track
 

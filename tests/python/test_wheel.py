@@ -1,6 +1,7 @@
 """A wheel in an empty environment: no compiler, no other package than NumPy; then robots; then another Pinocchio and MuJoCo."""
 
 import email
+import os
 import pathlib
 import subprocess
 import sys
@@ -65,9 +66,12 @@ assert abs(ball.v[2] + 0.981) < 1e-9, ball.v
 
 @pytest.fixture(scope="module")
 def wheel():
+    """The one that TRIBO_WHEEL names, or a new one."""
+    if "TRIBO_WHEEL" in os.environ:
+        return pathlib.Path(os.environ["TRIBO_WHEEL"])
     done = subprocess.run([str(ROOT / "scripts" / "wheel")], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    version = "cp%d%d" % sys.version_info[:2]
+    version = "cp312-abi3" if sys.version_info >= (3, 12) else f"cp3{sys.version_info[1]}"
     (found,) = (ROOT / "dist").glob(f"tribo-{(ROOT / 'VERSION').read_text().strip()}-{version}-*manylinux*.whl")
     return found
 
@@ -102,8 +106,8 @@ def test_what_it_holds(wheel):
     needed = [line for line in fields.get_all("Requires-Dist") if "extra ==" not in line]
     assert [line[:5] for line in needed] == ["numpy"]
     assert set(fields.get_all("Provides-Extra")) == {*MISSING, "all"}
-    assert size < 100e6, f"{size / 1e6:.0f} MB"  # with NumPy's 70 MB still what was promised, 150 MB and a little
-    libraries = {name.split("/")[-1] for name in names if name.startswith("tribo/lib/")}
+    assert size < 75e6, f"{size / 1e6:.0f} MB"  # with NumPy's 75 MB no more than 150
+    libraries = {name.split("/")[-1] for name in names if name.startswith("tribo/lib/")} - {""}
     assert len(libraries) > 10 and all("-tribo.so" in name for name in libraries)
     licences = {name.rsplit("/", 1)[-1].removesuffix(".txt") for name in names if "/licenses/" in name}
     for library in libraries:
