@@ -7,6 +7,9 @@
 #   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind,
 #                   BENCH=--terrain for what a foot costs on a height field)
 #   make format     clang-format over the tree
+#   make wheel      the Python package with all that it needs, and its source, in dist/ (PYTHONS="python3.10 python3.12" for
+#                   others than that of .venv)
+#   make docs       the documentation site, in build/site
 
 SANITIZE ?=
 BUILD := build/$(if $(SANITIZE),sanitize,release)
@@ -14,7 +17,7 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run configure build test test-all test-clang configure-clang tidy bench format setup setup-tests clean
+.PHONY: run configure build test test-all test-clang configure-clang tidy bench format wheel docs setup setup-tests clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -63,5 +66,11 @@ bench: setup
 format: setup
 	@scripts/format
 
+docs:
+	@scripts/docs
+
+wheel: setup
+	@JOBS=$(JOBS) scripts/wheel $(PYTHONS)
+
 clean:
-	@rm -rf build out
+	@rm -rf build out dist

@@ -1,5 +1,5 @@
 # The Python extension tribo._core. Beside the sources of the package it makes ${TRIBO_PYTHON_STAGE}/tribo, which can be
-# imported from there; `pip install .` installs it (see pyproject.toml).
+# imported from there; `pip install .` installs it (see wheel.cmake). One extension serves every Python from 3.12 on.
 if(NOT SKBUILD)
   set(Python_EXECUTABLE ${TRIBO_PYTHON})
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
@@ -13,21 +13,16 @@ find_package(nanobind CONFIG REQUIRED)
 
 set(TRIBO_PYTHON_STAGE ${PROJECT_BINARY_DIR}/python)
 file(GLOB TRIBO_BINDINGS CONFIGURE_DEPENDS python/bindings/*.cpp)
-nanobind_add_module(tribo_python NB_STATIC NOMINSIZE ${TRIBO_BINDINGS})
+nanobind_add_module(tribo_python NB_STATIC STABLE_ABI NOMINSIZE ${TRIBO_BINDINGS})
 set_source_files_properties(python/bindings/module.cpp PROPERTIES COMPILE_DEFINITIONS TRIBO_VERSION="${PROJECT_VERSION}")
 target_link_libraries(tribo_python PRIVATE tribo_core tribo_options)
 target_include_directories(tribo_python PRIVATE src)
-# $ORIGIN: the libraries of the wheels lie in cmeel.prefix of the same site-packages.
-set_target_properties(tribo_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo
-                      INSTALL_RPATH "$ORIGIN/../cmeel.prefix/lib:$ORIGIN/../mujoco")
+target_link_options(tribo_python PRIVATE -Wl,--exclude-libs,ALL)  # it shows Python one symbol, and others none
+set_target_properties(tribo_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo)
 nanobind_add_stub(tribo_stubs INCLUDE_PRIVATE MODULE _core OUTPUT ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi
                   PYTHON_PATH ${TRIBO_PYTHON_STAGE}/tribo DEPENDS tribo_python)
 
-if(SKBUILD)
-  install(TARGETS tribo_python LIBRARY DESTINATION tribo)
-  install(FILES ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi DESTINATION tribo)
-  install(DIRECTORY scenes DESTINATION tribo)
-else()
+if(NOT SKBUILD)
   file(GLOB TRIBO_PYTHON_SOURCES CONFIGURE_DEPENDS python/tribo/*.py python/tribo/py.typed)
   file(MAKE_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo)
   foreach(source ${TRIBO_PYTHON_SOURCES})

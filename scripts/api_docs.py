@@ -1,6 +1,7 @@
 """Makes docs/api.md from the docstrings of the package: python scripts/api_docs.py docs/api.md"""
 
 import inspect
+import re
 import sys
 
 import tribo
@@ -9,13 +10,14 @@ from tribo.files import write_text
 
 HEAD = """# Python API
 
-Made by `scripts/api_docs.py` from the docstrings. Units are SI, angles radian; shapes stand in brackets.
+Made by `scripts/api_docs.py` from the docstrings. Units are SI, angles radian; shapes stand in brackets. q and v follow Pinocchio's order and
+conventions.
 """
 
 
 def signature(name: str, thing: object) -> str:
     try:
-        return name + str(inspect.signature(thing))  # type: ignore[arg-type]
+        return name + re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return name + "(…)"
 
@@ -61,7 +63,7 @@ def describe_class(name: str, cls: type) -> str:
 
 
 def main(path: str) -> int:
-    text = HEAD + f"\n{first(tribo.__doc__)}\n"
+    text = HEAD
     classes = sorted(n for n in tribo.__all__ if inspect.isclass(getattr(tribo, n)))
     functions = sorted(n for n in tribo.__all__ if n not in classes)
     text += "\n## Functions\n\n| | |\n|---|---|\n"

@@ -18,8 +18,8 @@ assert (np.diff(batch.q[:, 2]) < 0).all() and not batch.failed.any()
 
 try:
     from tribo.gym import SoloVelocityVectorEnv
-except ImportError:
-    print("pip install gymnasium for the second half")
+except ImportError as error:
+    print("for the second half:", error)
     raise SystemExit(0) from None
 
 N = 128

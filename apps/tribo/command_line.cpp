@@ -14,19 +14,35 @@
 
 #include "base/names.hpp"
 #include "common.hpp"
+#include "readers/data_folders.hpp"
 
 namespace tribo::app {
 namespace {
+
+namespace fs = std::filesystem;
 
 int complain(const std::string& message) {
   std::fprintf(stderr, "tribo: %s\n", message.c_str());
   return bad_input;
 }
 
+/// The folder that holds this program.
+fs::path own_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// In a wheel the program is tribo/bin/tribo: the package holds the scenes, and robots lie in the folder beside it.
+void use_data_of_package() {
+  std::error_code error;
+  const fs::path package = own_folder().parent_path();
+  if (!fs::exists(package / "__init__.py", error)) return;
+  data_folders() = {package / "scenes", package.parent_path() / "cmeel.prefix/share/example-robot-data/robots"};
+}
+
 /// Becomes the program beside this one, with the arguments from the second on.
 int become(const std::string& program, char** argv) {
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / program;
+  const fs::path path = own_folder() / program;
   execv(path.c_str(), argv + 1);
   return complain("'tribo " + std::string(argv[1]) + "' needs " + path.string() +
                   ", which is not there; 'make build' builds it");
@@ -50,6 +66,7 @@ int checked(int code) {
 }
 
 int execute(CLI::App& app, Action& action, int argc, char** argv) {
+  use_data_of_package();
   try {
     app.parse(argc, argv);
     return action();

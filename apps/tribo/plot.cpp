@@ -13,6 +13,11 @@
 
 extern char** environ;
 
+#ifndef TRIBO_PYTHON  // in a wheel
+#define TRIBO_PYTHON ""
+#define TRIBO_PYTHON_DIR ""
+#endif
+
 namespace tribo::app {
 namespace {
 
@@ -34,11 +39,11 @@ int call(std::vector<std::string> words, bool quiet) {
   std::string path = TRIBO_PYTHON_DIR;
   for (char** e = environ; *e != nullptr; ++e) {
     if (std::strncmp(*e, "PYTHONPATH=", 11) == 0)
-      path += std::string(":") + (*e + 11);
+      path += (path.empty() ? "" : ":") + std::string(*e + 11);
     else
       variables.emplace_back(*e);
   }
-  variables.push_back("PYTHONPATH=" + path);
+  if (!path.empty()) variables.push_back("PYTHONPATH=" + path);
   std::vector<char*> env;
   for (std::string& v : variables) env.push_back(v.data());
   env.push_back(nullptr);
@@ -57,10 +62,11 @@ int call(std::vector<std::string> words, bool quiet) {
 
 std::string draw(const std::string& result, const std::string& picture) {
   if (call({python(), "-m", "tribo.plots", result, picture}, true) == 0) return picture;
-  std::fprintf(stderr,
-               "tribo: no picture was drawn. Pictures need Python with matplotlib: 'make setup' installs both, or set "
-               "TRIBO_PYTHON\nto such a Python; then  PYTHONPATH=python python3 -m tribo.plots %s %s\n",
-               result.c_str(), picture.c_str());
+  std::fprintf(
+      stderr,
+      "tribo: no picture was drawn. Pictures need Python with matplotlib: pip install 'tribo[sweep]', or in the "
+      "source tree\n'make setup'; or set TRIBO_PYTHON to such a Python. Then  %s -m tribo.plots %s %s\n",
+      python().c_str(), result.c_str(), picture.c_str());
   return "";
 }
 
@@ -72,8 +78,8 @@ int hand_to_python(std::vector<std::string> words) {
   if (call({python(), "-c", "import tribo._core"}, true) != 0) {
     std::fprintf(
         stderr,
-        "tribo %s: needs the Python package tribo: 'pip install .' in the source tree, or set TRIBO_PYTHON to a "
-        "Python that has it\n(the message above says what is missing in %s)\n",
+        "tribo %s: needs the Python package tribo: 'pip install tribo', or 'pip install .' in the source tree, or set "
+        "TRIBO_PYTHON to a\nPython that has it (the message above says what is missing in %s)\n",
         words[0].c_str(), python().c_str());
     return 1;
   }

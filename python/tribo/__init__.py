@@ -12,6 +12,7 @@ Units are SI, angles radian. q and v follow Pinocchio's order and conventions.
 from __future__ import annotations
 
 import pathlib as _pathlib
+import sys as _sys
 
 try:
     from . import _core
@@ -20,8 +21,8 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
         raise
 
     def __getattr__(name: str) -> object:
-        raise ImportError("tribo: the compiled part tribo._core is missing. 'pip install .' in the source tree builds it, "
-                          "or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
+        raise ImportError("tribo: the compiled part tribo._core is missing. 'pip install tribo' brings it, 'pip install .' in the "
+                          "source tree builds it, or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
 else:
     from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
                         IkResult, InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Nearest, RayHit, Residual, Scene, SensorError,
@@ -37,8 +38,10 @@ else:
 
     __version__: str = _core.version()
     _here = _pathlib.Path(__file__).parent
-    _core.set_data_folders(str(_here / "scenes"),
-                           str(_here.parent / "cmeel.prefix" / "share" / "example-robot-data" / "robots"))
+    # Robots by name lie in the package example-robot-data, which the extra [robots] brings.
+    _robots = [_pathlib.Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+               for folder in (str(_here.parent), *_sys.path)]
+    _core.set_data_folders(str(_here / "scenes"), str(next((f for f in _robots if f.is_dir()), _robots[0])))
 
     __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
                "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",

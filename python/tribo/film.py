@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, drawing
+from .extras import need
 from .files import whole_file
-from .render import MISSING, Camera, Renderer
+from .render import Camera, Renderer
 from .track import Track
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ def _frames(track: Track, indices: list[int], renderer: Renderer, camera: Camera
 
 
 def _write_mp4(path: str, frames: Iterator[Image], size: tuple[int, int], fps: float) -> None:
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise ImportError(f"{MISSING}: {error}") from error
+    imageio_ffmpeg = need("imageio_ffmpeg", "films are written by imageio-ffmpeg", "render")
     writer = imageio_ffmpeg.write_frames(path, size, fps=fps, codec="libx264", macro_block_size=2, quality=7,
                                          output_params=["-f", "mp4", "-movflags", "+faststart"])
     writer.send(None)
@@ -63,9 +61,12 @@ def _write_mp4(path: str, frames: Iterator[Image], size: tuple[int, int], fps: f
         writer.close()
 
 
-def _write_gif(path: str, frames: Iterator[Image], fps: float) -> None:
-    from PIL import Image as Pillow
+def _pillow() -> Any:
+    return need("PIL.Image", "pictures are written by Pillow", "render")
 
+
+def _write_gif(path: str, frames: Iterator[Image], fps: float) -> None:
+    Pillow = _pillow()
     pictures = [Pillow.fromarray(frame).quantize(128) for frame in frames]
     pictures[0].save(path, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / fps), loop=0)
 
@@ -93,9 +94,7 @@ def write(track: Track, path: str | os.PathLike[str], *, fps: float = 30.0, spee
             elif kind == ".gif":
                 _write_gif(partial, frames, fps)
             else:
-                from PIL import Image as Pillow
-
-                Pillow.fromarray(next(frames)).save(partial, format="PNG")
+                _pillow().fromarray(next(frames)).save(partial, format="PNG")
     finally:
         renderer.close()
     return len(indices)

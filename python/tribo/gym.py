@@ -12,13 +12,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from .batch import Batch
+from .extras import missing
 from .simulation import Controller, load
+
+try:
+    import gymnasium
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as _error:
+    raise missing("the environments are Gymnasium's", "learn", _error) from _error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
+from .extras import need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,10 @@ class Part:
     opacity: float = 1.0
     uv: Array | None = None  # (n, 2) where there is a texture
     texture: NDArray[np.uint8] | None = None  # (h, w, 3), first row on top
+
+
+def _trimesh() -> Any:
+    return need("trimesh", "meshes are drawn by trimesh", "render")
 
 
 def _material(visual: Any) -> tuple[Colour | None, float, Any]:
@@ -73,8 +78,7 @@ def _part(mesh: Any, has_colours: bool) -> Part:
 @lru_cache(maxsize=256)
 def read_mesh(path: str) -> tuple[Part, ...]:
     """Parts of a mesh file; none where it cannot be read or must not be."""
-    import trimesh
-
+    trimesh = _trimesh()
     try:
         _core.check_mesh(path)
         scene = trimesh.load_scene(path, process=False)
@@ -93,26 +97,22 @@ def read_mesh(path: str) -> tuple[Part, ...]:
 
 
 def box(half: Array) -> Part:
-    import trimesh
-
+    trimesh = _trimesh()
     return _part(trimesh.creation.box(2 * np.asarray(half)), False)
 
 
 def sphere(radius: float, subdivisions: int = 3) -> Part:
-    import trimesh
-
+    trimesh = _trimesh()
     return _part(trimesh.creation.icosphere(subdivisions=subdivisions, radius=radius), False)
 
 
 def cylinder(radius: float, length: float) -> Part:
-    import trimesh
-
+    trimesh = _trimesh()
     return _part(trimesh.creation.cylinder(radius, length, sections=32), False)
 
 
 def capsule(radius: float, length: float) -> Part:
-    import trimesh
-
+    trimesh = _trimesh()
     return _part(trimesh.creation.capsule(length, radius, count=[24, 24]), False)
 
 

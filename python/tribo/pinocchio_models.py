@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from .extras import need
 
 _KINDS = {"RX": ("Revolute", (1, 0, 0)), "RY": ("Revolute", (0, 1, 0)), "RZ": ("Revolute", (0, 0, 1)),
           "RUBX": ("Continuous", (1, 0, 0)), "RUBY": ("Continuous", (0, 1, 0)), "RUBZ": ("Continuous", (0, 0, 1)),
@@ -18,9 +19,15 @@ def _bounded(x: float) -> float:
     return float(x) if abs(x) < 1e300 else float("inf") * (1 if x > 0 else -1)
 
 
+def _limits(model: Any) -> tuple[str, str]:
+    """The names of dry friction and of the effort limit: those of Pinocchio 4, or of 3, where both are symmetric."""
+    return ("upperDryFrictionLimit", "upperEffortLimit") if hasattr(model, "upperEffortLimit") else ("friction", "effortLimit")
+
+
 def _add_bodies(builder: _core.ModelBuilder, model: Any) -> None:
     import numpy as np
 
+    friction, effort = _limits(model)
     for i in range(1, model.njoints):
         joint = model.joints[i]
         short = joint.shortname().removeprefix("JointModel")
@@ -37,8 +44,7 @@ def _add_bodies(builder: _core.ModelBuilder, model: Any) -> None:
         lower, upper = (model.lowerPositionLimit[iq], model.upperPositionLimit[iq]) if ranged else (0.0, 0.0)
         open_range = lower == 0 and upper == 0
         builder.set_joint(body, damping=float(model.damping[k]), armature=float(model.armature[k]),
-                          friction=float(model.upperDryFrictionLimit[k]),
-                          effort_limit=_bounded(model.upperEffortLimit[k]),
+                          friction=float(getattr(model, friction)[k]), effort_limit=_bounded(getattr(model, effort)[k]),
                           lower=float("-inf") if open_range else _bounded(lower),
                           upper=float("inf") if open_range else _bounded(upper))
 
@@ -101,8 +107,8 @@ def to_pinocchio(model: _core.Model) -> Any:
     Frames are where they were. The frame of a continuous joint itself has z along its axis.
     """
     import numpy as np
-    import pinocchio as pin
 
+    pin = need("pinocchio", "models for Pinocchio are made by its package", "pinocchio")
     kinds = {"Free": lambda axis: pin.JointModelFreeFlyer(), "Spherical": lambda axis: pin.JointModelSpherical(),
              "Revolute": pin.JointModelRevoluteUnaligned, "Continuous": lambda axis: pin.JointModelRUBZ(),
              "Prismatic": pin.JointModelPrismaticUnaligned}
@@ -128,9 +134,10 @@ def to_pinocchio(model: _core.Model) -> Any:
     out.gravity.linear = np.array(model.gravity)
     out.armature = np.array(model.armature)
     out.damping = np.array(model.damping)
-    out.upperDryFrictionLimit, out.lowerDryFrictionLimit = np.array(model.joint_friction), -np.array(model.joint_friction)
-    effort = np.array(model.effort_limit)
-    out.upperEffortLimit, out.lowerEffortLimit = effort, -effort
+    for name, limit in zip(_limits(out), (np.array(model.joint_friction), np.array(model.effort_limit))):
+        setattr(out, name, limit)
+        if name.startswith("upper"):
+            setattr(out, name.replace("upper", "lower"), -limit)
     for body in model.bodies:
         if body.joint.name in ("Revolute", "Prismatic"):
             lower, upper = out.lowerPositionLimit.copy(), out.upperPositionLimit.copy()

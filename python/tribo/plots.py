@@ -11,6 +11,7 @@ import math
 import sys
 from typing import Any
 
+from .extras import need
 from .files import whole_file
 
 STYLES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (8, 3))]
@@ -96,9 +97,7 @@ def finish_panel(axes: Any, panel: dict[str, Any], index: dict[str, int]) -> Non
 
 
 def draw(result: dict[str, Any], path: str) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
+    need("matplotlib", "pictures of results are drawn by matplotlib", "sweep").use("Agg")
     import matplotlib.pyplot as plt
 
     panels = result["panels"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, drawing
+from .extras import need
 from .visuals import Visual, shapes_of, visuals_of
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Image = NDArray[np.uint8]
 
-MISSING = ("pictures and films need the packages vtk and imageio-ffmpeg: pip install 'tribo[render]' "
-           "(or pip install vtk==9.7.1 imageio-ffmpeg==0.8.1)")
 NO_OPENGL = ("no OpenGL without a display was found: install Mesa's, on Debian and Ubuntu "
              "'apt-get install libegl1 libgl1-mesa-dri' (or libosmesa6)")
 VIEWS = {"front": (1, 0, 0.15), "back": (-1, 0, 0.15), "left": (0, 1, 0.15), "right": (0, -1, 0.15), "top": (0, -1e-3, 1),
@@ -89,11 +88,7 @@ def bodies_named(model: _core.Model, name: str) -> set[int]:
 
 
 def _vtk() -> Any:
-    try:
-        import vtkmodules.all as vtk
-    except ImportError as error:
-        raise ImportError(f"{MISSING}: {error}") from error
-    return vtk
+    return need("vtkmodules.all", "pictures and films are drawn by VTK", "render")
 
 
 def _window(vtk: Any, width: int, height: int) -> Any:

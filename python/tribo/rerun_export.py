@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .extras import need
 from .files import whole_file
 from .track import Track
 from .visuals import visuals_of
@@ -16,9 +17,7 @@ MODES = np.array([[160, 160, 160], [36, 113, 163], [230, 126, 34], [192, 57, 43]
 
 def export(track: Track, path: str | os.PathLike[str]) -> None:
     """Writes meshes, poses, contact points and forces over time to OUT.rrd."""
-    import rerun
-
-    rr: Any = rerun
+    rr = need("rerun", "recordings for Rerun are written by its package", "rerun")
     stream = rr.RecordingStream("tribo", recording_id=track.name)
     with whole_file(path) as partial:
         stream.save(partial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, drawing
+from .extras import need
 from .simulation import Simulation
 from .track import Track, now, of_recording, of_simulation
 from .viewer_guard import Guard, is_loopback
@@ -37,8 +39,7 @@ class Viewer:
 
     def __init__(self, track: Track, *, simulation: Simulation | None = None, host: str = "127.0.0.1",
                  port: int = 8080) -> None:
-        import viser
-
+        viser = need("viser", "the viewer is a page of viser", "view")
         self.track = track
         self.simulation = simulation
         self._guard = Guard(host)
@@ -56,6 +57,7 @@ class Viewer:
         self.show(float(track.t[0]))
         self._player = threading.Thread(target=self._play, daemon=True)
         self._player.start()
+        atexit.register(self.close)  # its threads hold the simulation
         if simulation is not None:
             simulation._viewers.append(self)
 
@@ -66,7 +68,10 @@ class Viewer:
         return f"http://{shown}:{self.server.get_port()}" + (f"/?token={self._guard.token}" if self._guard.token else "")
 
     def close(self) -> None:
+        if self._closed:
+            return
         self._closed = True
+        atexit.unregister(self.close)
         if self.simulation is not None and self in self.simulation._viewers:
             self.simulation._viewers.remove(self)
         self._player.join(timeout=2)

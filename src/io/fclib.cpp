@@ -13,7 +13,8 @@ namespace tribo {
 #ifndef TRIBO_HDF5
 
 RawProblem read_fclib(const std::string& path) {
-  throw InvalidInput(path + ": this build reads no HDF5; build it where libhdf5-dev is installed");
+  throw InvalidInput(path +
+                     ": this build reads no HDF5; wheels do not, 'make build' does where libhdf5-dev is installed");
 }
 
 #else

@@ -133,8 +133,9 @@ RobotFiles find_robot(const std::string& model) {
     files.packages.push_back(root.parent_path().parent_path().string());
     return files;
   }
-  throw InvalidInput("robot '" + model + "': its file was not found; set TRIBO_ROBOTS to the folder " +
-                     "share/example-robot-data/robots of the package example-robot-data. Tried:" + tried);
+  throw InvalidInput("robot '" + model + "': its file was not found. pip install 'tribo[robots]' brings the robots " +
+                     "that are known by name; or set TRIBO_ROBOTS to the folder share/example-robot-data/robots of " +
+                     "the package example-robot-data. Tried:" + tried);
 }
 
 int add_robot(ModelBuilder& builder, const RobotOptions& options, RobotNotes* notes) {

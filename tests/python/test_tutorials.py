@@ -17,6 +17,19 @@ def test_tutorial(script, tmp_path):
     assert done.stdout
 
 
+def test_pages_hold_the_programs():
+    for script in sorted((ROOT / "tutorials").glob("*.py")):
+        page = (ROOT / "docs" / "tutorials" / f"{script.stem}.md").read_text()
+        program = script.read_text().split('"""', 2)[2].strip()
+        assert f"```python\n{program}\n```" in page, f"{script.name}: python scripts/tutorial_pages.py {script.stem}"
+
+
+def test_gallery_shows_every_scene():
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    for scene in (ROOT / "scenes").glob("*.toml"):
+        assert f"(../scenes/{scene.name})" in page and f"(images/gallery/{scene.stem}.png)" in page, f"python scripts/gallery.py {scene.stem}"
+
+
 def test_soak_in_short():
     script = ROOT / "scripts" / "soak.py"
     done = subprocess.run([sys.executable, str(script), "--steps", "20000"], capture_output=True, text=True)

@@ -1,0 +1,9 @@
+# What a wheel holds beside the sources of the package: the extension, the command, the scenes, and in tribo/lib the libraries
+# that both link to, so that it depends on NumPy alone.
+install(TARGETS tribo_python LIBRARY DESTINATION tribo)
+install(FILES ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi DESTINATION tribo)
+install(DIRECTORY scenes DESTINATION tribo)
+install(TARGETS tribo tribo-experiment RUNTIME DESTINATION tribo/bin)
+install(PROGRAMS python/command DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME tribo)
+install(CODE "execute_process(COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/bundle.py \${CMAKE_INSTALL_PREFIX}/tribo
+                              --from ${TRIBO_PREFIX}/lib ${TRIBO_MUJOCO} COMMAND_ERROR_IS_FATAL ANY)")

@@ -1,0 +1,65 @@
+"""Hooks of mkdocs: pages of docs/ link to files of the repository; each such file, or folder, becomes a page of the site."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?(\))")
+CODE = re.compile(r"`[^`\n]+`")  # GitHub wants a bar escaped in the code of a table, mkdocs does not
+KINDS = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".toml": "toml", ".xml": "xml", ".txt": "text", ".json": "json", ".cmake": "cmake"}
+
+
+def outside(page: str, link: str) -> str | None:
+    """The path in the repository that a link of a page leads to, where that is not a page or file of docs/."""
+    target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), link))
+    inside = target.startswith("docs/") and (ROOT / target).is_file()
+    return None if inside or not (ROOT / target).exists() else target
+
+
+def source_page(target: str) -> str:
+    return f"source/{target.rstrip('/')}.md"
+
+
+def content(target: str) -> str:
+    path = ROOT / target
+    if path.is_dir():
+        names = sorted(p.name for p in path.iterdir() if p.is_file() and p.suffix in {*KINDS, ".md"})
+        shown = [f"- [{name}]({path.name}/{name}.md)" if target.split("/")[0] != "docs" else f"- [{name}](../../{target[5:]}/{name})" for name in names]
+        return f"# {target}\n\n" + "\n".join(shown) + "\n"
+    fence = "~~~~"
+    return f"# {target}\n\n{fence}{KINDS.get(path.suffix, 'text')}\n{path.read_text()}\n{fence}\n"
+
+
+def on_files(files: Files, config: Any) -> Files:
+    wanted: set[str] = set()
+    for file in files.documentation_pages():
+        for match in LINK.finditer(Path(file.abs_src_path or "").read_text()):
+            target = outside(file.src_uri, match[2])
+            if target is not None:
+                wanted.add(target)
+    for target in sorted(wanted):
+        folder = ROOT / target
+        if folder.is_dir() and not target.startswith("docs/"):
+            wanted |= {f"{target}/{p.name}" for p in folder.iterdir() if p.is_file() and p.suffix in {*KINDS, ".md"}}
+    for target in sorted(wanted):
+        files.append(File.generated(config, source_page(target), content=content(target)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    if page.file.src_uri.startswith("source/"):
+        return markdown
+
+    def to_page(match: re.Match[str]) -> str:
+        target = outside(page.file.src_uri, match[2])
+        if target is None:
+            return match[0]
+        return match[1] + posixpath.relpath(source_page(target), posixpath.dirname(page.file.src_uri) or ".") + match[4]
+
+    return CODE.sub(lambda match: match[0].replace("\\|", "|"), LINK.sub(to_page, markdown))
