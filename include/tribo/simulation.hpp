@@ -8,6 +8,7 @@
 
 #include "tribo/controller.hpp"
 #include "tribo/push.hpp"
+#include "tribo/stage_times.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
@@ -72,6 +73,11 @@ class Simulation {
   DerivativeCheck check_derivatives();
   /// Body poses at the present state.
   Placement body_pose(int body);
+
+  /// Times the stages of every step from now on, from zero; or no longer.
+  void time_stages(bool on = true);
+  /// Zero where they were never timed.
+  const StageTimes& stage_times() const;
 
  private:
   struct Impl;

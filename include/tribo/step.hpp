@@ -14,6 +14,7 @@
 #include "tribo/contact_solver.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/pool.hpp"
+#include "tribo/stage_times.hpp"
 #include "tribo/state.hpp"
 #include "tribo/stepper.hpp"
 
@@ -27,11 +28,12 @@ struct Start {
   std::span<const Contact> contacts;  ///< that touch, or may within the step
   Assembly& assembly;                 ///< what groups contacts into islands, for schemes that need it
   const Actuation& actuation;
-  const VecX& q_control;  ///< where control measured its errors: q at the start of the whole step (nq)
-  const VecX& v_control;  ///< and v (nv)
-  double dt;              ///< to cross [s]
-  double step;            ///< the whole step that it is part of [s]
-  bool audited;           ///< work is asked for
+  const VecX& q_control;        ///< where control measured its errors: q at the start of the whole step (nq)
+  const VecX& v_control;        ///< and v (nv)
+  double dt;                    ///< to cross [s]
+  double step;                  ///< the whole step that it is part of [s]
+  bool audited;                 ///< work is asked for
+  StageTimes* times = nullptr;  ///< null: not asked for
 };
 
 /// One island of a step as it was solved. See contact_problem.hpp for units.
@@ -109,6 +111,8 @@ class Scheme {
   virtual ~Scheme() = default;
 
   virtual SubstepRules substeps() const { return {}; }
+  /// Does solve time its own stages? Else all of it is Stage::Solve.
+  virtual bool times_stages() const { return false; }
   /// Does it need M? Else poses, velocities and h are enough.
   virtual bool needs_mass_matrix() const { return true; }
   /// Contacts are listed from this gap on, where the user asks for margin [m].

@@ -169,6 +169,18 @@ void bind_simulation(nb::module_& m) {
           "audit", [](Runner& r) { return r.simulation().audit(); }, "what the run amounts to so far")
       .def_prop_ro(
           "report", [](const Runner& r) { return r.last(); }, "of the last step")
+      .def(
+          "time_stages", [](Runner& r, bool on) { r.simulation().time_stages(on); }, "on"_a = true,
+          "Times the stages of every step from now on, from zero; or no longer.")
+      .def_prop_ro(
+          "stage_times",
+          [](Runner& r) {
+            const StageTimes& times = r.simulation().stage_times();
+            std::map<std::string, double> out{{"step", times.step}, {"steps", static_cast<double>(times.steps)}};
+            for (std::size_t i = 0; i < times.seconds.size(); ++i) out[stage_names[i]] = times.seconds[i];
+            return out;
+          },
+          "seconds in each stage of the steps since time_stages(), in whole steps ('step'), and their number ('steps')")
       .def_prop_rw(
           "state", [](Runner& r) { return r.simulation().state(); }, [](Runner& r, const State& s) { r.set_state(s); },
           "a copy of the state; assign one to restore it. What contacts remember is forgotten, with a warning, where a "

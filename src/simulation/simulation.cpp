@@ -70,6 +70,7 @@ struct Simulation::Impl {
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<Push> pushes;
   Audit audit;
+  StageTimes times;                                             // where they are asked for
   double second_start = 0, second_work = 0, second_energy = 0;  // of the running second, for Audit::gained
   Actuation decided;                                            // of a controller with a period
   std::vector<double> before;                                   // what controllers remembered at the start of the step
@@ -197,6 +198,11 @@ struct Simulation::Impl {
     return {state, work.actuation, forces, dt};
   }
 
+  void count_time(StageTimer::Clock::time_point began) {
+    times.step += StageTimer::since(began);
+    ++times.steps;
+  }
+
   void diagnose(const StepReport& report) {
     Audit& a = audit;
     ++a.steps;
@@ -283,9 +289,11 @@ void Simulation::add_push(const Push& push) { impl_->pushes.push_back(push); }
 StepReport Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) s.start();
+  const auto began = s.work.times != nullptr ? StageTimer::Clock::now() : StageTimer::Clock::time_point{};
   s.state.clock.set(s.state.t, s.dt);
   s.control_or_none();
   StepReport report = s.stepper->advance(s.state, s.work, s.dt);
+  if (s.work.times != nullptr) s.count_time(began);
   report.unsolved = s.work.actuation.unsolved;
   s.diagnose(report);
   return report;
@@ -295,6 +303,11 @@ const std::vector<ContactReport>& Simulation::contacts() const { return impl_->s
 const VecX& Simulation::torque() const { return impl_->stepper->outcome().torque; }
 const VecX& Simulation::target_miss() const { return impl_->stepper->outcome().target_miss; }
 const Audit& Simulation::audit() const { return impl_->audit; }
+void Simulation::time_stages(bool on) {
+  if (on) impl_->times = {};
+  impl_->work.times = on ? &impl_->times : nullptr;
+}
+const StageTimes& Simulation::stage_times() const { return impl_->times; }
 const Model& Simulation::model() const { return *impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
 double Simulation::dt() const { return impl_->dt; }

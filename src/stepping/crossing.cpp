@@ -64,7 +64,8 @@ Start Crossing::start(double h) const {
           .v_control = divides_ ? v_control_ : state_->v,
           .dt = h,
           .step = dt_,
-          .audited = audit_ == AuditLevel::Full};
+          .audited = audit_ == AuditLevel::Full,
+          .times = work_->times};
 }
 
 // A function of the state alone, so that a restored run goes on bit for bit.
@@ -72,8 +73,11 @@ void Crossing::begin() {
   const State& state = *state_;
   if (looks_ && begun_ && work_->stands() && state.t == t_known_ && state.q == q_known_ && state.v == v_known_) return;
   work_->update(state, scheme_.needs_mass_matrix());
-  fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
-  work_->collision.detect(work_->motions, {margin_, dt_}, state.memory.contacts);
+  {
+    const StageTimer timer(work_->times, Stage::Collision);
+    fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
+    work_->collision.detect(work_->motions, {margin_, dt_}, state.memory.contacts);
+  }
   scheme_.begin(start(dt_));
   if (!looks_) return;
   q_known_ = state.q;
@@ -92,7 +96,10 @@ bool Crossing::solve(double h) {
     outcome_.islands.clear();
     outcome_.recovery.clear();
     start_.emplace(start(h));
-    scheme_.solve(*start_, outcome_);
+    {
+      const StageTimer timer(scheme_.times_stages() ? nullptr : work_->times, Stage::Solve);
+      scheme_.solve(*start_, outcome_);
+    }
     if (round == most_listings || !scheme_.lists_again() || !list_again()) break;
   }
   return outcome_.status != StepStatus::Unconverged;
@@ -123,9 +130,12 @@ bool Crossing::commit() {
     report_->status = StepStatus::Stopped;
     return false;
   }
-  if (audit_ != AuditLevel::Off) laws_ = judge_(start, outcome_);
-  count_changes(start);
-  if (audit_ == AuditLevel::Full) charge(start);
+  {
+    const StageTimer timer(work_->times, Stage::Audit);
+    if (audit_ != AuditLevel::Off) laws_ = judge_(start, outcome_);
+    count_changes(start);
+    if (audit_ == AuditLevel::Full) charge(start);
+  }
   state.q.swap(q_next_);
   state.v.swap(v_next_);
   std::swap(state.memory, outcome_.memory);

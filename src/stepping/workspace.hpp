@@ -10,6 +10,7 @@
 #include "tribo/actuation.hpp"
 #include "tribo/assembly.hpp"
 #include "tribo/dynamics.hpp"
+#include "tribo/stage_times.hpp"
 #include "tribo/state.hpp"
 
 namespace tribo {
@@ -23,6 +24,7 @@ struct Workspace {
   /// Poses, velocities and h at the state, and M where it is wanted; nothing where they stand already.
   void update(const State& state, bool mass_matrix = true) {
     if (poses_ && (mass_ || !mass_matrix)) return;
+    const StageTimer timer(times, Stage::Dynamics);
     if (mass_matrix)
       dynamics.compute(state.q, state.v);
     else
@@ -45,6 +47,7 @@ struct Workspace {
   Assembly assembly;
   Actuation actuation;
   std::vector<BodyMotion> motions;  ///< of bodies, then of kinematic bodies
+  StageTimes* times = nullptr;      ///< null: stages are not timed
 
  private:
   bool poses_ = false, mass_ = false;

@@ -39,6 +39,7 @@ PUBLIC_HEADERS: dict[str, str] = {
     "linearization": "derivatives",
     "pool": "base",
     "solver_options": "contact",
+    "stage_times": "base",
     "step": "stepping",
     "robot": "readers",
     "scene": "simulation",  # what a run is made of; src/scene fills it

@@ -58,6 +58,7 @@ class Rigid final : public Scheme, public RigidView {
   }
 
   bool lists_again() const override { return true; }
+  bool times_stages() const override { return true; }
 
   const StepRows& rows() const override { return rows_; }
   const Flight& flight() const override { return flight_; }
@@ -67,10 +68,7 @@ class Rigid final : public Scheme, public RigidView {
   void solve(const Start& start, Outcome& out) override {
     rows_.begin(start.state);
     for (int pass = 0;; ++pass) {
-      rows_.list(start, contact_.margin);
-      start.assembly.group(start.contacts, rows_.rows());
-      flight_.begin(start, rows_);
-      free_.solve(start, rows_, flight_);
+      move_freely(start);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
       if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
@@ -148,8 +146,17 @@ class Rigid final : public Scheme, public RigidView {
   Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
+  void move_freely(const Start& start) {
+    const StageTimer timer(start.times, Stage::FreeMotion);
+    rows_.list(start, contact_.margin);
+    start.assembly.group(start.contacts, rows_.rows());
+    flight_.begin(start, rows_);
+    free_.solve(start, rows_, flight_);
+  }
+
   // Held joints may move to make room: that is not a motion that their friction is asked for.
   void recover(const Start& start, Outcome& out) {
+    const StageTimer timer(start.times, Stage::Recovery);
     if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) free_.release_joints(start, rows_);
     recovery_.solve(start, rows_.rows(), out);
   }
@@ -196,18 +203,26 @@ class Rigid final : public Scheme, public RigidView {
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     IslandSolution& s = out.islands.next();
     s.island = &island;
+    set_up(start, island, s);
+    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
+    {
+      const StageTimer timer(start.times, Stage::Solve);
+      if (!stands(start.dt, s)) find_forces(start.dt, s);
+    }
+    add_solve(s.solve, out);
+    report_contacts(start, s, out);
+    take_rows(start, s);
+    start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
+  }
+
+  void set_up(const Start& start, const Island& island, IslandSolution& s) {
+    const StageTimer timer(start.times, Stage::Assembly);
     start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, free_.velocity(),
                          need_dense_, s.problem, s.before, s.free);
     s.f.resize(s.problem.size());
     s.c.resize(s.problem.size());
     setup_.set(start, rows_, s);
     list_discs(island, rows_.rows(), s.problem);
-    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
-    if (!stands(start.dt, s)) find_forces(start.dt, s);
-    add_solve(s.solve, out);
-    report_contacts(start, s, out);
-    take_rows(start, s);
-    start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
   }
 
   void find_forces(double dt, IslandSolution& s) {
