@@ -17,7 +17,7 @@ import tribo
 sim = tribo.load("solo12")
 sim.run(5.0)
 print(sim.audit)
-viewer = sim.view()
+viewer = sim.view(block=False)
 viewer.close()
 """
 # What is asked for without the extra that brings it.
