@@ -27,7 +27,7 @@ namespace {
 
 struct Case {
   const char* name;
-  const char* scene;  ///< in scenes/
+  const char* scene;  ///< in scenes/, or beside this file
   int settle;         ///< steps that each side takes by itself before the timed ones
   int block;          ///< steps timed at once
   bool kd_in_joint;   ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
@@ -55,7 +55,7 @@ const std::vector<Case> cases{
     {"g1-falling", "g1-standing", 100, 300, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
     {"heap-100-falling", "heap-100", 700, 20, false},
     {"heap-100", "heap-100", 2700, 20, false},
-    {"spheres-300", "spheres-300", 220, 5, false},
+    {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
     {"heap-1000", "heap-1000", 600, 3, false, {}, false},
 };
 
