@@ -1,6 +1,6 @@
-// Steps per second of Tribo beside MuJoCo's C loop on equal scenes, and where the time of a Tribo step goes.
+// Steps per second of Tribo beside MuJoCo's C loop on equal scenes.
 //
-//   tribo_bench [--seconds S] [CASE ...]           the tables, S of CPU time a case (10)
+//   tribo_bench [--seconds S] [CASE ...]           the table, about S of CPU time a case (5), told case by case
 //   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
 //                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
@@ -12,10 +12,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "breakdown.hpp"
+#include "base/cpu_time.hpp"
 #include "menagerie.hpp"
 #include "runners.hpp"
-#include "timing.hpp"
 #include "tribo/dynamics.hpp"
 
 using namespace tribo;
@@ -28,10 +27,9 @@ namespace {
 
 struct Case {
   const char* name;
-  const char* scene;  ///< in scenes/
-  int settle;         ///< steps before the timed ones
+  const char* scene;  ///< in scenes/, or beside this file
+  int settle;         ///< steps that each side takes by itself before the timed ones
   int block;          ///< steps timed at once
-  int fall;           ///< steps that MuJoCo takes first, to make the state that all sides begin with
   bool kd_in_joint;   ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
   std::vector<Override> change{};
   bool usual = true;  ///< of a run without names
@@ -42,26 +40,26 @@ std::vector<Override> swing(const char* amplitude, const char* frequency) {
 }
 
 const std::vector<Case> cases{
-    {"cube", "cube", 2000, 500, 0, false},
-    {"stack-10", "stack-10", 2000, 100, 0, false},
-    {"solo-standing", "solo-standing", 2000, 400, 0, false},
-    {"solo-bobbing", "solo-standing", 1000, 500, 0, false, swing("0.15", "2")},
-    {"talos-standing", "talos-standing", 2000, 200, 0, false},
-    {"talos-squatting", "talos-standing", 1000, 250, 0, false,
+    {"cube", "cube", 2000, 500, false},
+    {"stack-10", "stack-10", 2000, 100, false},
+    {"solo-standing", "solo-standing", 2000, 400, false},
+    {"solo-bobbing", "solo-standing", 1000, 500, false, swing("0.15", "2")},
+    {"talos-standing", "talos-standing", 2000, 200, false},
+    {"talos-squatting", "talos-standing", 1000, 250, false,
      swing("{\"leg_*_3_joint\" = -0.1, \"leg_*_4_joint\" = 0.2, \"leg_*_5_joint\" = -0.1}", "1")},
-    {"allegro-ball", "allegro-ball", 1000, 300, 0, true},
-    {"allegro-moving", "allegro-ball", 1000, 500, 0, true, swing("0.03", "1")},
-    {"allegro-torsional", "allegro-ball", 1000, 300, 0, true, {{"material.default.torsional", "0.001"}}},
-    {"ur10", "ur10", 2000, 1000, 0, false},
-    {"ur10-swinging", "ur10", 1000, 1000, 0, false, swing("0.2", "0.5")},
-    {"g1-falling", "g1-standing", 100, 300, 0, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
-    {"heap-100-falling", "heap-100", 1, 10, 700, false},
-    {"heap-100", "heap-100", 100, 10, 3000, false},
-    {"heap-1000", "heap-1000", 10, 3, 1500, false, {}, false},
+    {"allegro-ball", "allegro-ball", 1000, 300, true},
+    {"allegro-moving", "allegro-ball", 1000, 500, true, swing("0.03", "1")},
+    {"allegro-torsional", "allegro-ball", 1000, 300, true, {{"material.default.torsional", "0.001"}}},
+    {"ur10", "ur10", 2000, 1000, false},
+    {"ur10-swinging", "ur10", 1000, 1000, false, swing("0.2", "0.5")},
+    {"g1-falling", "g1-standing", 100, 300, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
+    {"heap-100-falling", "heap-100", 700, 20, false},
+    {"heap-100", "heap-100", 2700, 20, false},
+    {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
+    {"heap-1000", "heap-1000", 600, 3, false, {}, false},
 };
 
-const std::vector<std::string> sides{"tribo-off",       "tribo-full",      "mujoco",
-                                     "mujoco-elliptic", "mujoco-discrete", "mujoco-sleep"};
+const std::vector<std::string> sides{"tribo", "mujoco", "mujoco-elliptic", "mujoco-discrete", "mujoco-sleep"};
 
 const Case& find_case(const std::string& name) {
   std::string known;
@@ -89,134 +87,74 @@ MjcfOptions mujoco_options(const Case& c, const std::string& side = "") {
 }
 
 std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std::string& side) {
+  if (side == "tribo" || side == "tribo-full")
+    return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
   if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Off));
-  if (side == "tribo-full") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
   for (const std::string& known : sides)
     if (side == known)
       return std::make_unique<MujocoRunner>(scene, mujoco_options(c, side == "mujoco" ? "" : side.substr(7)));
-  throw InvalidInput("unknown side '" + side +
-                     "'; known: tribo-off, tribo-full, mujoco, mujoco-elliptic, mujoco-discrete, mujoco-sleep");
-}
-
-State begin_state(const Case& c, const Scene& scene) {
-  State state = scene.start;
-  if (c.fall == 0) return state;
-  MujocoPeer peer(scene, mujoco_options(c));
-  for (int k = 0; k < c.fall; ++k) peer.step();
-  peer.get_state(state);
-  return state;
+  throw InvalidInput(
+      "unknown side '" + side +
+      "'; known: tribo (or tribo-full), tribo-off, mujoco, mujoco-elliptic, mujoco-discrete, mujoco-sleep");
 }
 
 // How far the two models are from being one; a comparison of unequal ones is refused.
-void print_equality(const Case& c, const Scene& scene) {
+void check_equality(const Case& c, const Scene& scene) {
   const MujocoPeer peer(scene, mujoco_options(c));
   Dynamics dynamics(*scene.model);
   dynamics.compute(scene.start.q, scene.start.v);
   const MatX ours = dynamics.mass_matrix(), theirs = peer.mass_matrix();
   const double mass = std::abs(peer.mass() / scene.model->mass() - 1), matrix = (ours - theirs).norm() / ours.norm();
-  std::printf("  equal: mass %.6g kg, differs by %.1e; mass matrix differs by %.1e (relative, Frobenius)\n",
-              scene.model->mass(), mass, matrix);
   if (!(mass < 1e-9) || !(matrix < 1e-9)) throw std::runtime_error(std::string(c.name) + ": the scenes are not equal");
 }
 
-struct Line {
-  std::string scene;
-  std::vector<double> us;  ///< of each side
-  std::vector<Part> parts{};
-  double bare = 1e300;  ///< Tribo, audit off, without recovery [us]
+// One side of a case.
+struct Timed {
+  std::unique_ptr<Runner> runner;
+  double us = 1e300;  ///< least CPU time of a step
+  double deep = 0;    ///< deepest overlap at the end of a block [m]
+  double creep = 0;   ///< mean speed of the mass centre over a block [m/s]
 };
 
-// Mean over states of the timed block, one after the other: whether a solve iterates can have a period.
-std::vector<Part> parts_of(const Case& c, const Scene& scene, TriboRunner& runner) {
-  const int samples = std::min(c.block, 16);
-  std::vector<Part> mean;
-  runner.restore();
-  for (int k = 0; k < samples; ++k) {
-    runner.step(1);
-    const std::vector<Part> parts = breakdown(scene, runner.state(), tribo_options(AuditLevel::Off));
-    if (mean.empty()) mean = parts;
-    for (std::size_t i = 0; i < parts.size() && k > 0; ++i) mean[i].us += parts[i].us;
-  }
-  for (Part& part : mean) part.us /= samples;
-  return mean;
+void time_block(const Case& c, const Scene& scene, Timed& t) {
+  t.runner->restore();
+  t.runner->step(1);  // caches, and what restoring costs
+  const Vec3 before = t.runner->center_of_mass();
+  const double start = cpu_seconds();
+  t.runner->step(c.block);
+  t.us = std::min(t.us, 1e6 * (cpu_seconds() - start) / c.block);
+  t.deep = t.runner->overlap();
+  t.creep = (t.runner->center_of_mass() - before).norm() / (c.block * scene.dt);
 }
 
-Line measure(const Case& c, double seconds) {
-  const double begin_time = cpu_seconds();
+// A row of the table for each side, as soon as the case is timed.
+void measure(const Case& c, double seconds) {
   const Scene scene = load(c);
-  std::printf("%s\n", c.name);
-  print_equality(c, scene);
-  const State begin = begin_state(c, scene);
-  std::vector<std::unique_ptr<Runner>> runners;
-  Line line{.scene = c.name, .us = std::vector<double>(sides.size(), 1e300)};
-  std::vector<double> height(sides.size());
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    runners.push_back(make_runner(c, scene, sides[s]));
-    runners[s]->start(begin);
-    height[s] = runners[s]->center_of_mass().z();
-    runners[s]->step(c.settle);
-    runners[s]->keep();
+  check_equality(c, scene);
+  std::vector<Timed> timed;
+  for (const std::string& side : sides) {
+    timed.push_back({.runner = make_runner(c, scene, side)});
+    timed.back().runner->start(scene.start);
+    timed.back().runner->step(c.settle);
+    timed.back().runner->keep();
   }
-  auto& off = dynamic_cast<TriboRunner&>(*runners[0]);
-  TriboRunner bare(scene, tribo_options(AuditLevel::Off, false));
-  bare.keep(off.state());
-  auto block = [&](Runner& runner, double& us) {
-    runner.restore();
-    runner.step(1);  // caches, and what restoring costs
-    const double start = cpu_seconds();
-    runner.step(c.block);
-    us = std::min(us, 1e6 * (cpu_seconds() - start) / c.block);
-  };
-  for (int r = 0; r < 3 || (r < 150 && cpu_seconds() - begin_time < seconds); ++r) {
-    for (std::size_t s = 0; s < sides.size(); ++s) block(*runners[s], line.us[s]);
-    block(bare, line.bare);
-  }
+  const double begin = cpu_seconds();
+  for (int r = 0; r < 3 || (r < 150 && cpu_seconds() - begin < seconds); ++r)
+    for (Timed& t : timed) time_block(c, scene, t);
   for (std::size_t s = 0; s < sides.size(); ++s) {
-    const std::string trouble = runners[s]->trouble();
-    std::printf("  %-16s %9.2f us a step, %3d contacts, %.4f mm deep, mass centre %+.4f mm since the start%s%s\n",
-                sides[s].c_str(), line.us[s], runners[s]->contacts(), 1e3 * runners[s]->overlap(),
-                1e3 * (runners[s]->center_of_mass().z() - height[s]), trouble.empty() ? "" : ", ", trouble.c_str());
+    const Timed& t = timed[s];
+    std::printf("| %s | %s | %.1f | %.0f | %.2f | %d | %.5f | %.3g | %s |\n", c.name, sides[s].c_str(), t.us,
+                1e6 / t.us, t.us / timed[0].us, t.runner->contacts(), 1e3 * t.deep, 1e6 * t.creep,
+                t.runner->trouble().c_str());
   }
   std::fflush(stdout);
-  line.parts = parts_of(c, scene, off);
-  return line;
-}
-
-void print_tables(const std::vector<Line>& lines) {
-  std::printf(
-      "\nsteps per second (dt 1 ms), MuJoCo %s; ratios are Tribo with audit full over each\n"
-      "| case | Tribo, audit off | Tribo, audit full | MuJoCo | elliptic | discrete | sleep | ratio | elliptic | "
-      "discrete "
-      "| sleep |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
-      MujocoPeer::version().c_str());
-  for (const Line& l : lines) {
-    std::printf("| %s |", l.scene.c_str());
-    for (double us : l.us) std::printf(" %.0f |", 1e6 / us);
-    for (std::size_t s = 2; s < l.us.size(); ++s) std::printf(" %.2f |", l.us[s] / l.us[1]);
-    std::printf("\n");
-  }
-  std::printf("\nparts of a step of Tribo (us)\n| scene |");
-  for (const Part& part : lines.front().parts) std::printf(" %s |", part.name.c_str());
-  std::printf(" recovery | rest | step | audit |\n|---|---|---|---|---|");
-  for (std::size_t i = 0; i < lines.front().parts.size(); ++i) std::printf("---|");
-  for (const Line& l : lines) {
-    double sum = 0;
-    std::printf("\n| %s |", l.scene.c_str());
-    for (const Part& part : l.parts) {
-      std::printf(" %.2f |", part.us);
-      sum += part.us;
-    }
-    std::printf(" %.2f | %.2f | %.2f | %+.2f |", l.us[0] - l.bare, l.bare - sum, l.us[0], l.us[1] - l.us[0]);
-  }
-  std::printf("\n");
 }
 
 int count(const std::string& name, const std::string& side, int steps) {
   const Case& c = find_case(name);
   const Scene scene = load(c);
-  const State begin = begin_state(c, scene);
   const auto runner = make_runner(c, scene, side);
-  runner->start(begin);
+  runner->start(scene.start);
   runner->step(c.settle);
   bench_counted(*runner, steps);
   return 0;
@@ -230,7 +168,7 @@ int run(const std::vector<std::string>& words) {
     return 0;
   }
   if (words.size() == 2 && words[0] == "--menagerie") return compare_folder(words[1]);
-  double seconds = 10;
+  double seconds = 5;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--seconds" && i + 1 < words.size())
@@ -241,12 +179,12 @@ int run(const std::vector<std::string>& words) {
   if (names.empty())
     for (const Case& c : cases)
       if (c.usual) names.push_back(c.name);
-  std::vector<Line> lines;
-  for (const std::string& name : names) {
-    const Case& c = find_case(name);
-    lines.push_back(measure(c, seconds));
-  }
-  print_tables(lines);
+  std::printf(
+      "MuJoCo %s, dt 1 ms, one thread, least CPU time; ratio: time over Tribo's (audit full)\n"
+      "| case | side | us a step | steps/s | ratio | contacts | mm deep | mass centre um/s | trouble |\n"
+      "|---|---|---|---|---|---|---|---|---|\n",
+      MujocoPeer::version().c_str());
+  for (const std::string& name : names) measure(find_case(name), seconds);
   return 0;
 }
 

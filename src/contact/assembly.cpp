@@ -117,19 +117,21 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
                         const VecX& v, const VecX& v_free, ContactFactor& factor, double* before, double* free) {
   const Body& b = model_->bodies[at(body)];
   const FactorBlock block = next_block(body, factor);
-  factor.y.resize(factor.y.size() + at(3 * block.depth));
-  double* y = factor.y.data() + block.first;
   const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
   if (model_->trees[at(b.tree)].single) {
-    free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, y);
-    add_velocity(y, v.data() + b.iv, before);
-    add_velocity(y, v_free.data() + b.iv, free);
-    factor.index.resize(factor.index.size() + 6);
-    std::iota(factor.index.end() - 6, factor.index.end(), b.iv + shift);
-    dynamics.whiten<3>(body, y);
+    double J[18];
+    free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, J);
+    add_velocity(J, v.data() + b.iv, before);
+    add_velocity(J, v_free.data() + b.iv, free);
+    dynamics.whiten<3>(body, J);
+    factor.y.insert(factor.y.end(), J, J + 18);
+    const int first = b.iv + shift, index[6] = {first, first + 1, first + 2, first + 3, first + 4, first + 5};
+    factor.index.insert(factor.index.end(), index, index + 6);
     factor.blocks.push_back(block);
     return;
   }
+  factor.y.resize(factor.y.size() + at(3 * block.depth));
+  double* y = factor.y.data() + block.first;
   dynamics.point_jacobian(body, p_W, R_WC, y);
   for (int k = 0; k < block.depth; ++k) {
     const int dof = b.chain[at(k)];

@@ -210,7 +210,7 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   double least = report.residual.relative();
   start(problem);
   if (way == Way::Warm)
-    start_warm(problem, f.data(), std::clamp(0.1 * least * least, 1e-4, 0.1));
+    start_warm(problem, f.data(), std::clamp(0.1 * least, 1e-4, 0.1));
   else
     start_cold(problem);
   const int patience = way == Way::Warm ? 6 : 15;

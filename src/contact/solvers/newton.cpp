@@ -60,8 +60,10 @@ class Newton final : public ContactSolver {
     saved_.resize(problem.size());
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
-    // One step more where the tolerance is met already: what sticks then sticks to rounding.
-    report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
+    // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
+    const bool moves = !problem.dense() && first.residual.relative() > poor_guess;
+    if (!(moves && interior.status == SolveStatus::Converged))
+      report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
     int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
@@ -189,7 +191,7 @@ class Newton final : public ContactSolver {
   // Classifies, assembles and solves for f+ in place; false where the matrix is singular.
   bool newton_step(const ContactProblem& problem, VecRef f, bool first) {
     // f becomes the fixed part: zero where open, the bound where a row is at one.
-    const double noise = first ? guess_noise(problem, f) : 0;
+    const double noise = first && problem.nr() > 0 ? guess_noise(problem, f) : 0;
     const int m = count_active(problem, f, noise);
     if (m == 0) return true;
     const bool slips = !slips_.empty();
@@ -248,8 +250,8 @@ class Newton final : public ContactSolver {
     return noise;
   }
 
-  // Lists the unknowns and what of them slips, and writes into f the values of the others. What has no force, or is at a
-  // bound, leaves it where it would go faster than noise.
+  // Lists the unknowns and what of them slips, and writes into f the values of the others. Rows leave a bound where they
+  // would go faster than noise; contacts share their load, and one without force may have to take its part.
   int count_active(const ContactProblem& problem, VecRef f, double noise) {
     int m = 0;
     slips_.clear();
@@ -259,8 +261,7 @@ class Newton final : public ContactSolver {
       const double x = f[o] - r * c_[o], y = f[o + 1] - r * c_[o + 1], n = f[o + 2] - r * c_[o + 2];
       trial_[i] = n;
       normal_[at(i)] = mu > 0 ? m + 2 : m;
-      if (n <= 0 || (f[o + 2] == 0 && -c_[o + 2] <= noise)) {
-        trial_[i] = 0;
+      if (n <= 0) {
         f.segment<3>(o).setZero();
         continue;
       }

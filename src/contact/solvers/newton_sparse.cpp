@@ -139,6 +139,8 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
   const Tolerance aim = within(tolerance, guess_share);
   if (aim.met(report.residual)) return report;
   if (tolerance.met(report.residual)) most = 1;
+  report.status = SolveStatus::IterationLimit;
+  if (report.residual.relative() > poor_guess) return report;
   scale_.resize(problem.blocks());
   problem.diagonal(e_.data());
   for (int i = 0; i < n; ++i) e_[i] += problem.R()[i];
@@ -148,7 +150,6 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
     if (d.size == 2) scale_[nc + d.row] = scale_[nc + d.row + 1] = std::max(scale_[nc + d.row], scale_[nc + d.row + 1]);
   system_.analyse(problem);
   best_.map() = f;
-  report.status = SolveStatus::IterationLimit;
   double earlier = report.residual.relative(), now_relative = earlier;
   for (int k = 0; k < most; ++k) {
     // It converges fast or not at all; one step may go wrong where it does not go far.

@@ -6,9 +6,12 @@
 
 namespace tribo {
 
+/// Relative residual of a guess whose modes are wrong in too many places of a large problem.
+constexpr double poor_guess = 1e-2;
+
 class SparseNewton {
  public:
-  /// At most so many factorisations; f: guess in, best point out.
+  /// At most so many factorisations, none from a poor guess; f: guess in, best point out.
   SolveReport iterate(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f,
                       std::vector<double>* trace);
 

@@ -10,6 +10,7 @@ constexpr double overlap_slop = 1e-7;      // overlap that is left [m]
 constexpr double large_overlap = 1.05e-7;  // and that it is removed from: what is left would approach the slop for ever
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double large_tolerance = 1e-4;      // of heaps: what it leaves of an overlap the next steps remove
+constexpr int most_sweeps = 64;               // of heaps, before they are solved
 constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
@@ -78,7 +79,10 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
-  s.solve = solver_->solve(problem, Tolerance{0, problem.dense() ? 1e-6 : large_tolerance}, s.f.map());
+  const Tolerance tolerance{0, problem.dense() ? 1e-6 : large_tolerance};
+  if (!problem.dense()) s.solve = sweeps_.solve(problem, tolerance, most_sweeps, s.f.map());
+  if (problem.dense() || s.solve.status != SolveStatus::Converged)
+    s.solve = solver_->solve(problem, tolerance, s.f.map());
   problem.velocity(s.f.data(), s.c.data());
   if (out.status == StepStatus::Ok && wedged(s, dt)) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);

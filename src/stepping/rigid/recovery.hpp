@@ -1,6 +1,7 @@
 // Removal of overlap, on positions: see (rigid.6).
 #pragma once
 
+#include "contact/solvers/normal_sweeps.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -23,6 +24,7 @@ class Recovery {
 
   double time_, dt_ = 0, share_ = 0;
   std::unique_ptr<ContactSolver> solver_;
+  NormalSweeps sweeps_;
   VecX zero_, work_;
 };
 
