@@ -3,6 +3,7 @@
 #   make test       build, and run the tests in their short forms (SANITIZE=address,undefined for a sanitizer build)
 #   make test-all   every test, the long ones too; then clang-tidy, and the short ones of a build by clang++
 #   make test-clang the tests in their short forms, of a build by clang++ (build/clang)
+#   make test-threads  the tests of batches under the thread sanitizer (build/threads)
 #   make tidy       clang-tidy over the sources (TIDY="src/a.cpp src/b.cpp" for some of them)
 #   make bench      benchmarks beside MuJoCo (BENCH="--instructions solo-standing" for counts by callgrind,
 #                   BENCH=--terrain for what a foot costs on a height field)
@@ -17,7 +18,7 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run configure build test test-all test-clang configure-clang tidy bench format wheel docs setup setup-tests clean
+.PHONY: run configure build test test-all test-clang test-threads configure-clang tidy bench format wheel docs setup setup-tests clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -56,6 +57,9 @@ configure-clang:
 test-clang: configure-clang
 	@cmake --build build/clang -j $(JOBS)
 	@cd build/clang && ctest -j $(JOBS) -LE long
+
+test-threads: setup
+	@JOBS=$(JOBS) scripts/threads
 
 tidy: configure-clang
 	@JOBS=$(JOBS) scripts/tidy $(TIDY)

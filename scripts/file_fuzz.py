@@ -173,7 +173,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one reader")
     parser.add_argument("--keep", help="a folder for the files that found something")
-    parser.add_argument("--sanitized", action="store_true", help="the command has a sanitizer: no limits of time and memory")
+    parser.add_argument("--sanitized", action="store_true", default="TRIBO_SANITIZED" in os.environ,
+                        help="the command has a sanitizer: no limits of time and memory")
     o = parser.parse_args()
     tribo = os.path.abspath(o.tribo)
     found, tried, peak = [], Counter(), 0

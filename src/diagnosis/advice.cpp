@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "dynamics/derivatives.hpp"
 #include "linalg/decompositions.hpp"
 #include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
@@ -128,6 +129,40 @@ Scale speed_scale(const Model& model, const Dynamics& dynamics) {
   return scale;
 }
 
+// How fast a mechanism that nothing drives changes its motion: the largest rate of its motion about the one that it
+// begins with, x'' = -M^-1 (dtau/dq x + dtau/dv x') at the accelerations of free motion, by (dyn.7) and (dyn.8). What
+// falls from rest and swings at a rate reaches twice that speed: no more than half a radian of it a step    (advice.2)
+Scale mechanism_scale(const Scene& scene, const Dynamics& dynamics) {
+  constexpr int most = 60, most_coordinates = 300;  // of a tree, and of all
+  const Model& model = *scene.model;
+  Scale scale;
+  if (model.nv > most_coordinates) return scale;
+  VecX a = -dynamics.h();
+  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) dynamics.solve_in_place(t, a.data());
+  InverseDynamics inverse(model);
+  inverse.differentiate(dynamics, scene.start.v, a);
+  const auto driven = [&](const Tree& tree) {
+    return std::any_of(scene.controllers.begin(), scene.controllers.end(), [&](const ControllerSpec& c) {
+      const Member& member = model.members[at(std::max(c.member, 0))];
+      return tree.first_body >= member.first_body && tree.first_body < member.first_body + member.bodies;
+    });
+  };
+  for (const Tree& tree : model.trees) {
+    if (tree.bodies == 1 && model.bodies[at(tree.first_body)].joint == JointKind::Free) continue;
+    if (tree.nv > most || driven(tree)) continue;
+    const auto block = [&](const MatX& x) { return MatX(x.block(tree.iv, tree.iv, tree.nv, tree.nv)); };
+    const Eigen::LDLT<MatX> M(block(inverse.M()));
+    MatX A = MatX::Zero(2 * tree.nv, 2 * tree.nv);
+    A.topRightCorner(tree.nv, tree.nv).setIdentity();
+    A.bottomLeftCorner(tree.nv, tree.nv) = -M.solve(block(inverse.dq()));
+    A.bottomRightCorner(tree.nv, tree.nv) = -M.solve(block(inverse.dv()));
+    if (!A.allFinite()) continue;
+    const double rate = Eigen::EigenSolver<MatX>(A, false).eigenvalues().cwiseAbs().maxCoeff();
+    scale.offer(0.25 / rate, "the motion of '" + tree.name + "' and what hangs on it, which nothing drives");
+  }
+  return scale;
+}
+
 }  // namespace
 
 std::vector<std::string> dt_advice(const Scene& scene) {
@@ -137,7 +172,8 @@ std::vector<std::string> dt_advice(const Scene& scene) {
   const StepperEntry& stepper = stepper_entry(scene.stepper);
   dynamics.factor(VecX::Zero(model.nv));
   const VecX inertia = effective_inertia(model, dynamics);
-  std::vector<Scale> scales{control_scale(scene, inertia, stepper.implicit_gains), speed_scale(model, dynamics)};
+  std::vector<Scale> scales{control_scale(scene, inertia, stepper.implicit_gains), speed_scale(model, dynamics),
+                            mechanism_scale(scene, dynamics)};
   if (stepper.explicit_contact) scales.push_back(contact_scale(model, dynamics));
   std::vector<std::string> advice;
   for (const Scale& scale : scales)

@@ -353,3 +353,43 @@ def test_names_are_found_by_their_end_where_it_is_one_alone():
             ask()
     with pytest.raises(tribo.InvalidInput, match="'force' .* or 'torque'"):
         one.push("solo12", duration=0.1)
+
+
+@pytest.mark.parametrize("stepper", ["exponential", "implicit-euler", "runge-kutta", "explicit-euler"])
+def test_an_accuracy_that_cannot_be_had_costs_a_bounded_number_of_substeps(stepper):
+    sim = tribo.load("cube-slide", stepper=tribo.Stepper(stepper, accuracy=1e-300))
+    report = sim.step(2)
+    assert report.status == tribo.StepStatus.Unconverged and 1 < report.substeps <= 10_001
+    fine = tribo.load("cube-slide", stepper=tribo.Stepper(stepper, accuracy=1e-6))
+    assert fine.step(2).status == tribo.StepStatus.Ok
+    assert abs(sim.q - fine.q).max() < 1e-4  # the rest of the step is still taken
+
+
+def test_states_that_no_simulation_could_have_are_refused_by_name():
+    sim = tribo.load("solo")
+    state = sim.state
+    state.q[3:7] = 0
+    with pytest.raises(tribo.InvalidInput, match="quaternion of 'solo12/root_joint' has length 0"):
+        sim.state = state
+    with pytest.raises(tribo.InvalidInput, match="quaternion"):
+        sim.set(q=2 * sim.q)
+    batch = tribo.Batch("solo", 2, 1)
+    with pytest.raises(tribo.InvalidInput, match="quaternion"):
+        batch.set_state(1, state)
+
+    def forgetful(t, q, v, memory):
+        memory[1] = np.nan
+        return np.zeros(12)
+
+    sim = tribo.load("solo-standing", controller="none")
+    sim.control(forgetful, memory=2)
+    sim.step()
+    with pytest.raises(tribo.InvalidInput, match="number 1 of what controllers remember is nan"):
+        sim.state = sim.state
+
+
+def test_a_dt_that_is_too_large_is_told_before_the_run():
+    text = "[[object]]\nname = 'ball'\nshape = 'sphere'\nradius = 0.05\nmass = 1\nposition = [0, 0, 1]\nvelocity = [500, 0, 0]\n"
+    with pytest.warns(UserWarning, match="too large for the speed of 'ball'"):
+        sim = tribo.parse(text)
+    assert len(tribo.advice(sim.scene)) == 1 and not tribo.advice(tribo.load("cube-slide").scene)
