@@ -205,3 +205,18 @@ TEST_CASE("torsional friction slows a spin by r f_N / I, rolling friction a ball
     CHECK(ball.audit().ledger_error < 1e-9);
   }
 }
+
+TEST_CASE(
+    "a visco-elastic contact rebounds by exp(-2 z acos z / sqrt(1 - z^2)) of the speed, as docs/features.md has it") {
+  // The contact ends where its force does: at the phase 2 acos z of the damped swing.
+  const double m = 1, K = 1e4, z = 0.2, e = std::exp(-2 * z * std::acos(z) / std::sqrt(1 - z * z));
+  for (const StepperEntry& stepper : steppers()) {
+    if (stepper.memory != MemoryFamily::Compliant && stepper.name != "microscopic") continue;
+    CAPTURE(stepper.name);
+    World world(spring(K, 2 * z * std::sqrt(K * m)));
+    world.gravity(Vec3::Zero()).ground().sphere(0.1, m, Vec3(0, 0, 0.11), Vec3(0, 0, -1));
+    Simulation s = world.simulate(1e-5, {}, stepper.name);
+    run(s, 0.08);
+    CHECK(velocity(s).z() == doctest::Approx(e).epsilon(5e-3));
+  }
+}
