@@ -21,6 +21,7 @@ void add_solve(CommandLine& command, Action& action);
 void add_list(CommandLine& command, Action& action);
 void add_compare(CommandLine& command, Action& action);
 void add_bench(CommandLine& command, Action& action);
+void add_matrix(CommandLine& command, Action& action);
 void add_view(CommandLine& command, Action& action);
 void add_video(CommandLine& command, Action& action);
 void add_recover(CommandLine& command, Action& action);

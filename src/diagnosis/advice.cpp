@@ -8,6 +8,8 @@
 #include "linalg/decompositions.hpp"
 #include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
+#include "tribo/compliant.hpp"
+#include "tribo/momentum.hpp"
 
 namespace tribo {
 namespace {
@@ -71,13 +73,44 @@ Scale control_scale(const Scene& scene, const VecX& inertia, bool implicit_gains
   return scale;
 }
 
-// Stiff contact under a stepper that takes its force explicitly: the lightest that a contact may feel at a geometry.
-Scale contact_scale(const Model& model, const Dynamics& dynamics) {
+// How steeply friction sets in with speed under the stepper 'microscopic' [s/m]; 0 under others.
+double ramp_of(const Scene& scene) {
+  if (scene.stepper != "microscopic") return 0;
+  const double ramp = scene.stepper_options.own.taken<MicroscopicOptions>("stepper 'microscopic'").ramp;
+  return std::isnan(ramp) ? 100 : std::isinf(ramp) ? 0 : ramp;
+}
+
+// Dry friction of joints where it is taken explicitly: the spring of (joint.2), the slope of (microscopic.1).
+Scale friction_scale(const Scene& scene, const VecX& inertia) {
+  const Model& model = *scene.model;
+  const Options& own = scene.stepper_options.own;
   Scale scale;
-  double K = 0, B = 0;
+  for (const Body& body : model.bodies)
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      const double F = model.joints.friction[k];
+      if (!(F > 0)) continue;
+      double K = 0, B = 0;
+      if (scene.stepper == "runge-kutta") {
+        K = F / own.taken<CompliantOptions>("stepper 'runge-kutta'").friction_deflection;
+        B = 2 * std::sqrt(K * inertia[k]);
+      } else if (scene.stepper == "microscopic") {
+        B = F * ramp_of(scene);
+      }
+      scale.offer(0.5 * stable_step(K, B, inertia[k]), "the dry friction of joint '" + body.name + "'");
+    }
+  return scale;
+}
+
+// Stiff contact under a stepper that takes its force explicitly: the lightest that a contact may feel at a geometry. Half
+// of what is stable: a landing is resolved then, and adds no energy.
+// Friction that grows with speed (ramp, [s/m]) damps as well: that of a quarter of the weight.
+Scale contact_scale(const Model& model, const Dynamics& dynamics, double ramp) {
+  Scale scale;
+  double K = 0, B = 0, mu = 0;
   for (int s = 0; s < model.surfaces(); ++s) {
     K = std::max(K, model.surface(s).stiffness);
     B = std::max(B, model.surface(s).damping);
+    mu = std::max(mu, model.surface(s).mu_dynamic);
   }
   for (const Geometry& g : model.geometries) {
     if (g.body < 0) continue;
@@ -93,7 +126,8 @@ Scale contact_scale(const Model& model, const Dynamics& dynamics) {
         for (int c = 0; c < 3; ++c) G(c, r) += J[3 * a + at(c)] * x[body.chain[a]];
     }
     const double lightest = 1 / principal_axes(G).values[2];
-    scale.offer(stable_step(K, B, lightest), "the stiffness of contact at '" + g.name + "'");
+    const double rubs = 0.25 * mu * model.trees[at(body.tree)].mass * model.gravity.norm() * ramp;
+    scale.offer(0.5 * stable_step(K, std::max(B, rubs), lightest), "the stiffness of contact at '" + g.name + "'");
   }
   return scale;
 }
@@ -174,7 +208,10 @@ std::vector<std::string> dt_advice(const Scene& scene) {
   const VecX inertia = effective_inertia(model, dynamics);
   std::vector<Scale> scales{control_scale(scene, inertia, stepper.implicit_gains), speed_scale(model, dynamics),
                             mechanism_scale(scene, dynamics)};
-  if (stepper.explicit_contact) scales.push_back(contact_scale(model, dynamics));
+  if (stepper.explicit_contact) {
+    scales.push_back(contact_scale(model, dynamics, ramp_of(scene)));
+    scales.push_back(friction_scale(scene, inertia));
+  }
   std::vector<std::string> advice;
   for (const Scale& scale : scales)
     if (scene.dt > scale.dt)

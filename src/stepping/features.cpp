@@ -106,6 +106,32 @@ void refuse_unused_features(const std::string& name, const Model& model) {
   }
 }
 
+namespace {
+
+constexpr const char* ways = R"(
+## In each family's own way
+| | rigid | exponential, explicit-euler, implicit-euler, runge-kutta | momentum, relaxed, macroscopic | microscopic |
+|---|---|---|---|---|
+| gains of drives | in M + h kd + h^2 kp | exponential: exactly, with the contacts; Euler: in M + h kd + h^2 kp; runge-kutta: at its stages, explicitly, so that its order stays | in M + h kd + h^2 kp, then held | as momentum |
+| velocity targets | rows of the contact problem | a drive of the gain 1000 M_kk / h, within its limits | the same | the same |
+| joint friction | rows | a slider in series with a spring and a damper, which give by `friction_deflection` | rows of the program | by speed, as in contacts: a joint creeps |
+| joint stiffness | in M + h^2 k | as gains | in M + h^2 k, then held | as momentum |
+| equalities | rows, and q is corrected | springs and dampers, `closure_stiffness`, `closure_damping` | refused | refused |
+| torsional, rolling friction | discs of the contact problem | by the speed of turning, full from 0.05 rad/s on, with f_N of the start of the step: slower turns creep | refused | refused |
+
+What is refused:
+
+- restitution, outside of rigid: a visco-elastic contact rebounds by its stiffness and damping, a momentum-level one is plastic by its law: `restitution` would be a
+  second law for the same impact. A mass m on one contact with damping = 2 z sqrt(stiffness m), z < 1, rebounds by e = exp(-2 z acos(z) / sqrt(1 - z^2)).
+- compliance, outside of rigid: it is `stiffness` there (1 / compliance) in the visco-elastic families; the momentum family brings points to rest, without a length
+  that a load would press them in by.
+- equalities in the momentum family: its impulses are found with unit forces at points that touch; closures would be bilateral rows about which its papers say nothing.
+- torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
+- more than 64 separate bodies, macroscopic: it keeps a dense A.
+)";
+
+}  // namespace
+
 std::string feature_page() {
   std::string text =
       "# Features of a model, and which stepper uses them\n"
@@ -126,7 +152,7 @@ std::string feature_page() {
     for (const StepperEntry& s : steppers()) text += uses(s, entry.feature) ? " used |" : " refused |";
     text += "\n";
   }
-  return text;
+  return text + ways;
 }
 
 }  // namespace tribo

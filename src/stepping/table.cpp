@@ -10,8 +10,9 @@ namespace {
 std::deque<StepperEntry>& table_of_steppers() {
   using enum Feature;
   using enum MemoryFamily;
-  const std::vector<Feature> visco_elastic = {JointLimits,     JointDamping, JointFriction, JointStiffness,
-                                              KinematicBodies, Cylinders,    Ellipsoids,    Terrain};
+  const std::vector<Feature> visco_elastic = {
+      JointLimits,     JointDamping,      JointFriction,   JointStiffness, Connect,    Weld,   JointEquality,
+      KinematicBodies, TorsionalFriction, RollingFriction, Cylinders,      Ellipsoids, Terrain};
   const std::vector<Feature> impulses = {JointLimits,     JointDamping, JointFriction, JointStiffness,
                                          KinematicBodies, Cylinders,    Ellipsoids,    Terrain};
   static std::deque<StepperEntry> table = {

@@ -30,22 +30,25 @@ TEST_CASE("advice: gains that act explicitly bound dt by 2 / omega and by 2 m / 
   // 2 m / kd = 0.01 s.
   const std::string damper = slide + "[controller]\nkd = 400\nimplicit = false\n[stepper]\ndt = ";
   CHECK(has(advice(damper + "0.03\n"), "3 times too large"));
-  // The rigid stepper takes gains implicitly, explicit Euler does not.
+  // The rigid stepper takes gains implicitly, as all do but Runge-Kutta.
   CHECK(advice(slide + "[controller]\nkp = 800\n[stepper]\ndt = 0.2\n") == "");
-  CHECK(has(advice(slide + "[controller]\nkp = 800\n[stepper]\nname = 'explicit-euler'\ndt = 0.2\n"),
+  CHECK(advice(slide + "[controller]\nkp = 800\n[stepper]\nname = 'exponential'\ndt = 0.2\n") == "");
+  CHECK(has(advice(slide + "[controller]\nkp = 800\n[stepper]\nname = 'runge-kutta'\ndt = 0.2\n"),
             "times too large for the gains"));
 }
 
 TEST_CASE("advice: stiff contact under an explicit stepper, and speeds") {
-  // A ball of 1 kg on K = 1e4 N/m without damping: 2 / sqrt(1e4) = 0.02 s.
+  // A ball of 1 kg on K = 1e4 N/m without damping: half of 2 / sqrt(1e4) = 0.02 s.
   const std::string ball =
       "[material.default]\nstiffness = 1e4\ndamping = 0\n[[object]]\nname = 'ball'\nshape = 'sphere'\nradius = "
       "0.1\nmass = 1\n"
       "position = [0, 0, 1]\n";
-  CHECK(has(advice(ball + "[stepper]\nname = 'explicit-euler'\ndt = 0.04\n"),
+  CHECK(has(advice(ball + "[stepper]\nname = 'explicit-euler'\ndt = 0.02\n"),
             "2 times too large for the stiffness of contact at 'ball'"));
-  CHECK(advice(ball + "[stepper]\nname = 'explicit-euler'\ndt = 0.019\n") == "");
+  CHECK(advice(ball + "[stepper]\nname = 'explicit-euler'\ndt = 0.0095\n") == "");
   CHECK(advice(ball + "[stepper]\ndt = 0.04\n") == "");
+  // Friction of a quarter of 9.81 N over 1/100 m/s, mu = 0.7: 172 N s/m on 1 kg, 5.8 ms.
+  CHECK(has(advice(ball + "[stepper]\nname = 'microscopic'\ndt = 0.009\n"), "times too large for the stiffness"));
   // 0.2 m of ball at 100 m/s: 2 ms.
   CHECK(has(advice(ball + "velocity = [100, 0, 0]\n[stepper]\ndt = 0.004\n"),
             "2 times too large for the speed of 'ball'"));

@@ -17,6 +17,7 @@ SubstepRules Compliant::substeps() const {
 void Compliant::solve(const Start& start, Outcome& out) {
   joints_.list(start, lists_damping());
   joints_.feed_forward(start, out.torque);
+  row_springs_.begin();
   out.judged = !options_.bilateral;
   if (!cross(start, out)) out.status = StepStatus::Unconverged;
   joints_.take_torque(out.torque);
@@ -86,8 +87,7 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     a.rest = s.rest;
     a.point = s.point;
     // The anchor lies x_T behind the point, wherever along the normal. One that stays is kept to the bit.
-    a.anchor =
-        s.moved ? to_body(start, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
+    a.anchor = s.moved ? to_body(start, c.body_a, held - c.R_WC.leftCols<2>() * (s.x.head<2>() - s.drawn)) : s.anchor;
   }
 }
 
@@ -108,7 +108,7 @@ void Compliant::add_instant(const Start& start, const VecX& torque, const Instan
 }
 
 void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& m,
-                                Work& work) const {
+                                Work& work) {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
     work.external -= m.time * (contacts[i].R_WC * active_[i].mean).dot(contacts[i].v_given);
@@ -116,6 +116,10 @@ void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& 
   for (std::size_t j = 0; j < limits_.size(); ++j)
     work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
   joints_.charge(m.time, m.v, work);
+  for (const RowSpring& s : row_springs_.all()) {
+    row_springs_.jacobian(s.at, m.dynamics, row_);
+    RowSprings::charge(s.at, m.time, s.law.mean, row_.dot(m.v) + s.at.given, work);
+  }
 }
 
 void Compliant::charge(const Start& start, Outcome& out) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "stepping/compliant/joint_springs.hpp"
+#include "stepping/compliant/row_springs.hpp"
 #include "tribo/compliant.hpp"
 
 namespace tribo {
@@ -125,8 +126,7 @@ class Compliant : public Scheme {
   void add_generalised(const Dynamics& dynamics, VecX& tau) const;
   /// Adds an instant to the work; contacts and limits are added apart: at the mean forces, or by the scheme.
   void add_instant(const Start& start, const VecX& torque, const Instant& instant, Work& work);
-  void add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& instant,
-                       Work& work) const;
+  void add_mean_forces(const Start& start, const std::vector<Contact>& contacts, const Instant& instant, Work& work);
   /// M^-1 of a generalised force, at the factor that stands.
   void to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const;
 
@@ -136,6 +136,7 @@ class Compliant : public Scheme {
   std::vector<LimitSpring> limits_;
   std::vector<Row> rows_;  // of the limits: dof and sign
   JointSprings joints_;
+  RowSprings row_springs_;
   VecX zero_;
   bool factored_ = false;  // the dynamics of the start hold the factor of M
 
@@ -158,7 +159,7 @@ class Compliant : public Scheme {
   std::vector<LawSlope> by_surface_;          // K and B at x = c = 0
   std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
   std::vector<OpenContact> open_;
-  VecX mid_, vdot_mean_, damped_at_, momentum_rate_;
+  VecX mid_, vdot_mean_, damped_at_, momentum_rate_, row_;
   bool split_ = false;
 };
 

@@ -16,6 +16,7 @@ constexpr double bilateral_margin = 1;  // contacts that pull are kept up to thi
 Compliant::Compliant(const Model& model, const CompliantOptions& options)
     : options_(options),
       joints_(model, options.friction_deflection),
+      row_springs_(model, options),
       law_(make_contact_law(options.law, options.law_options)),
       linear_(law_->linear()) {
   for (int i = 0; i < model.surfaces(); ++i)
@@ -46,6 +47,7 @@ void Compliant::begin(const Start& start) {
     add_contact(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.anchors[k]} : Remembered{});
   }
   list_limits(start);
+  row_springs_.list(start, contacts_, active_);
   factored_ = false;
 }
 
@@ -205,6 +207,7 @@ Followed Compliant::follow(std::size_t i, const Start& start, const Dynamics& st
 Elastic Compliant::stored(const State& state) {
   Elastic elastic = joints_.stored(state);
   double& energy = elastic.contacts;
+  energy += row_springs_.energy();
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
@@ -221,6 +224,7 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }
   for (std::size_t j = 0; j < limits_.size(); ++j) tau[rows_[j].dof] += rows_[j].sign * limits_[j].f;
+  for (const RowSpring& s : row_springs_.all()) RowSprings::add_force(s.row, dynamics, s.f, tau);
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {

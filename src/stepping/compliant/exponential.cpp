@@ -69,12 +69,13 @@ bool Exponential::cross(const Start& start, Outcome& out) {
 void Exponential::list_rows() {
   rows_.resize(limits_.size());
   for (const JointSpring& s : joints_.all()) rows_.push_back({s.dof, 1, 0, 0, 0, 0, Row::Kind::Drive});
+  for (const RowSpring& s : row_springs_.all()) rows_.push_back(s.row);
 }
 
 // v_mean with the forces of the step before, where they go on as they were and velocities change little: good to the
 // order that the middle needs.
 bool Exponential::foresee(const Start& start, Outcome& out) {
-  if (!limits_.empty() || !joints_.empty()) return false;
+  if (!rows_.empty()) return false;
   for (const CompliantContact& s : active_)
     if (s.fresh || !((s.f - s.last).norm() <= steady * s.last.norm())) return false;
   applied(start, out.torque, vdot_);
@@ -101,6 +102,10 @@ bool Exponential::cross_with(const Start& start, const Dynamics& dynamics, const
     vdot_[s.dof] += s.a;
     s.bound = 0;
     s.released = false;
+  }
+  for (RowSpring& s : row_springs_.all()) {
+    s.law.bound = 0;
+    s.law.released = false;
   }
   to_acceleration(start.model, dynamics, vdot_);
   out.v_end = start.state.v + h * vdot_;
@@ -130,6 +135,11 @@ bool Exponential::cross_from_middle(const Start& start, Outcome& out) {
     const Followed f = follow(i, start, stage_, 0.5 * start.dt);
     stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
   }
+  if (!row_springs_.empty()) {
+    const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.t + 0.5 * start.dt);
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      row_springs_.all()[j].at = rows_[rows_.size() - rows.size() + j] = rows[j];
+  }
   v_stage_ = start.state.v;
   chart_.turn(move_, -1, v_stage_);
   if (!cross_with(start, stage_, v_stage_, stage_contacts_, out)) return false;
@@ -157,12 +167,12 @@ void Exponential::charge(const Start& start, Outcome& out) {
 bool Exponential::cross_island(const Start& start, const Dynamics& dynamics, const VecX& v,
                                const std::vector<Contact>& contacts, const Island& island, Outcome& out) {
   const double h = start.dt;
-  start.assembly.build(island, contacts, rows_, dynamics, start.state.v, vdot_, true, problem_, before_, free_);
+  start.assembly.build(island, contacts, rows_, dynamics, v, vdot_, true, problem_, before_, free_);
   if (!problem_.dense()) {
     problem_.resize(problem_.nc(), problem_.nr(), true);
     problem_.densify();
   }
-  gather(dynamics, v, contacts, island);
+  gather(dynamics, contacts, island);
   const bool slips = !options_.bilateral && !own_.project_only;
   const bool watched = slips && (own_.events || options_.accuracy > 0);
   if (watched) before_.map() = free_.map();
@@ -177,7 +187,7 @@ bool Exponential::cross_island(const Start& start, const Dynamics& dynamics, con
 }
 
 // x0, b, K and B of the island. (expo.3)
-void Exponential::gather(const Dynamics& d, const VecX& v, const std::vector<Contact>& contacts, const Island& island) {
+void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts, const Island& island) {
   const int n = problem_.size(), nc = problem_.nc();
   for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &f1_, &f2_}) x->resize(n);
   for (int i = 0; i < nc; ++i) {
@@ -195,10 +205,13 @@ void Exponential::gather(const Dynamics& d, const VecX& v, const std::vector<Con
   for (int j = 0; j < problem_.nr(); ++j) {
     if (const JointSpring* s = joint(island, j)) {
       driven_ = true;
-      K_[3 * nc + j] = s->K;
-      B_[3 * nc + j] = s->B;
-      x_[3 * nc + j] = 0;
-      c_[3 * nc + j] = v[s->dof];
+      const int o = 3 * nc + j, row = island.rows[at(j)];
+      const RowSpring* along = along_row(at(row) - limits_.size());
+      K_[o] = s->K;
+      B_[o] = s->B;
+      x_[o] = along ? along->x : 0;
+      c_[o] = before_[o];
+      if (along) free_[o] += RowSprings::bias(rows_[at(row)], d) - along->row.given;
       continue;
     }
     const LimitSpring& l = limits_[at(island.rows[at(j)])];

@@ -8,7 +8,7 @@
 // stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that slides at
 // a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come from a polynomial
 // in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an augmented matrix.
-// Joint limits are unknowns beside the contacts. So are drives, joint springs, dry friction of joints and, with them,
+// Joint limits are unknowns beside the contacts. So are equality constraints, torsional and rolling friction, drives, joint springs, dry friction of joints and, with them,
 // joint damping: x is then the way of the joint since the start, a of (joint.1) part of vdot_free, and the integrals
 // come from a rational approximant (rational.1). What leaves its bounds is a known force                      (expo.9)
 // Without any of those, joint damping is taken at the end of the step, in M.
@@ -49,7 +49,7 @@ class Exponential final : public Compliant {
   bool cross_from_middle(const Start& start, Outcome& out);
   bool cross_island(const Start& start, const Dynamics& dynamics, const VecX& v, const std::vector<Contact>& contacts,
                     const Island& island, Outcome& out);
-  void gather(const Dynamics& d, const VecX& v, const std::vector<Contact>& contacts, const Island& island);
+  void gather(const Dynamics& d, const std::vector<Contact>& contacts, const Island& island);
   void spread_rows();
   double proportion() const;
   bool integrate_forces(double h, bool changed);
@@ -69,10 +69,17 @@ class Exponential final : public Compliant {
   double watch(const Island& island, double h);
   double share_held(const CompliantContact& s, int i, double h) const;
 
-  /// Joint spring of row j of the island, or null: it is a limit.
+  /// Spring of row j of the island, on a joint or along a row, or null: it is a limit.
   JointSpring* joint(const Island& island, int j) {
-    const std::size_t row = static_cast<std::size_t>(island.rows[static_cast<std::size_t>(j)]), first = limits_.size();
-    return row < first ? nullptr : &joints_.all()[row - first];
+    std::size_t row = static_cast<std::size_t>(island.rows[static_cast<std::size_t>(j)]);
+    if (row < limits_.size()) return nullptr;
+    row -= limits_.size();
+    if (row < joints_.all().size()) return &joints_.all()[row];
+    return &along_row(row)->law;
+  }
+  /// The same counted behind the limits; null where it is on a joint.
+  RowSpring* along_row(std::size_t row) {
+    return row < joints_.all().size() ? nullptr : &row_springs_.all()[row - joints_.all().size()];
   }
 
   ExponentialOptions own_;

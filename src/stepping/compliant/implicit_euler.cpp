@@ -57,6 +57,8 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t j = 0; j < limits_.size(); ++j)
       out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
     joints_.charge(start.dt, v_end_, out.work);
+    for (const RowSpring& s : row_springs_.all())
+      RowSprings::charge(s.at, start.dt, s.law.mean, RowSprings::velocity(s.at, stage_, v_end_), out.work);
   }
 
   bool cross(const Start& start, Outcome& out) override {
@@ -170,6 +172,28 @@ class ImplicitEuler final : public Compliant {
       limits_[j].mean = limit_force(limits_[j].gap + row.sign * h * z[row.dof], row.sign * z[row.dof]);
       r_[row.dof] -= row.sign * limits_[j].mean;
     }
+    if (!row_springs_.empty()) row_forces(start);
+  }
+
+  void row_forces(const Start& start) {
+    const std::vector<Row>& rows = row_springs_.rows_at(q_end_, stage_, start.state.t + start.dt);
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      RowSpring& s = row_springs_.all()[j];
+      s.at = rows[j];
+      s.law.mean = s.force(rows[j].error, RowSprings::velocity(rows[j], stage_, v_end_));
+      RowSprings::add_force(rows[j], stage_, -s.law.mean, r_);
+    }
+  }
+
+  // Without the turning of J: it is small beside K and B.
+  void add_row_slope(const RowSpring& s, MatX& Eq, MatX& Ev) {
+    if (std::abs(s.law.mean) >= s.law.upper) return;
+    row_springs_.jacobian(s.at, stage_, row_);
+    for (int j = 0; j < row_.size(); ++j) {
+      if (row_[j] == 0) continue;
+      Eq.col(j) += s.law.K * row_[j] * row_;
+      Ev.col(j) += s.law.B * row_[j] * row_;
+    }
   }
 
   // d(projected force) / d(force before projection).
@@ -195,6 +219,7 @@ class ImplicitEuler final : public Compliant {
       Eq(rows_[j].dof, rows_[j].dof) += options_.limit_stiffness;
       Ev(rows_[j].dof, rows_[j].dof) += options_.limit_damping;
     }
+    for (const RowSpring& s : row_springs_.all()) add_row_slope(s, Eq, Ev);
     to_unknowns(model, h);
     for (int k = 0; k < model.nv; ++k) {
       A_(k, k) += gain_[k] + model.joints.damping[k];
@@ -291,7 +316,7 @@ class ImplicitEuler final : public Compliant {
   Dynamics stage_;
   Chart chart_;
   InverseDynamics inverse_;
-  VecX given_, torque_, z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_;
+  VecX given_, torque_, z_, trial_, step_, v_end_, a_, q_end_, r_, gain_, weight_, vdot_, row_;
   MatX A_, J_, Jx_, by_q_, Fq_, Fv_;
   std::vector<Followed> followed_;
   std::vector<Vec3> wanted_;  // forces before projection

@@ -68,7 +68,7 @@ class JointSprings {
   std::vector<int> scalar_;   // by velocity coordinate: the body of a joint with one, else -1
   std::vector<JointSpring> springs_;
   VecX target_gains_;  // (target.1)
-  VecX stretch_;  // of the joint springs (nv)
+  VecX stretch_;       // of the joint springs (nv)
 };
 
 }  // namespace tribo

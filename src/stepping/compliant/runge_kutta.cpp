@@ -36,6 +36,7 @@ class RungeKutta final : public Compliant {
     }
     for (LimitSpring& l : limits_) l.mean = 0;
     for (JointSpring& s : joints_.all()) s.mean = 0;
+    for (RowSpring& s : row_springs_.all()) s.law.mean = 0;
     hold_targets(start, out.torque);
     sum_move_.setZero();
     sum_u_.setZero();
@@ -134,6 +135,18 @@ class RungeKutta final : public Compliant {
       limits_[j].mean += time * f;
       if (start.audited) work_.constraints += time * row.sign * f * v_stage_[row.dof];
       a_[row.dof] += row.sign * f;
+    }
+    if (!row_springs_.empty()) add_rows(start, time);
+  }
+
+  void add_rows(const Start& start, double time) {
+    const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.t + elapsed_);
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      RowSpring& s = row_springs_.all()[j];
+      const double c = RowSprings::velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);
+      s.law.mean += time / start.dt * f;
+      RowSprings::add_force(rows[j], stage_, f, a_);
+      if (start.audited) RowSprings::charge(rows[j], time, f, c, work_);
     }
   }
 

@@ -123,9 +123,9 @@ class MomentumFamily : public Scheme {
   void remember(const Start& start, Outcome& out) const;
 
   const Model* model_;
-  bool sprung_;              // there are springs in joints
-  VecX target_gains_;        // (target.1)
-  VecX stretch_, spring_;    // of joint springs: deflection, torque at the end of the step
+  bool sprung_;            // there are springs in joints
+  VecX target_gains_;      // (target.1)
+  VecX stretch_, spring_;  // of joint springs: deflection, torque at the end of the step
   Dynamics stage_;
   Chart chart_;
   std::vector<std::pair<int, int>> limited_;  // dof and coordinate of joints with a range
@@ -133,7 +133,7 @@ class MomentumFamily : public Scheme {
   std::vector<char> saturated_;
   VecX extra_, zero_, damping_, joint_tau_, held_, tau_stage_, x_;
   VecX move_, u_, v_stage_, q_stage_, a_, k_move_[4], k_u_[4];
-  VecX v_mean_;                                            // over the stages, in their axes
+  VecX v_mean_;                                                              // over the stages, in their axes
   double rate_ = 0, contact_power_ = 0, limit_power_ = 0, given_power_ = 0;  // means over the stages [W]
 };
 

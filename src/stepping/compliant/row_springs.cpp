@@ -1,0 +1,148 @@
+#include "stepping/compliant/row_springs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "stepping/compliant/compliant.hpp"
+#include "stepping/rigid/closures.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double lever = 0.1 * 0.1;  // of (row.2) [m^2]
+constexpr double full_turn = 0.05;   // w_0 of (row.3) [rad/s]
+
+bool about_an_axis(const Model& model, const Row& row) {
+  if (row.kind == Row::Kind::Turn) return true;
+  if (row.kind == Row::Kind::Point) return false;
+  for (const Body& b : model.bodies)
+    if (b.iv == row.dof) return b.joint != JointKind::Prismatic;
+  return true;
+}
+
+}  // namespace
+
+RowSprings::RowSprings(const Model& model, const CompliantOptions& options)
+    : model_(&model), K_(options.closure_stiffness), B_(options.closure_damping), turns_(false) {
+  for (int i = 0; i < model.surfaces(); ++i) turns_ |= model.surface(i).torsional > 0 || model.surface(i).rolling > 0;
+}
+
+void RowSprings::add(const Row& row, double K, double B, double bound) {
+  RowSpring& s = springs_.emplace_back();
+  s.row = row;
+  s.x = row.error;
+  s.law.K = K;
+  s.law.B = B;
+  s.law.lower = -bound;
+  s.law.upper = bound;
+}
+
+void RowSprings::list(const Start& start, const std::vector<Contact>& contacts,
+                      const std::vector<CompliantContact>& active) {
+  springs_.clear();
+  if (!model_->equalities.empty()) {
+    rows_.clear();
+    Closures::list(*model_, start.state.q, start.dynamics, start.state.t, start.dt, rows_);
+    for (const Row& row : rows_) {
+      const double scale = about_an_axis(*model_, row) ? lever : 1;
+      add(row, scale * K_, scale * B_, inf);  // (row.2)
+    }
+  }
+  for (std::size_t i = 0; i < active.size() && turns_; ++i) {
+    const SurfacePair& surface = *active[i].surface;
+    const double normal = std::max(active[i].f.z(), 0.0);
+    Row row;
+    row.kind = Row::Kind::Turn;
+    row.body_a = contacts[i].body_a;
+    row.body_b = contacts[i].body_b;
+    row.contact = static_cast<int>(i);
+    for (int k = 0; k < 3; ++k) {
+      const double bound = normal * (k == 2 ? surface.torsional : surface.rolling);
+      if (!(bound > 0)) continue;
+      row.axis = contacts[i].R_WC.col(k);
+      row.given = row.axis.dot(contacts[i].w_given);
+      add(row, 0, bound / full_turn, bound);  // (row.3)
+    }
+  }
+  for (RowSpring& s : springs_) s.f = s.force(s.x, velocity(s.row, start.dynamics, start.state.v));
+}
+
+void RowSprings::begin() {
+  for (RowSpring& s : springs_) {
+    s.at = s.row;
+    s.law.bound = 0;
+    s.law.released = false;
+    s.law.mean = s.f;
+  }
+}
+
+const std::vector<Row>& RowSprings::rows_at(const VecX& q, const Dynamics& dynamics, double t) {
+  rows_.clear();
+  if (!model_->equalities.empty()) Closures::list(*model_, q, dynamics, t, 0, rows_);
+  for (std::size_t j = 0; j < springs_.size(); ++j) {
+    if (j < rows_.size())
+      rows_[j].given = springs_[j].row.given;
+    else
+      rows_.push_back(springs_[j].row);
+  }
+  return rows_;
+}
+
+double RowSprings::velocity(const Row& row, const Dynamics& dynamics, const VecX& v) {
+  if (row.kind == Row::Kind::Joint)
+    return row.sign * v[row.dof] + (row.other >= 0 ? row.slope * v[row.other] : 0) + row.given;
+  if (row.kind == Row::Kind::Point)
+    return row.axis.dot(dynamics.point_velocity(row.body_b, row.p_b) - dynamics.point_velocity(row.body_a, row.p_a)) +
+           row.given;
+  double turn = row.given;
+  if (row.body_b >= 0) turn += row.axis.dot(dynamics.body_velocity(row.body_b).ang);
+  if (row.body_a >= 0) turn -= row.axis.dot(dynamics.body_velocity(row.body_a).ang);
+  return turn;
+}
+
+void RowSprings::add_force(const Row& row, const Dynamics& dynamics, double f, VecX& tau) {
+  if (row.kind == Row::Kind::Joint) {
+    tau[row.dof] += row.sign * f;
+    if (row.other >= 0) tau[row.other] += row.slope * f;
+    return;
+  }
+  const bool turn = row.kind == Row::Kind::Turn;
+  for (double sign : {1.0, -1.0}) {
+    const int body = sign > 0 ? row.body_b : row.body_a;
+    if (body < 0) continue;
+    const Vec3 force = sign * f * row.axis;
+    if (turn)
+      dynamics.add_torque(body, force, tau);
+    else
+      dynamics.add_force(body, sign > 0 ? row.p_b : row.p_a, force, tau);
+  }
+}
+
+void RowSprings::jacobian(const Row& row, const Dynamics& dynamics, VecX& J) const {
+  J.setZero(model_->nv);
+  add_force(row, dynamics, 1, J);
+}
+
+double RowSprings::bias(const Row& row, const Dynamics& dynamics) {
+  if (row.kind == Row::Kind::Joint) return 0;
+  if (row.kind == Row::Kind::Point)
+    return row.axis.dot(dynamics.point_bias(row.body_b, row.p_b) - dynamics.point_bias(row.body_a, row.p_a));
+  double turn = 0;
+  if (row.body_b >= 0) turn += row.axis.dot(dynamics.angular_bias(row.body_b));
+  if (row.body_a >= 0) turn -= row.axis.dot(dynamics.angular_bias(row.body_a));
+  return turn;
+}
+
+void RowSprings::charge(const Row& row, double time, double f, double c, Work& work) {
+  (row.contact >= 0 ? work.contacts : work.constraints) += time * f * c;
+  work.external -= time * f * row.given;
+}
+
+double RowSprings::energy() const {
+  double sum = 0;
+  for (const RowSpring& s : springs_) sum += 0.5 * s.law.K * s.x * s.x;
+  return sum;
+}
+
+}  // namespace tribo
