@@ -73,8 +73,8 @@ struct StepInput {
 
 /// Linearisation beside central differences of the same step.
 struct DerivativeCheck {
-  /// Largest difference, relative to the largest entry of its block (q+ by q, q+ by v, … v+ by u), over the columns that
-  /// no mode change disturbs.
+  /// Largest difference, relative to the largest entry of its block (q+ by q, q+ by v, … v+ by u; a block of zeros counts as
+  /// 1e-3, times dt for q+), over the columns that no mode change disturbs.
   double error = 0;
   int row = -1, column = -1;  ///< where; columns of B count on from those of A
   int columns = 0;            ///< compared

@@ -12,6 +12,7 @@
 #include "function_controller.hpp"
 #include "history.hpp"
 #include "tribo/commands.hpp"
+#include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
 #include "tribo/run.hpp"
@@ -73,6 +74,22 @@ class Runner final : public Observer {
     nb::gil_scoped_release release;
     for (int i = 0; i < n && !ended(last_); ++i) take();
     return last_;
+  }
+
+  Linearization linearize() {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    Linearization out;
+    simulation_->linearize(out);
+    return out;
+  }
+
+  DerivativeCheck check_derivatives() {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->check_derivatives();
   }
 
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {

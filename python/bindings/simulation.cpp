@@ -170,6 +170,10 @@ void bind_simulation(nb::module_& m) {
           "stepper of another family wrote it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
+      .def("linearize", &Runner::linearize,
+           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run changes; "
+           "controllers are asked once, and what they remember is put back.")
+      .def("_check_derivatives", &Runner::check_derivatives)
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
       .def("explain", &Runner::explain,
            "Why the run went wrong, or is about to: the likely first cause with its evidence.")

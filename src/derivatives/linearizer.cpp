@@ -7,6 +7,11 @@
 #include "tribo/linearization.hpp"
 
 namespace tribo {
+namespace {
+
+constexpr double least = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
+
+}  // namespace
 
 VecX Linearization::jvp(const VecX& dx, const VecX& du) const {
   if (dx.size() != A.cols() || (du.size() != 0 && du.size() != B.cols()))
@@ -88,7 +93,7 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
   const auto value = [&](const Linearization& x, int i, int j) { return j < 2 * nv ? x.A(i, j) : x.B(i, j - 2 * nv); };
   for (int r : {0, nv})
     for (const auto& [first, last] : {std::pair(0, nv), std::pair(nv, 2 * nv), std::pair(2 * nv, 2 * nv + nu)}) {
-      double largest = 1e-12;
+      double largest = first == 2 * nv ? 1e-12 : r == 0 ? least * step.dt : least;
       for (int j = first; j < last; ++j)
         for (int i = r; i < r + nv; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
       for (int j = first; j < last; ++j) {
