@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
 
@@ -46,6 +47,10 @@ class Batch {
 
   /// Takes steps, >= 0, in every world that runs. Targets and torques are read at the start of the first.
   void step(int steps = 1);
+
+  /// The derivative of the step that begins now, in every world, on the threads of the batch. They belong to the batch, until
+  /// the next call. A world that failed has one that is not `finite`.
+  std::span<const Linearization> linearize();
 
   std::span<const double> q() const;       ///< (worlds x nq)
   std::span<const double> v() const;       ///< (worlds x nv)

@@ -85,6 +85,20 @@ class Runner final : public Observer {
     return out;
   }
 
+  VecX one_sided(const VecX& dx, const VecX& du) {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->one_sided(dx, du);
+  }
+
+  MatX parameter_slopes(const std::vector<std::string>& names) {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->parameter_slopes(names);
+  }
+
   DerivativeCheck check_derivatives() {
     check_commands();
     const Turn turn(*this);

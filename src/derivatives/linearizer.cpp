@@ -2,13 +2,17 @@
 #include <cmath>
 
 #include "derivatives/differences.hpp"
+#include "derivatives/parameters.hpp"
 #include "derivatives/rigid_derivative.hpp"
+#include "derivatives/rotations.hpp"
+#include "dynamics/group.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/linearization.hpp"
 
 namespace tribo {
 namespace {
 
+constexpr double beside = 1e-6;  // how far on one side [m], [rad], [m/s], …
 constexpr double least = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -56,6 +60,23 @@ struct Linearizer::Impl {
   std::string stepper;
   StepperOptions options;
   std::vector<int> inputs;
+  // d/ds of the tangent from q moved by r to q moved by r + s dx: the right Jacobian where joints turn.
+  VecX carried(const VecX& dx, const VecX& r) const {
+    VecX moved = dx;
+    for (const Body& b : model.bodies) {
+      if (b.joint != JointKind::Free && b.joint != JointKind::Spherical) continue;
+      const int w = b.joint == JointKind::Free ? b.iv + 3 : b.iv;
+      const Vec3 turn = r.segment<3>(w);
+      moved.segment<3>(w) = right_jacobian(turn) * Vec3(dx.segment<3>(w));
+      if (b.joint == JointKind::Free)
+        moved.segment<3>(b.iv) = rotation_exponential(-turn) * Vec3(dx.segment<3>(b.iv));
+    }
+    return moved;
+  }
+
+  Workspace work{model};  // of a point beside the state
+  State state;
+  Linearization lin;
   std::unique_ptr<RigidDerivative> rigid;
   std::unique_ptr<Differences> differences;
 };
@@ -79,6 +100,34 @@ void Linearizer::linearize(const StepInput& step, Linearization& out) {
 void Linearizer::difference(const StepInput& step, Linearization& out) {
   impl_->by_differences().compute(step, out);
   out.reason = "asked for";
+}
+
+VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du) {
+  Impl& s = *impl_;
+  const int nv = s.model.nv, nu = static_cast<int>(s.inputs.size());
+  if (dx.size() != 2 * nv || (du.size() != 0 && du.size() != nu))
+    throw InvalidInput("one_sided: dx has " + std::to_string(dx.size()) + " entries and du " + std::to_string(du.size()) +
+                       ", must have " + std::to_string(2 * nv) + " and " + std::to_string(nu));
+  const double length = std::sqrt(dx.squaredNorm() + du.squaredNorm());
+  if (!(length > 0) || !std::isfinite(length)) return VecX::Zero(2 * nv);
+  Shift shift;
+  shift.u.setZero(nv);
+  VecX sum = VecX::Zero(2 * nv);
+  for (const auto& [far, weight] : {std::pair(1.0, 2.0), std::pair(2.0, -1.0)}) {
+    const double share = far * beside / length;
+    shift.q = share * dx.head(nv);
+    shift.v = share * dx.tail(nv);
+    for (int i = 0; i < nu && du.size() != 0; ++i) shift.u[s.inputs[at(i)]] = share * du[i];
+    StepMap::start(s.model, {step.state, step.actuation, {}, step.dt}, shift, s.state, s.work);
+    linearize({s.state, s.work.actuation, step.forces, step.dt}, s.lin);
+    // The tangents at q and at the point beside it differ: dq there is what dx is here, turned with it.
+    sum += weight * s.lin.jvp(s.carried(dx, shift.q), du);  // (lin.3)
+  }
+  return sum;
+}
+
+MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::string>& names) {
+  return tribo::parameter_slopes(impl_->model, impl_->stepper, impl_->options, step, names);
 }
 
 DerivativeCheck Linearizer::check(const StepInput& step) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "tribo/batch.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/rigid.hpp"
 #include "tribo/scene.hpp"
@@ -270,6 +271,109 @@ TEST_CASE("derivative: products with it, the run that does not change, and stepp
   CHECK(lin.method == Linearization::Method::Differences);
   CHECK(std::string(lin.reason) == "the stepper has no analytic derivative");
   CHECK(lin.finite);
+}
+
+namespace {
+
+/// One-sided difference of the step along dx, from its own ends at h, 2 h and 4 h: error of order h^3.
+VecX forward_difference(Simulation& simulation, const VecX& dx) {
+  const Model& model = simulation.model();
+  const State start = simulation.state();
+  Member all;
+  all.bodies = static_cast<int>(model.bodies.size());
+  const auto end = [&](double h) {
+    State state = start;
+    integrate(model, h * dx.head(model.nv), 1, state.q);
+    state.v += h * dx.tail(model.nv);
+    simulation.set_state(state);
+    simulation.step();
+    const State reached = simulation.state();
+    simulation.set_state(start);
+    return reached;
+  };
+  const State zero = end(0);
+  const auto slope = [&](double h) {
+    const State there = end(h);
+    VecX d(2 * model.nv);
+    difference(model, all, zero.q, there.q, d);
+    d.tail(model.nv) = there.v - zero.v;
+    return VecX(d / h);
+  };
+  const double h = 1e-5;
+  return (8 * slope(h) - 6 * slope(2 * h) + slope(4 * h)) / 3;
+}
+
+void check_sides(Simulation simulation, const VecX& dx, double least_kink) {
+  VecX slope[2];
+  for (int side = 0; side < 2; ++side) {
+    const VecX d = side == 0 ? dx : VecX(-dx), expected = forward_difference(simulation, d);
+    slope[side] = simulation.one_sided(d, VecX());
+    CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-5 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+  }
+  CHECK((slope[0] + slope[1]).cwiseAbs().maxCoeff() > least_kink);  // the two sides differ
+}
+
+VecX direction(int n, int k) { return VecX(VecX::Unit(n, k)); }
+
+}  // namespace
+
+TEST_CASE("derivative: at a kink each side has its own") {
+  SUBCASE("a ball that just touches and comes down, along its height") {
+    auto simulation =
+        worlds::World(worlds::friction(0.5)).ground().sphere(0.1, 1, {0, 0, 0.1}, {0, 0, -0.5}).simulate(1e-3);
+    check_sides(std::move(simulation), direction(12, 2), 0.1);
+  }
+  SUBCASE("a ball on the ground without weight, along its vertical speed") {
+    auto simulation =
+        worlds::World(worlds::friction(0.5)).gravity(Vec3::Zero()).ground().sphere(0.1, 1, {0, 0, 0.1}).simulate(1e-3);
+    check_sides(std::move(simulation), direction(12, 8), 0.1);
+  }
+  SUBCASE("a ball that slides through zero slip, along its speed") {
+    SurfacePair surface = worlds::friction(0.5);
+    surface.mu_static = surface.mu_dynamic = 0;
+    surface.torsional = 0.01;
+    auto simulation = worlds::World(surface).ground().sphere(0.1, 1, {0, 0, 0.09999}).simulate(1e-3);
+    State state = simulation.state();
+    state.v[5] = 0.01 * 9.81 * 1e-3 / (0.4 * 0.01);  // what the torque of one step stops exactly
+    simulation.set_state(state);
+    check_sides(std::move(simulation), direction(12, 11), 0.1);
+  }
+}
+
+TEST_CASE("derivative: by mass and by friction") {
+  // A box slides on its corners: dv_x/d mu = -g dt, and dp_x is dt times it; a pushed one has dv/dm = -F dt/m^2.
+  const double dt = 1e-3, m = 2;
+  auto simulation = worlds::World(worlds::friction(0.3)).ground().box({0.1, 0.1, 0.1}, m, {0, 0, 0.1}, {1, 0, 0}).simulate(dt);
+  simulation.step();
+  const MatX by_mu = simulation.parameter_slopes({"friction:surface"});
+  CHECK(by_mu(6, 0) == doctest::Approx(-9.81 * dt).epsilon(1e-6));
+  CHECK(by_mu(0, 0) == doctest::Approx(-9.81 * dt * dt).epsilon(1e-6));
+  auto pushed = worlds::World().box({0.1, 0.1, 0.1}, m, {0, 0, 1}).simulate(dt);
+  PushRequest push;
+  push.where = "object0";
+  push.force = Vec3(3, 0, 0);
+  push.duration = 1;
+  pushed.add_push(make_push(pushed.model(), push));
+  CHECK(pushed.parameter_slopes({"mass:object0"})(6, 0) == doctest::Approx(-3 * dt / (m * m)).epsilon(1e-6));
+  CHECK_THROWS_AS(pushed.parameter_slopes({"colour:object0"}), InvalidInput);
+  CHECK_THROWS_AS(pushed.parameter_slopes({"friction:cheese"}), InvalidInput);
+}
+
+TEST_CASE("derivative: a batch has that of each world, for any number of threads") {
+  const Scene scene = load_scene(TRIBO_SCENES "/solo-standing.toml");
+  Batch one(scene, 3, 1), two(scene, 3, 2);
+  one.step(5);
+  two.step(5);
+  const auto a = one.linearize(), b = two.linearize();
+  Simulation alone = make_simulation(scene);
+  for (int k = 0; k < 5; ++k) alone.step();
+  Linearization lin;
+  alone.linearize(lin);
+  for (std::size_t w = 0; w < 3; ++w) {
+    CHECK(a[w].A == lin.A);
+    CHECK(b[w].A == lin.A);
+    CHECK(b[w].B == lin.B);
+  }
 }
 
 TEST_CASE("derivative: finite or flagged at random states") {
