@@ -17,6 +17,7 @@ constexpr int done = 0, failed = 1, bad_input = 2;
 
 void add_run(CommandLine& command, Action& action);
 void add_check(CommandLine& command, Action& action);
+void add_linearize(CommandLine& command, Action& action);
 void add_solve(CommandLine& command, Action& action);
 void add_list(CommandLine& command, Action& action);
 void add_compare(CommandLine& command, Action& action);

@@ -8,6 +8,7 @@ using tribo::app::Command;
 constexpr Command commands[] = {
     {"run", "simulate a scene", tribo::app::add_run},
     {"check", "report every error of a scene or a robot file", tribo::app::add_check},
+    {"linearize", "write the derivative of a step", tribo::app::add_linearize},
     {"solve", "solve contact problems from files", tribo::app::add_solve},
     {"compare", "run a scene with several methods and compare them", tribo::app::add_compare},
     {"experiment", "run an experiment of the literature and check its claims", nullptr},  // a program of its own

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
 
@@ -56,6 +57,10 @@ class Batch {
   void step(int steps = 1, const std::function<bool()>& stop = {});
   /// std::runtime_error where another thread steps, or in a process forked off.
   void check_still() const;
+
+  /// The derivative of the step that begins now, in every world, on the threads of the batch. They belong to the batch, until
+  /// the next call. A world that failed has one that is not `finite`.
+  std::span<const Linearization> linearize();
 
   std::span<const double> q() const;       ///< (worlds x nq)
   std::span<const double> v() const;       ///< (worlds x nv)

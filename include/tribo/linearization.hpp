@@ -73,8 +73,8 @@ struct StepInput {
 
 /// Linearisation beside central differences of the same step.
 struct DerivativeCheck {
-  /// Largest difference, relative to the largest entry of its block (q+ by q, q+ by v, … v+ by u), over the columns that
-  /// no mode change disturbs.
+  /// Largest difference, relative to the largest entry of its block (q+ by q, q+ by v, … v+ by u; a block of zeros counts as
+  /// 1e-3, times dt for q+), over the columns that no mode change disturbs.
   double error = 0;
   int row = -1, column = -1;  ///< where; columns of B count on from those of A
   int columns = 0;            ///< compared
@@ -94,6 +94,11 @@ class Linearizer {
   /// By central differences with Richardson's extrapolation, whatever the stepper.
   void difference(const StepInput& step, Linearization& out);
   DerivativeCheck check(const StepInput& step);
+  /// The derivative on the side that (dx, du) points to: linearised at a point beside the state, and at one twice as far:
+  ///   2 A(x + s dx) dx - A(x + 2 s dx) dx,  s |(dx, du)| = 1e-6                                              (lin.3)
+  VecX one_sided(const StepInput& step, const VecX& dx, const VecX& du);
+  /// By parameters of the model, by differences (lin.2) of steps of changed models.
+  MatX parameter_slopes(const StepInput& step, const std::vector<std::string>& names);
 
  private:
   struct Impl;

@@ -71,6 +71,12 @@ class Simulation {
   void linearize(Linearization& out);
   /// The same beside central differences.
   DerivativeCheck check_derivatives();
+  /// How the end of that step moves on one side of where it is: along dx (2 nv) and du (nu, or empty), not back. At a kink
+  /// the two sides differ, and `A dx + B du` is one of them.
+  VecX one_sided(const VecX& dx, const VecX& du);
+  /// How the end of that step moves with parameters of the model, a column each (2 nv x n): "mass:BODY" [kg],
+  /// "friction:MATERIAL". InvalidInput for other names.
+  MatX parameter_slopes(const std::vector<std::string>& names);
   /// Body poses at the present state.
   Placement body_pose(int body);
 

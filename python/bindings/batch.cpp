@@ -218,6 +218,17 @@ void bind_batch(nb::module_& m) {
           "n"_a = 1, nb::sig("def step(self, n: int = 1) -> None"),
           "Takes n steps in every world that runs. The GIL is released.")
       .def(
+          "linearize",
+          [](FunctionBatch& b) {
+            std::span<const Linearization> all;
+            {
+              nb::gil_scoped_release release;
+              all = b.linearize();
+            }
+            return std::vector<Linearization>(all.begin(), all.end());
+          },
+          "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is released.")
+      .def(
           "_reset", [](FunctionBatch& b, int world) { b.reset(world); }, "world"_a)
       .def(
           "_set_state",

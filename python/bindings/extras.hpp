@@ -13,6 +13,7 @@ struct Explanation {
 };
 
 void bind_extras(nb::module_& m);
+void bind_linearization(nb::module_& m);
 void bind_batch(nb::module_& m);
 
 }  // namespace tribo::python

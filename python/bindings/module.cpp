@@ -46,6 +46,7 @@ NB_MODULE(_core, m) {
   bind_solve(m);
   bind_extras(m);
   bind_hand(m);
+  bind_linearization(m);
   bind_simulation(m);
   bind_batch(m);
   m.def(

@@ -15,6 +15,7 @@
 #include "history.hpp"
 #include "interrupts.hpp"
 #include "tribo/commands.hpp"
+#include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
 #include "tribo/run.hpp"
@@ -80,6 +81,36 @@ class Runner final : public Observer {
     }
     interrupts.rethrow();
     return last_;
+  }
+
+  Linearization linearize() {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    Linearization out;
+    simulation_->linearize(out);
+    return out;
+  }
+
+  VecX one_sided(const VecX& dx, const VecX& du) {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->one_sided(dx, du);
+  }
+
+  MatX parameter_slopes(const std::vector<std::string>& names) {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->parameter_slopes(names);
+  }
+
+  DerivativeCheck check_derivatives() {
+    check_commands();
+    const Turn turn(*this);
+    nb::gil_scoped_release release;
+    return simulation_->check_derivatives();
   }
 
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {

@@ -187,6 +187,29 @@ void bind_simulation(nb::module_& m) {
           "stepper of another family wrote it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
+      .def("linearize", &Runner::linearize,
+           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run changes; "
+           "controllers are asked once, and what they remember is put back.")
+      .def("_check_derivatives", &Runner::check_derivatives)
+      .def(
+          "one_sided",
+          [](Runner& r, const VectorIn& dx, std::optional<VectorIn> du) {
+            return copied(r.one_sided(vector(dx), du ? vector(*du) : VecX()));
+          },
+          "dx"_a, "du"_a = nb::none(),
+          "How the end of the step that begins now moves along dx (2 nv) and du (nu), on that side alone: at a kink, where a "
+          "contact lifts or begins to slip, the two sides differ.",
+          nb::rv_policy::automatic)
+      .def(
+          "parameter_slopes",
+          [](Runner& r, const std::vector<std::string>& names) {
+            const MatX rows = r.parameter_slopes(names).transpose();
+            return copied_rows(rows.data(), static_cast<std::size_t>(rows.cols()), static_cast<std::size_t>(rows.rows()));
+          },
+          "names"_a,
+          "How the end of the step that begins now moves with parameters, a column each (2 nv x n): 'mass:BODY' [kg], "
+          "'friction:MATERIAL'. By differences.",
+          nb::rv_policy::automatic)
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
       .def("explain", &Runner::explain,
            "Why the run went wrong, or is about to: the likely first cause with its evidence.")

@@ -24,9 +24,9 @@ except ModuleNotFoundError as _error:  # pictures and reports are drawn without 
         raise ImportError("tribo: the compiled part tribo._core is missing. 'pip install tribo' brings it, 'pip install .' in the "
                           "source tree builds it, or 'cmake --build build/release --target tribo_python' with build/release/python on PYTHONPATH")
 else:
-    from ._core import (Audit, Body, Contact, ContactMode, Energy, Explanation, Finding, Frame, Geometry,
-                        IkResult, InvalidInput, JointKind, Laws, Member, Model, ModelBuilder, Nearest, RayHit, Residual, Scene, SensorError,
-                        SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, advice, controllers,
+    from ._core import (Audit, Body, Contact, ContactMode, DerivativeCheck, Energy, Explanation, Finding, Frame, Geometry,
+                        IkResult, InvalidInput, JointKind, Laws, Linearization, Member, Model, ModelBuilder, Nearest, RayHit, Residual, Scene,
+                        SensorError, SensorReading, ShapeKind, Solution, State, StepReport, StepStatus, Surface, advice, controllers,
                         laws, options,
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
@@ -34,7 +34,7 @@ else:
     from .hand import Hand, inverse_kinematics
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .render import Camera
-    from .simulation import Controller, Simulation, SimulationFailed, Stepper, load, parse
+    from .simulation import Controller, Simulation, SimulationFailed, Stepper, check_derivatives, load, parse
 
     __version__: str = _core.version()
     _here = _pathlib.Path(__file__).parent
@@ -43,10 +43,11 @@ else:
                for folder in (str(_here.parent), *_sys.path)]
     _core.set_data_folders(str(_here / "scenes"), str(next((f for f in _robots if f.is_dir()), _robots[0])))
 
-    __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "Energy", "Explanation", "Finding",
-               "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Member", "Model", "ModelBuilder",
+    __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "DerivativeCheck", "Energy", "Explanation", "Finding",
+               "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Linearization", "Member", "Model", "ModelBuilder",
                "Nearest", "RayHit", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
-               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "advice", "controllers", "from_pinocchio", "inverse_kinematics",
+               "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "advice", "check_derivatives", "controllers", "from_pinocchio",
+               "inverse_kinematics",
                "laws",
                "options",
                "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]

@@ -366,6 +366,14 @@ def _settings(given: Mapping[str, object] | None) -> list[tuple[str, str]]:
 ControllerLike = Union[str, Controller, "ControlFunction", None]
 
 
+def check_derivatives(simulation: Simulation) -> _core.DerivativeCheck:
+    """The linearisation of the next step beside central differences of the same step.
+
+    Columns along which a contact, a row or a drive changes its mode within the difference are counted, not compared.
+    """
+    return simulation._check_derivatives()
+
+
 def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None, contact_model: str | None = None,
          solver: str | None = None, controller: ControllerLike = None, dt: float | None = None,
          duration: float | None = None, settings: Mapping[str, object] | None = None) -> Simulation:

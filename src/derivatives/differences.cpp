@@ -1,5 +1,6 @@
 #include "derivatives/differences.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tribo/step.hpp"
@@ -8,7 +9,8 @@ namespace tribo {
 namespace {
 
 constexpr double width = 1e-5;        // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
-constexpr double same_slope = 1e-3;   // both sides of a difference, of the largest entry of the column's block
+constexpr double same_slope = 1e-2;    // both sides of a difference, of the largest entry of the column
+constexpr double least = 1e-3;          // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
@@ -25,7 +27,15 @@ std::uint64_t modes_of(const Stepper& stepper) {
   for (const Pool<IslandSolution>* solved : {&out.islands, &out.recovery})
     for (std::size_t i = 0; i < solved->size(); ++i) {
       const IslandSolution& s = (*solved)[i];
+      for (const FrictionDisc& disc : s.problem.discs) {
+        const auto f = s.f.map().segment(3 * s.problem.nc() + disc.row, disc.size);
+        mix(hash, f.norm() >= (1 - row_rounding) * disc.length * s.f[3 * disc.contact + 2] ? 4 : 5);
+      }
       for (int j = 0; j < s.problem.nr(); ++j) {
+        const bool disc = std::any_of(s.problem.discs.begin(), s.problem.discs.end(), [&](const FrictionDisc& d) {
+          return j >= d.row && j < d.row + d.size;
+        });
+        if (disc) continue;
         const double f = s.f[3 * s.problem.nc() + j], lower = s.problem.lower()[j], upper = s.problem.upper()[j];
         const double edge = row_rounding * std::max(1.0, std::abs(f));
         mix(hash, f <= lower + edge ? 1 : f >= upper - edge ? 2 : 3);
@@ -118,7 +128,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
       const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
       column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
       const double largest = column.segment(half, nv).cwiseAbs().maxCoeff();
-      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * std::max(largest, 1e-9);
+      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * std::max(largest, half == 0 ? least * input.dt : least);
     }
     disturbed_[at(j)] = !same;
   }

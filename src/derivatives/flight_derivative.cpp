@@ -109,9 +109,11 @@ void RigidDerivative::fly(const Start& start, int t, int first) {
   w_.segment(iv, nv) = v_start_.segment(iv, nv);
   for (int pass = 0; pass <= view_->flight().passes(t); ++pass) {
     kick(start.dynamics, t, time, q_start_, v_start_, w_);
-    by_q = kick_q_.topLeftCorner(nv, nv) + kick_m_.topLeftCorner(nv, nv) * dm.leftCols(nv);
-    by_v = kick_v_.topLeftCorner(nv, nv) + kick_m_.topLeftCorner(nv, nv) * dm.rightCols(nv);
-    by_u = kick_m_.topLeftCorner(nv, nv) * dm_u;
+    by_q = kick_q_.topLeftCorner(nv, nv);
+    by_v = kick_v_.topLeftCorner(nv, nv);
+    by_q.noalias() += kick_m_.topLeftCorner(nv, nv) * dm.leftCols(nv);
+    by_v.noalias() += kick_m_.topLeftCorner(nv, nv) * dm.rightCols(nv);
+    by_u.noalias() = kick_m_.topLeftCorner(nv, nv) * dm_u;
     for (int k = iv; k < iv + nv; ++k)
       if (input_column(k) >= 0) X(first + k - iv, input_column(k)) += time;
     for (Eigen::Index c = 0; c < X.cols(); ++c) {  // (deriv.10)
@@ -203,12 +205,13 @@ void RigidDerivative::kick_at_end(const Start& start, int t, Linearization& lin)
   for (int k = iv; k < iv + nv; ++k) force_[k] = view_->rows().drive(k).torque + start.actuation.external[k];
   factor_kick(start, end_, t, time);
   kick(end_, t, time, lin.q_next, v_turned_, v_turned_);
+  kick_v_.topLeftCorner(nv, nv) += kick_m_.topLeftCorner(nv, nv);
   const auto each = [&](MatX& x, int first) {
     for (Eigen::Index c = 0; c < x.cols(); ++c) {
       const auto dq = x.col(c).segment(iv, nv);
       auto dv = x.col(c).segment(model_.nv + iv, nv);
       work_v_.segment(iv, nv).noalias() = kick_q_.topLeftCorner(nv, nv) * dq;
-      work_v_.segment(iv, nv).noalias() += (kick_v_ + kick_m_).topLeftCorner(nv, nv) * dv;
+      work_v_.segment(iv, nv).noalias() += kick_v_.topLeftCorner(nv, nv) * dv;
       if (first > 0) {
         const int k = inputs_[at(static_cast<int>(c))];
         if (k >= iv && k < iv + nv) work_v_[k] += time;

@@ -2,11 +2,20 @@
 #include <cmath>
 
 #include "derivatives/differences.hpp"
+#include "derivatives/parameters.hpp"
 #include "derivatives/rigid_derivative.hpp"
+#include "derivatives/rotations.hpp"
+#include "dynamics/group.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/linearization.hpp"
 
 namespace tribo {
+namespace {
+
+constexpr double beside = 1e-6;  // how far on one side [m], [rad], [m/s], …
+constexpr double least = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
+
+}  // namespace
 
 VecX Linearization::jvp(const VecX& dx, const VecX& du) const {
   if (dx.size() != A.cols() || (du.size() != 0 && du.size() != B.cols()))
@@ -51,6 +60,23 @@ struct Linearizer::Impl {
   std::string stepper;
   StepperOptions options;
   std::vector<int> inputs;
+  // d/ds of the tangent from q moved by r to q moved by r + s dx: the right Jacobian where joints turn.
+  VecX carried(const VecX& dx, const VecX& r) const {
+    VecX moved = dx;
+    for (const Body& b : model.bodies) {
+      if (b.joint != JointKind::Free && b.joint != JointKind::Spherical) continue;
+      const int w = b.joint == JointKind::Free ? b.iv + 3 : b.iv;
+      const Vec3 turn = r.segment<3>(w);
+      moved.segment<3>(w) = right_jacobian(turn) * Vec3(dx.segment<3>(w));
+      if (b.joint == JointKind::Free)
+        moved.segment<3>(b.iv) = rotation_exponential(-turn) * Vec3(dx.segment<3>(b.iv));
+    }
+    return moved;
+  }
+
+  Workspace work{model};  // of a point beside the state
+  State state;
+  Linearization lin;
   std::unique_ptr<RigidDerivative> rigid;
   std::unique_ptr<Differences> differences;
 };
@@ -76,6 +102,34 @@ void Linearizer::difference(const StepInput& step, Linearization& out) {
   out.reason = "asked for";
 }
 
+VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du) {
+  Impl& s = *impl_;
+  const int nv = s.model.nv, nu = static_cast<int>(s.inputs.size());
+  if (dx.size() != 2 * nv || (du.size() != 0 && du.size() != nu))
+    throw InvalidInput("one_sided: dx has " + std::to_string(dx.size()) + " entries and du " + std::to_string(du.size()) +
+                       ", must have " + std::to_string(2 * nv) + " and " + std::to_string(nu));
+  const double length = std::sqrt(dx.squaredNorm() + du.squaredNorm());
+  if (!(length > 0) || !std::isfinite(length)) return VecX::Zero(2 * nv);
+  Shift shift;
+  shift.u.setZero(nv);
+  VecX sum = VecX::Zero(2 * nv);
+  for (const auto& [far, weight] : {std::pair(1.0, 2.0), std::pair(2.0, -1.0)}) {
+    const double share = far * beside / length;
+    shift.q = share * dx.head(nv);
+    shift.v = share * dx.tail(nv);
+    for (int i = 0; i < nu && du.size() != 0; ++i) shift.u[s.inputs[at(i)]] = share * du[i];
+    StepMap::start(s.model, {step.state, step.actuation, {}, step.dt}, shift, s.state, s.work);
+    linearize({s.state, s.work.actuation, step.forces, step.dt}, s.lin);
+    // The tangents at q and at the point beside it differ: dq there is what dx is here, turned with it.
+    sum += weight * s.lin.jvp(s.carried(dx, shift.q), du);  // (lin.3)
+  }
+  return sum;
+}
+
+MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::string>& names) {
+  return tribo::parameter_slopes(impl_->model, impl_->stepper, impl_->options, step, names);
+}
+
 DerivativeCheck Linearizer::check(const StepInput& step) {
   DerivativeCheck check;
   linearize(step, check.linearization);
@@ -88,7 +142,7 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
   const auto value = [&](const Linearization& x, int i, int j) { return j < 2 * nv ? x.A(i, j) : x.B(i, j - 2 * nv); };
   for (int r : {0, nv})
     for (const auto& [first, last] : {std::pair(0, nv), std::pair(nv, 2 * nv), std::pair(2 * nv, 2 * nv + nu)}) {
-      double largest = 1e-12;
+      double largest = first == 2 * nv ? 1e-12 : r == 0 ? least * step.dt : least;
       for (int j = first; j < last; ++j)
         for (int i = r; i < r + nv; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
       for (int j = first; j < last; ++j) {

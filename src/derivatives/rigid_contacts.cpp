@@ -15,10 +15,18 @@ namespace {
 
 constexpr double weak_share = 1e-6;       // of the scales of a problem: nearer to its edge a mode is weak
 constexpr double dependent = 1e-8;        // of a row's length: less is left of it beside the others
+constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
 constexpr double least_forces = 1e-9;     // of the diagonal of G: picks forces of least norm where they are not unique
 
 Spatial cross(const Spatial& a, const Spatial& b) {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
+}
+
+// How far the force of a row is from its bounds, as a share of them, or of F where it has only one.
+double room_inside(const ContactProblem& problem, int j, double f, double F) {
+  const double lower = problem.lower()[j], upper = problem.upper()[j], room = std::min(f - lower, upper - f);
+  if (!std::isfinite(room)) return 1;
+  return room / (std::isfinite(upper - lower) ? 0.5 * (upper - lower) : F);
 }
 
 // Which of two distances to zero decides, and how strictly.
@@ -175,8 +183,45 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
 }
 
+// The forces that modes are read from. Where some contact is at the edge of its mode forces may not be unique, and another
+// solution may have it strictly inside: the one in the middle of all solutions, which interior points tend to, has modes that
+// do not depend on the solver                                                                            (deriv.12)
+void RigidDerivative::take_forces(const IslandSolution& s) {
+  const ContactProblem& problem = s.problem;
+  const int n = problem.size();
+  f_.resize(n);
+  c_.resize(n);
+  f_.map() = s.f.map();
+  c_.map() = s.c.map();
+  if (law_ != ContactModel::Ncp || !any_weak(s)) return;
+  middle_.setZero(n);
+  const SolveReport report = interior_.solve(problem, Tolerance{0, middle_tolerance}, middle_.map());
+  if (report.status != SolveStatus::Converged) return;
+  f_.map() = middle_.map();
+  problem.velocity(f_.data(), c_.data());
+}
+
+// Is a contact, or a row, at the edge of its mode?
+bool RigidDerivative::any_weak(const IslandSolution& s) const {
+  const ContactProblem& problem = s.problem;
+  const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale;
+  for (int i = 0; i < problem.nc(); ++i) {
+    const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];
+    if (std::max(f[2] / F, c[2] / a) < weak_share) return true;
+    if (f[2] / F < weak_share || mu == 0) continue;
+    if (std::max((mu * f[2] - std::hypot(f[0], f[1])) / F, std::hypot(c[0], c[1]) / a) < weak_share) return true;
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * problem.nc() + j;
+    const bool decided = view_->rows()[s.island->rows[at(j)]].contact >= 0 || problem.lower()[j] == problem.upper()[j];
+    if (!decided && std::max(room_inside(problem, j, f_[o], F), std::abs(c_[o]) / a) < weak_share) return true;
+  }
+  return false;
+}
+
 const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
   active_ = 0;
+  take_forces(s);
   for (int i = 0; i < s.problem.nc(); ++i)
     if (const char* why = add_contact(start, s, i, lin)) return why;
   add_rows(start, s, lin);
@@ -186,7 +231,7 @@ const char* RigidDerivative::list_active(const Start& start, const IslandSolutio
 const char* RigidDerivative::add_contact(const Start& start, const IslandSolution& s, int i, Linearization& lin) {
   const ContactProblem& problem = s.problem;
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
-  const Vec3 f = s.f.map().segment<3>(3 * i), c = s.c.map().segment<3>(3 * i);
+  const Vec3 f = f_.map().segment<3>(3 * i), c = c_.map().segment<3>(3 * i);
   const double F = s.solve.residual.force_scale, acceleration = s.solve.residual.motion_scale, mu = problem.mu()[i];
   const double sliding = std::hypot(c.x(), c.y()), pulled = std::hypot(f.x(), f.y());
   const double opening = c.z() - (law_ == ContactModel::Ccp ? mu * sliding : 0);
@@ -247,11 +292,11 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   const ContactProblem& problem = s.problem;
   const Contact& contact = start.contacts[at(s.island->contacts[at(disc.contact)])];
   const int o = 3 * problem.nc() + disc.row, n = static_cast<int>(motion_.dofs().size());
-  const double most = disc.length * s.f[3 * disc.contact + 2];
+  const double most = disc.length * f_[3 * disc.contact + 2];
   double c2 = 0, f2 = 0;
   for (int r = 0; r < disc.size; ++r) {
-    c2 += s.c[o + r] * s.c[o + r];
-    f2 += s.f[o + r] * s.f[o + r];
+    c2 += c_[o + r] * c_[o + r];
+    f2 += f_[o + r] * f_[o + r];
   }
   const double sliding = std::sqrt(c2), F = s.solve.residual.force_scale * disc.length;
   bool weak = false;
@@ -264,7 +309,7 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   for (int r = 0; r < disc.size; ++r) {
     const Row& row = view_->rows()[s.island->rows[at(disc.row + r)]];
     turn_slopes(start, contact, row.axis, at_end_, J_row_, K_row_);
-    force_slopes(start, contact, Vec3::Zero(), s.f[o + r] * row.axis, start.dt, X_);
+    force_slopes(start, contact, Vec3::Zero(), f_[o + r] * row.axis, start.dt, X_);
     const auto add = [&](int a, double share, Side side) {
       for (int i = 0; i < n; ++i) {
         const int l = local_[at(motion_.dofs()[at(i)])];
@@ -279,8 +324,8 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
       add(first + r, 1, Side::Both);
       continue;
     }
-    add(normal, -disc.length * s.c[o + r] / sliding, Side::Force);  // as (deriv.4)
-    if (disc.size == 2) add(first, (r == 0 ? -s.c[o + 1] : s.c[o]) / sliding, Side::Both);
+    add(normal, -disc.length * c_[o + r] / sliding, Side::Force);  // as (deriv.4)
+    if (disc.size == 2) add(first, (r == 0 ? -c_[o + 1] : c_[o]) / sliding, Side::Both);
   }
   if (slips) slips_[at(normal)] = 1;
 }
@@ -292,13 +337,10 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
-    const double lower = problem.lower()[j], upper = problem.upper()[j], f = s.f[o];
-    if (row.contact >= 0 || lower == upper) continue;
-    const double room = std::min(f - lower, upper - f);
-    const double scale = std::isfinite(upper - lower) ? 0.5 * (upper - lower) : s.solve.residual.force_scale;
+    if (row.contact >= 0 || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
-    const double inside = std::isfinite(room) ? room / scale : 1;
-    if (!first_decides(inside, std::abs(s.c[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
+    const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
+    if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
     const int k = local_[at(row.dof)], active = new_row(problem.R()[o], false);
     Jc_.map()(k, active) = Jb_.map()(k, active) = row.sign;
     add_whitened(Yc_, active, problem, o, 1);
@@ -337,18 +379,19 @@ bool RigidDerivative::solve_active(const Start& start, MatrixBuffer& X, Lineariz
   if (active_ == 0) return true;
   const bool plain = choose_rows(lin);
   const int m = static_cast<int>(chosen_.size()), columns = static_cast<int>(X.cols());
-  U_.resize(group_.n(), m);
+  for (MatrixBuffer* y : {&U_, &C_}) y->resize(group_.n(), m);
   rhs_.resize(m, columns);
   auto x = X.map();
-  auto U = U_.map(), rhs = rhs_.map();
+  auto U = U_.map(), C = C_.map(), rhs = rhs_.map();
   for (int i = 0; i < m; ++i) {
     U.col(i) = Jb_.map().col(chosen_[at(i)]);
+    C.col(i) = Jc_.map().col(chosen_[at(i)]);
     rhs.row(i) = K_.map().col(chosen_[at(i)]).transpose();
-    rhs.row(i).noalias() += Jc_.map().col(chosen_[at(i)]).transpose() * x;
   }
+  rhs.noalias() += C.transpose() * x;
   smooth_solve(start, U_);
   if (plain) {
-    for (int c = 0; c < columns; ++c) qr_.solve(rhs.col(c).data());
+    qr_.solve(rhs);
   } else {
     S_.resize(m, m);
     auto S = S_.map();

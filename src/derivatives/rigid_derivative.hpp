@@ -15,6 +15,7 @@
 // (flight_derivative.cpp), the removal of overlap as the frictionless problem that it is, with the rows that act in it.
 #pragma once
 
+#include "contact/solvers/interior_point.hpp"
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
 #include "dynamics/derivatives.hpp"
@@ -85,6 +86,8 @@ class RigidDerivative {
   int new_row(double compliance, bool slips);
   void add_whitened(MatrixBuffer& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
+  void take_forces(const IslandSolution& s);
+  bool any_weak(const IslandSolution& s) const;
   const char* list_active(const Start& start, const IslandSolution& s, Linearization& lin);
   const char* add_contact(const Start& start, const IslandSolution& s, int i, Linearization& lin);
   bool add_gap(const Start& start, const IslandSolution& s, int i, int normal);
@@ -132,8 +135,9 @@ class RigidDerivative {
   std::vector<Kept> kept_;                     // by tree
   VecX J_row_, K_row_;
   MatrixBuffer X_, D_;                          // (n x columns): right-hand side, then dv'; the same of what v_mean adds
-  MatrixBuffer Jc_, Jb_, Yc_, Yb_, K_, U_, Q_;  // columns: the rows that hold
-  VectorBuffer R_;
+  MatrixBuffer Jc_, Jb_, Yc_, Yb_, K_, U_, C_, Q_;  // columns: the rows that hold
+  VectorBuffer R_, f_, c_, middle_;
+  InteriorPoint interior_;
   MatrixBuffer S_, rhs_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds

@@ -49,16 +49,11 @@ void PivotedQr::compute(const double* Y, int rows, int columns, int first, doubl
   }
 }
 
-void PivotedQr::solve(double* x) const {
-  const int n = static_cast<int>(independent_.size());
-  for (int i = 0; i < n; ++i) {  // T^T
-    for (int k = 0; k < i; ++k) x[i] -= T_[lead_ * i + k] * x[k];
-    x[i] /= T_[lead_ * i + i];
-  }
-  for (int i = n - 1; i >= 0; --i) {  // T
-    for (int k = i + 1; k < n; ++k) x[i] -= T_[lead_ * k + i] * x[k];
-    x[i] /= T_[lead_ * i + i];
-  }
+void PivotedQr::solve(Eigen::Ref<MatX> X) const {
+  const auto n = static_cast<Eigen::Index>(independent_.size());
+  const Eigen::Map<const MatX, 0, Eigen::OuterStride<>> T(T_.data(), n, n, Eigen::OuterStride<>(lead_));
+  T.triangularView<Eigen::Upper>().transpose().solveInPlace(X);
+  T.triangularView<Eigen::Upper>().solveInPlace(X);
 }
 
 }  // namespace tribo

@@ -16,8 +16,8 @@ class PivotedQr {
   void compute(const double* Y, int rows, int columns, int first, double rounding);
 
   const std::vector<int>& independent() const { return independent_; }  ///< in the order in which they were chosen
-  /// x <- (Y_i^T Y_i)^-1 x over the independent ones, in their order: Y_i = Q T.
-  void solve(double* x) const;
+  /// X <- (Y_i^T Y_i)^-1 X over the independent ones, in their order: Y_i = Q T. X has a row for each.
+  void solve(Eigen::Ref<MatX> X) const;
 
  private:
   int rows_ = 0;

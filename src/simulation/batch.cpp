@@ -69,6 +69,7 @@ struct Batch::Impl {
   std::vector<int> feet;  ///< geometries
   std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench;
   std::vector<WorldStatus> status;
+  std::vector<Linearization> linearizations;
   ThreadPool pool;
   mutable std::mutex door;
   bool stepping = false;          ///< behind the door
@@ -172,6 +173,18 @@ struct Batch::Impl {
     show(w);
     show_forces(w);
   }
+
+  // Never throws.
+  void linearize(int w) {
+    Linearization& out = linearizations[at(w)];
+    out.finite = false;
+    if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
+    try {
+      worlds[at(w)].simulation->linearize(out);
+    } catch (const std::exception&) {
+      out.finite = false;  // a controller threw; the next step says so
+    }
+  }
 };
 
 Batch::Batch(const Scene& scene, int worlds, int threads, std::vector<WorldController> more) {
@@ -208,6 +221,20 @@ void Batch::step(int steps, const std::function<bool()>& stop) {
 }
 
 void Batch::check_still() const { static_cast<void>(impl_->turn()); }
+
+std::span<const Linearization> Batch::linearize() {
+  Impl& b = *impl_;
+  const std::function<void(int)> linearize = [&b](int w) { b.linearize(w); };
+  {
+    const auto turn = b.turn();
+    b.stepping = true;
+  }
+  b.linearizations.resize(b.worlds.size());
+  b.pool.run(worlds(), linearize);
+  const std::lock_guard lock(b.door);
+  b.stepping = false;
+  return b.linearizations;
+}
 
 std::span<const double> Batch::q() const { return impl_->q; }
 std::span<const double> Batch::v() const { return impl_->v; }

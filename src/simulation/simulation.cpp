@@ -317,6 +317,16 @@ void Simulation::linearize(Linearization& out) {
   impl_->linearizer->linearize(step, out);
 }
 
+VecX Simulation::one_sided(const VecX& dx, const VecX& du) {
+  const StepInput step = impl_->asked();
+  return impl_->linearizer->one_sided(step, dx, du);
+}
+
+MatX Simulation::parameter_slopes(const std::vector<std::string>& names) {
+  const StepInput step = impl_->asked();
+  return impl_->linearizer->parameter_slopes(step, names);
+}
+
 DerivativeCheck Simulation::check_derivatives() {
   const StepInput step = impl_->asked();
   return impl_->linearizer->check(step);

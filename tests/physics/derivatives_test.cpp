@@ -1,0 +1,394 @@
+// The derivative of a step beside central differences of the same step, which know nothing of its equations: (lin.2) has an
+// error of order h^4 and rounding of about 1e-15 / 1e-5. Relative to the largest entry of each block 1e-6 is asked for.
+#include <doctest/doctest.h>
+
+#include "dynamics/group.hpp"
+#include "tribo/batch.hpp"
+#include "tribo/linearization.hpp"
+#include "tribo/rigid.hpp"
+#include "tribo/scene.hpp"
+#include "worlds.hpp"
+
+using namespace tribo;
+
+namespace {
+
+constexpr double tolerance = 1e-6;
+
+/// Moves q and v at random, and bodies that are free down by `down`, so that contacts stay closed.
+void disturb(Simulation& simulation, Random& random, double size, double down) {
+  const Model& model = simulation.model();
+  State state = simulation.state();
+  VecX d(model.nv);
+  for (int k = 0; k < model.nv; ++k) {
+    d[k] = size * (2 * random.uniform() - 1);
+    state.v[k] += 100 * size * (2 * random.uniform() - 1);
+  }
+  for (const Body& b : model.bodies) {
+    if (b.joint != JointKind::Free) continue;
+    const Quat R(state.q[b.iq + 6], state.q[b.iq + 3], state.q[b.iq + 4], state.q[b.iq + 5]);
+    d.segment<3>(b.iv) += R.conjugate() * Vec3(0, 0, -down);
+  }
+  integrate(model, d, 1, state.q);
+  simulation.set_state(state);
+}
+
+struct Seen {
+  int compared = 0, columns = 0, stick = 0, slip = 0;
+  double error = 0;
+};
+
+/// Checks one step. Where forces are not unique the two may differ.
+void check(Simulation& simulation, Seen& seen) {
+  const DerivativeCheck c = simulation.check_derivatives();
+  REQUIRE(c.linearization.finite);
+  REQUIRE(c.linearization.method == Linearization::Method::Analytic);
+  if (!c.linearization.unique || c.linearization.weak > 0) return;
+  CAPTURE(c.row);
+  CAPTURE(c.column);
+  CHECK(c.error < tolerance);
+  ++seen.compared;
+  seen.columns += c.columns;
+  seen.error = std::max(seen.error, c.error);
+  for (const LinearizedContact& contact : c.linearization.contacts) {
+    seen.stick += contact.mode == ContactMode::Stick;
+    seen.slip += contact.mode == ContactMode::Slip;
+  }
+}
+
+Seen check_scene(const std::string& name, int states, double size, double down) {
+  CAPTURE(name);
+  Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml");
+  scene.stepper_options.contact.tolerance.rel = 1e-12;
+  Simulation simulation = make_simulation(scene);
+  Random random;
+  Seen seen;
+  for (int s = 0; s < states; ++s) {
+    for (int k = 0; k < 40; ++k) simulation.step();
+    const State kept = simulation.state();
+    disturb(simulation, random, size, down);
+    check(simulation, seen);
+    simulation.set_state(kept);
+  }
+  return seen;
+}
+
+Seen check_once(Simulation simulation) {
+  Seen seen;
+  check(simulation, seen);
+  CHECK(seen.compared == 1);
+  return seen;
+}
+
+/// Turns its first free body, and gives it a velocity.
+void set(Simulation& simulation, const Vec3& turn, const Vec3& p, const Vec3& v, const Vec3& w) {
+  State state = simulation.state();
+  const Quat R = rotation_exponential(turn);
+  state.q.segment<3>(0) = p;
+  state.q.segment<4>(3) = R.coeffs();
+  state.v.segment<3>(0) = R.conjugate() * v;
+  state.v.segment<3>(3) = R.conjugate() * w;
+  simulation.set_state(state);
+}
+
+}  // namespace
+
+TEST_CASE("derivative: shipped scenes at disturbed states") {
+  CHECK(check_scene("ur10", 3, 1e-3, 0).columns > 50);
+  CHECK(check_scene("ur10-sinusoid", 2, 1e-3, 0).columns > 30);
+  CHECK(check_scene("double-pendulum", 3, 1e-2, 0).columns == 12);
+  CHECK(check_scene("six-link-pendulum", 2, 1e-2, 0).columns == 24);
+  const Seen standing = check_scene("solo-standing", 3, 2e-5, 4e-5);
+  CHECK(standing.stick >= 6);
+  CHECK(standing.columns > 100);
+  const Seen terrain = check_scene("solo-terrain", 3, 2e-5, 4e-5);
+  CHECK(terrain.columns > 80);
+  const Seen ball = check_scene("allegro-ball", 2, 2e-5, 0);
+  CHECK(ball.columns > 60);
+  CHECK(ball.slip > 0);
+  const Seen talos = check_scene("talos-standing", 3, 2e-5, 4e-5);
+  CHECK(talos.columns > 60);
+}
+
+TEST_SUITE("long") {
+  TEST_CASE("derivative: shipped scenes, more states") {
+    for (const char* name : {"free-fall", "cube", "cube-slide", "solo", "solo-standing", "solo-trot-pd", "quadruped",
+                             "go2-standing", "g1-standing", "ur10-geared", "allegro-ball", "talos-standing"})
+      CHECK(check_scene(name, 12, 2e-5, 4e-5).columns > 0);
+  }
+}
+
+TEST_CASE("derivative: a body in the air turns about no principal axis") {
+  auto simulation = worlds::World().box({0.1, 0.2, 0.3}, 2, {0, 0, 3}).simulate(1e-2);
+  set(simulation, {0.3, -0.2, 0.5}, {0, 0, 3}, {1, 2, 3}, {4, -5, 6});
+  check_once(std::move(simulation));
+}
+
+TEST_CASE("derivative: a ball on a slope sticks, slips, and bounces") {
+  Placement slope;
+  slope.R = rotation_exponential({0.3, 0.1, 0}).toRotationMatrix();
+  for (const auto& [mu, e, height, w] :
+       {std::tuple(0.7, 0.0, 0.09999, 0.0), std::tuple(0.2, 0.0, 0.09999, 5.0), std::tuple(0.2, 0.8, 0.1001, 3.0)}) {
+    CAPTURE(mu);
+    auto simulation = worlds::World(worlds::friction(mu, e)).ground(slope).sphere(0.1, 1, Vec3::Zero()).simulate(1e-3);
+    const Vec3 n = slope.R.col(2);
+    set(simulation, {0.1, 0.2, 0.3}, height * n, slope.R * Vec3(0.3, 0.1, -0.5), {w, 1, 2});
+    const Seen seen = check_once(std::move(simulation));
+    CHECK(seen.stick + seen.slip == 1);
+    CHECK(seen.columns == 12);
+  }
+}
+
+TEST_CASE("derivative: a corner of a box that turns strikes a gap within the step, compliant or not") {
+  for (double compliance : {0.0, 1e-6}) {
+    SurfacePair surface = worlds::friction(0.5);
+    surface.compliance = compliance;
+    auto simulation = worlds::World(surface).ground().box({0.1, 0.2, 0.3}, 2, Vec3::Zero()).simulate(1e-3);
+    const Vec3 turn(0.7, 0.4, 0.2);
+    const Mat3 R = rotation_exponential(turn).toRotationMatrix();
+    const double low = (R.row(2).cwiseAbs() * Vec3(0.1, 0.2, 0.3)).value();
+    set(simulation, turn, {0, 0, low + 2e-4}, {0.5, 0.2, -1}, {2, 1, -3});
+    const Seen seen = check_once(std::move(simulation));
+    CHECK(seen.stick + seen.slip == 1);
+    CHECK(seen.columns == 12);
+  }
+}
+
+TEST_CASE("derivative: two balls press on each other") {
+  auto simulation = worlds::World(worlds::friction(0.3))
+                        .sphere(0.1, 1, {0, 0, 0}, {0.2, 0.1, 0}, {1, 2, 3})
+                        .sphere(0.15, 2, {0.2, 0.1, 0.11}, {-0.5, -0.4, -0.3}, {-2, 1, 4})
+                        .simulate(1e-3);
+  const Seen seen = check_once(std::move(simulation));
+  CHECK(seen.stick + seen.slip == 1);
+  CHECK(seen.columns == 24);
+}
+
+TEST_CASE("derivative: torsional and rolling friction") {
+  SurfacePair surface = worlds::friction(0.8);
+  surface.torsional = 0.01;
+  surface.rolling = 0.005;
+  for (double rate : {0.0, 3.0}) {
+    auto simulation = worlds::World(surface).ground().sphere(0.1, 1, Vec3::Zero()).simulate(1e-3);
+    set(simulation, {0.1, 0.2, 0.3}, {0, 0, 0.09998}, {0.1 * rate, 0.05 * rate, 0}, {-0.5 * rate, rate, 2 * rate});
+    CHECK(check_once(std::move(simulation)).columns >= 10);
+  }
+}
+
+TEST_CASE("derivative: pushes, joint limits, dry friction and drives at their limits") {
+  Scene scene = load_scene(TRIBO_SCENES "/ur10.toml");
+  Simulation simulation = make_simulation(scene);
+  PushRequest push;
+  push.where = simulation.model().bodies.back().name;
+  push.force = Vec3(30, -20, 10);
+  push.torque = Vec3(1, 2, -1);
+  push.duration = 1;
+  simulation.add_push(make_push(simulation.model(), push));
+  Random random;
+  disturb(simulation, random, 1e-2, 0);
+  CHECK(check_once(std::move(simulation)).columns == 18);
+
+  auto model = [&](double at_limit) {  // one joint beyond its upper limit, moving out or in
+    Simulation s = make_simulation(scene);
+    State state = s.state();
+    for (int k = 0; k < s.model().nv; ++k)
+      if (std::isfinite(s.model().joints.upper[k])) {
+        state.q[k] = s.model().joints.upper[k] - at_limit;
+        state.v[k] = 1;
+        break;
+      }
+    s.set_state(state);
+    return s;
+  };
+  CHECK(check_once(model(-1e-3)).columns > 10);  // brought back
+  CHECK(check_once(model(5e-4)).columns > 10);   // reaches it within the step
+}
+
+TEST_CASE("derivative: where bodies stick it does not depend on how forces are shared, nor on the solver") {
+  const auto compare = [](Scene scene, int steps) {
+    scene.stepper_options.contact.tolerance.rel = 1e-13;
+    scene.stepper_options.contact.max_iterations = 200'000;
+    MatX first;
+    State state;
+    for (const char* solver : {"newton", "pgs", "admm"}) {
+      CAPTURE(solver);
+      scene.set_solver(solver);
+      Simulation simulation = make_simulation(scene);
+      if (first.size() == 0) {
+        for (int k = 0; k < steps; ++k) simulation.step();
+        state = simulation.state();
+        for (ContactMemory& m : state.memory.contacts) m.f.setZero();  // nor on the guess
+      }
+      simulation.set_state(state);
+      Linearization lin;
+      simulation.linearize(lin);
+      CHECK(lin.unique);
+      CHECK(lin.method == Linearization::Method::Analytic);
+      if (first.size() == 0)
+        first = lin.A;
+      else
+        CHECK((lin.A - first).cwiseAbs().maxCoeff() < 1e-9 * first.cwiseAbs().maxCoeff());
+    }
+  };
+  compare(load_scene(TRIBO_SCENES "/cube.toml"), 600);
+  compare(load_scene(TRIBO_SCENES "/solo-standing.toml"), 50);
+}
+
+TEST_CASE("derivative: what is not unique is said") {
+  // A box that slides on four corners and turns: how they share its weight is open, and friction depends on it.
+  auto simulation = worlds::World(worlds::friction(0.3)).ground().box({0.1, 0.2, 0.05}, 1, Vec3::Zero()).simulate(1e-3);
+  set(simulation, {0, 0, 0.3}, {0, 0, 0.04999}, {1, 0.5, 0}, {0, 0, 2});
+  Linearization lin;
+  simulation.linearize(lin);
+  CHECK(!lin.unique);
+  CHECK(lin.finite);
+  CHECK(lin.A.allFinite());
+}
+
+TEST_CASE("derivative: products with it, the run that does not change, and steppers without one") {
+  Scene scene = load_scene(TRIBO_SCENES "/solo-standing.toml");
+  Simulation simulation = make_simulation(scene);
+  for (int k = 0; k < 20; ++k) simulation.step();
+  const std::uint64_t before = hash(simulation.state());
+  Linearization lin;
+  simulation.linearize(lin);
+  CHECK(hash(simulation.state()) == before);
+  CHECK(lin.inputs.size() == 12);
+  simulation.step();
+  CHECK((simulation.state().q - lin.q_next).norm() < 1e-12);
+  CHECK((simulation.state().v - lin.v_next).norm() < 1e-9);
+  VecX dx(36), du(12), w(36);
+  Random random;
+  for (VecX* x : {&dx, &du, &w})
+    for (double& y : *x) y = random.uniform();
+  const VecX forward = lin.jvp(dx, du), back = lin.vjp(w);
+  CHECK(w.dot(forward) == doctest::Approx(back.head(36).dot(dx) + back.tail(12).dot(du)).epsilon(1e-12));
+  CHECK_THROWS_AS(lin.jvp(w.head(3), du), InvalidInput);
+
+  scene.set_stepper("exponential");
+  Simulation springs = make_simulation(scene);
+  springs.linearize(lin);
+  CHECK(lin.method == Linearization::Method::Differences);
+  CHECK(std::string(lin.reason) == "the stepper has no analytic derivative");
+  CHECK(lin.finite);
+}
+
+namespace {
+
+/// One-sided difference of the step along dx, from its own ends at h, 2 h and 4 h: error of order h^3.
+VecX forward_difference(Simulation& simulation, const VecX& dx) {
+  const Model& model = simulation.model();
+  const State start = simulation.state();
+  Member all;
+  all.bodies = static_cast<int>(model.bodies.size());
+  const auto end = [&](double h) {
+    State state = start;
+    integrate(model, h * dx.head(model.nv), 1, state.q);
+    state.v += h * dx.tail(model.nv);
+    simulation.set_state(state);
+    simulation.step();
+    const State reached = simulation.state();
+    simulation.set_state(start);
+    return reached;
+  };
+  const State zero = end(0);
+  const auto slope = [&](double h) {
+    const State there = end(h);
+    VecX d(2 * model.nv);
+    difference(model, all, zero.q, there.q, d);
+    d.tail(model.nv) = there.v - zero.v;
+    return VecX(d / h);
+  };
+  const double h = 1e-5;
+  return (8 * slope(h) - 6 * slope(2 * h) + slope(4 * h)) / 3;
+}
+
+void check_sides(Simulation simulation, const VecX& dx, double least_kink) {
+  VecX slope[2];
+  for (int side = 0; side < 2; ++side) {
+    const VecX d = side == 0 ? dx : VecX(-dx), expected = forward_difference(simulation, d);
+    slope[side] = simulation.one_sided(d, VecX());
+    CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-5 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
+  }
+  CHECK((slope[0] + slope[1]).cwiseAbs().maxCoeff() > least_kink);  // the two sides differ
+}
+
+VecX direction(int n, int k) { return VecX(VecX::Unit(n, k)); }
+
+}  // namespace
+
+TEST_CASE("derivative: at a kink each side has its own") {
+  SUBCASE("a ball that just touches and comes down, along its height") {
+    auto simulation =
+        worlds::World(worlds::friction(0.5)).ground().sphere(0.1, 1, {0, 0, 0.1}, {0, 0, -0.5}).simulate(1e-3);
+    check_sides(std::move(simulation), direction(12, 2), 0.1);
+  }
+  SUBCASE("a ball on the ground without weight, along its vertical speed") {
+    auto simulation =
+        worlds::World(worlds::friction(0.5)).gravity(Vec3::Zero()).ground().sphere(0.1, 1, {0, 0, 0.1}).simulate(1e-3);
+    check_sides(std::move(simulation), direction(12, 8), 0.1);
+  }
+  SUBCASE("a ball that slides through zero slip, along its speed") {
+    SurfacePair surface = worlds::friction(0.5);
+    surface.mu_static = surface.mu_dynamic = 0;
+    surface.torsional = 0.01;
+    auto simulation = worlds::World(surface).ground().sphere(0.1, 1, {0, 0, 0.09999}).simulate(1e-3);
+    State state = simulation.state();
+    state.v[5] = 0.01 * 9.81 * 1e-3 / (0.4 * 0.01);  // what the torque of one step stops exactly
+    simulation.set_state(state);
+    check_sides(std::move(simulation), direction(12, 11), 0.1);
+  }
+}
+
+TEST_CASE("derivative: by mass and by friction") {
+  // A box slides on its corners: dv_x/d mu = -g dt, and dp_x is dt times it; a pushed one has dv/dm = -F dt/m^2.
+  const double dt = 1e-3, m = 2;
+  auto simulation = worlds::World(worlds::friction(0.3)).ground().box({0.1, 0.1, 0.1}, m, {0, 0, 0.1}, {1, 0, 0}).simulate(dt);
+  simulation.step();
+  const MatX by_mu = simulation.parameter_slopes({"friction:surface"});
+  CHECK(by_mu(6, 0) == doctest::Approx(-9.81 * dt).epsilon(1e-6));
+  CHECK(by_mu(0, 0) == doctest::Approx(-9.81 * dt * dt).epsilon(1e-6));
+  auto pushed = worlds::World().box({0.1, 0.1, 0.1}, m, {0, 0, 1}).simulate(dt);
+  PushRequest push;
+  push.where = "object0";
+  push.force = Vec3(3, 0, 0);
+  push.duration = 1;
+  pushed.add_push(make_push(pushed.model(), push));
+  CHECK(pushed.parameter_slopes({"mass:object0"})(6, 0) == doctest::Approx(-3 * dt / (m * m)).epsilon(1e-6));
+  CHECK_THROWS_AS(pushed.parameter_slopes({"colour:object0"}), InvalidInput);
+  CHECK_THROWS_AS(pushed.parameter_slopes({"friction:cheese"}), InvalidInput);
+}
+
+TEST_CASE("derivative: a batch has that of each world, for any number of threads") {
+  const Scene scene = load_scene(TRIBO_SCENES "/solo-standing.toml");
+  Batch one(scene, 3, 1), two(scene, 3, 2);
+  one.step(5);
+  two.step(5);
+  const auto a = one.linearize(), b = two.linearize();
+  Simulation alone = make_simulation(scene);
+  for (int k = 0; k < 5; ++k) alone.step();
+  Linearization lin;
+  alone.linearize(lin);
+  for (std::size_t w = 0; w < 3; ++w) {
+    CHECK(a[w].A == lin.A);
+    CHECK(b[w].A == lin.A);
+    CHECK(b[w].B == lin.B);
+  }
+}
+
+TEST_CASE("derivative: finite or flagged at random states") {
+  for (const char* name : {"solo-standing", "talos-standing", "allegro-ball", "cube"}) {
+    CAPTURE(name);
+    Simulation simulation = make_simulation(load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml"));
+    Random random;
+    const State start = simulation.state();
+    Linearization lin;
+    for (int k = 0; k < 30; ++k) {
+      simulation.set_state(start);
+      disturb(simulation, random, std::pow(10, -4 * random.uniform()), 0);
+      simulation.linearize(lin);
+      CHECK(lin.A.allFinite());
+      CHECK(lin.B.allFinite());
+    }
+  }
+}

@@ -1,0 +1,64 @@
+"""The derivative of a step, from Python and from the command line."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import tribo
+
+
+def test_shapes_products_and_the_run_that_stays():
+    sim = tribo.load("solo-standing")
+    sim.run(0.05)
+    before = sim.state.hash
+    lin = sim.linearize()
+    assert sim.state.hash == before
+    nv, nu = len(sim.v), len(lin.inputs)
+    assert lin.A.shape == (2 * nv, 2 * nv) and lin.B.shape == (2 * nv, nu) and nu == 12
+    assert lin.method == "analytic" and lin.reason == "" and lin.finite and lin.unique
+    assert [mode.name for _, mode, _ in lin.contacts].count("Stick") == 4
+    rng = np.random.default_rng(1)
+    dx, du, w = rng.normal(size=2 * nv), rng.normal(size=nu), rng.normal(size=2 * nv)
+    assert np.allclose(lin.jvp(dx, du), lin.A @ dx + lin.B @ du, rtol=1e-12, atol=1e-12)
+    gx, gu = lin.vjp(w)
+    assert np.allclose(gx, lin.A.T @ w) and np.allclose(gu, lin.B.T @ w)
+    with pytest.raises(tribo.InvalidInput, match="must have 36"):
+        lin.jvp(dx[:3])
+    sim.step()
+    assert np.allclose(sim.q, lin.q_next, atol=1e-12)
+
+
+def test_a_ball_that_flies_has_the_matrix_of_its_parabola():
+    """p+ = p + dt (v + dt g): A is known."""
+    sim = tribo.load("free-fall")
+    lin = sim.linearize()
+    dt = sim.dt
+    A = lin.A
+    assert np.allclose(A[:3, 6:9], dt * np.eye(3), atol=1e-12)
+    assert np.allclose(A[6:9, 6:9], np.eye(3), atol=1e-12)
+
+
+def test_check_and_a_stepper_without_one():
+    sim = tribo.load("ur10")
+    sim.run(0.1)
+    check = tribo.check_derivatives(sim)
+    assert check.error < 1e-6 and check.disturbed == 0 and check.columns == 18
+    assert check.differences.method == "differences"
+    springs = tribo.load("cube", stepper="exponential")
+    lin = springs.linearize()
+    assert lin.method == "differences" and lin.reason and lin.finite
+
+
+@pytest.mark.skipif("TRIBO_COMMAND" not in os.environ, reason="no command")
+def test_the_command(tmp_path):
+    out = tmp_path / "lin.npz"
+    run = subprocess.run([os.environ["TRIBO_COMMAND"], "linearize", "ur10", "--at", "0.02", "--check", "--json", "--out", str(out)],
+                         capture_output=True, text=True, check=True)
+    said = json.loads(run.stdout)
+    assert said["method"] == "analytic" and said["nv"] == 6 and said["check"]["error"] < 1e-6
+    with np.load(out) as file:
+        assert file["A"].shape == (12, 12) and file["B"].shape == (12, 6)
+        assert np.isfinite(file["A"]).all() and len(file["q_next"]) == 6
