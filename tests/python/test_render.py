@@ -1,6 +1,5 @@
 """Pictures and films without a display: what is drawn is where it should be, in its own colours."""
 
-import builtins
 import subprocess
 import sys
 
@@ -154,17 +153,3 @@ def test_video_of_a_recording(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tribo", "video", str(tmp_path), "--out", str(tmp_path / "x.avi")],
                           capture_output=True, text=True)
     assert done.returncode == 2 and ".mp4" in done.stderr
-
-
-def test_a_missing_package_is_named(ball, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest, **keys):
-        if name.startswith("vtkmodules"):
-            raise ImportError("No module named 'vtkmodules'")
-        return real(name, *rest, **keys)
-
-    ball._renderer = None
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"tribo\[render\]"):
-        ball.render()
