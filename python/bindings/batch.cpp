@@ -138,7 +138,7 @@ void bind_batch(nb::module_& m) {
             return nb::make_tuple(copied_rows(b.q().data(), n, b.q().size() / n),
                                   copied_rows(b.v().data(), n, b.v().size() / n), copied(b.t().data(), n));
           },
-          "Copies of q, v and t.")
+          nb::sig("def _instant(self) -> tuple[object, object, object]"), "Copies of q, v and t.")
       .def_prop_ro(
           "_target",
           [](nb::handle h) {

@@ -152,7 +152,7 @@ void bind_simulation(nb::module_& m) {
             return view(nb::cast<Runner&>(self).commands().wrench, self);
           },
           nb::rv_policy::automatic)
-      .def("_instant", &Runner::instant)
+      .def("_instant", &Runner::instant, nb::sig("def _instant(self) -> tuple[object, object, object]"))
       .def_prop_ro("_direct", &Runner::commanded_directly)
       .def_prop_ro("_start", &Runner::start)
       .def("_clear_commands", &Runner::clear_commands)

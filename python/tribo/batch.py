@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 
@@ -126,8 +126,7 @@ class Batch(_Handed):
         return self._scene.model
 
     def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        rows: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] = self._instant()
-        return rows
+        return cast("tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]", self._instant())
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self._contacts(world)

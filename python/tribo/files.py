@@ -45,7 +45,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[str]:
         else:
             _remove_left_over(place)
             partial = f"{place}.tmp.{os.getpid()}.{threading.get_ident()}"
-            lock = stack.enter_context(open(partial, "wb"))  # noqa: SIM115
+            lock = stack.enter_context(open(partial, "wb"))
             fcntl.flock(lock, fcntl.LOCK_EX)
             stack.callback(_remove, partial)
         yield partial

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _core
 from .hand import Hand, adopts, changes_of
@@ -164,8 +164,7 @@ class Simulation(_Handed):
         return self.model
 
     def _rows(self) -> tuple[Array, Array, Array]:
-        rows: tuple[Array, Array, Array] = self._instant()
-        return rows
+        return cast("tuple[Array, Array, Array]", self._instant())
 
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self.contacts

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -154,9 +155,23 @@ void check_effect(const Element& effect, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// Assimp takes what is no number for a zero, without end.
+void check_numbers(const Element& e, const std::string& name) {
+  static const char* const lists[] = {"p",      "v",         "h",      "vcount", "float_array", "int_array",
+                                      "matrix", "translate", "rotate", "scale",  "lookat",      "skew"};
+  if (std::none_of(std::begin(lists), std::end(lists), [&](const char* list) { return is(e, list); })) return;
+  if (text_of(e).find_first_not_of("0123456789+-.eE \t\r\n") != std::string::npos)
+    throw InvalidInput(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + "> is not made of numbers");
+}
+
+}  // namespace
+
 void check_collada(const std::string& text, const std::string& name, double most) {
   const auto document = parse_xml(text, name);
   const Element& root = *document->RootElement();
+  for_each_element(&root, [&](const Element& e) { check_numbers(e, name); });
   for_each_element(&root, [&](const Element& e) {  // readers make room for as many as are claimed
     for (const char* claim : {"count", "stride"})
       if (e.DoubleAttribute(claim, 0) > static_cast<double>(text.size()))

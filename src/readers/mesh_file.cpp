@@ -95,7 +95,9 @@ std::vector<Vec3> by_assimp(const std::string& path) {
     if (!mesh || !mesh->vertices) return {};
     return {mesh->vertices->begin(), mesh->vertices->begin() + mesh->num_vertices};
   } catch (const std::exception& error) {
-    throw InvalidInput("mesh '" + path + "': " + error.what());
+    std::string said = error.what();  // several lines
+    std::replace(said.begin(), said.end(), '\n', ' ');
+    throw InvalidInput("mesh '" + path + "': " + said);
   }
 }
 

@@ -140,6 +140,8 @@ CASES = {
     "mesh ply without points": ({"s.toml": MESH + "file = 'm.ply'\n", "m.ply": PLY.replace("float z", "float w")}, "s.toml", ["no x, y and z"]),
     "mesh dae claim": (mesh_of(dae(node("a", more=TETRA)).replace("count='12'", "count='4000000000'")), "s.toml",
                        ["m.dae:1", "claims a count of 4000000000"]),
+    "mesh dae words": (mesh_of(dae(node("a", more=TETRA)).replace("0 3 2 1 2 3", "0 3 2 \u00ff\u00ff3")), "s.toml", ["m.dae:1", "<p> is not made of numbers"]),
+    "mesh dae word of a point": (mesh_of(dae(node("a", more=TETRA)).replace("0 1 0 0 0 1<", "0 1 0 x 0 1<")), "s.toml", ["<float_array> is not"]),
     "mesh dae stride": (mesh_of(dae(node("a", more=TETRA)).replace("stride='3'", "stride='4000000000'")), "s.toml", ["claims a stride"]),
     "scene link twice": ({"s.toml": "[robot]\n" + 2 * "[[robot.link]]\nname = 'l'\nsize = 0.1\nmass = 1\n"}, "s.toml",
                          ["s.toml:7", "two links are called 'l'"]),
