@@ -10,7 +10,8 @@ namespace tribo {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double floor = 1e-14;  // of W
+// Of W. On bodies less of it costs the factor the digits of a residual of 1e-8.
+double floor(const ContactProblem& problem) { return problem.dense() ? 1e-14 : 1e-12; }
 
 // Largest alpha in [0, 1] with u + alpha du >= 0.
 double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
@@ -100,12 +101,12 @@ bool InteriorPoint::factor(const ContactProblem& problem) {
   D_.setZero(D_size(problem));
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i + 2;
-    D_[9 * i + 8] = d_scale_[o] * d_scale_[o] / (x_.c[o] / x_.f[o] + R_[o] + floor);
+    D_[9 * i + 8] = d_scale_[o] * d_scale_[o] / (x_.c[o] / x_.f[o] + R_[o] + floor(problem));
   }
   for (int j = 0; j < problem.nr(); ++j) {
     if (fixed(j)) continue;
     const int o = 3 * nc + j;
-    double W = R_[o] + floor;
+    double W = R_[o] + floor(problem);
     if (std::isfinite(lower_[j])) W += x_.z_lower[j] / (x_.f[o] - lower_[j]);
     if (std::isfinite(upper_[j])) W += x_.z_upper[j] / (upper_[j] - x_.f[o]);
     D_[9 * nc + j] = d_scale_[o] * d_scale_[o] / W;
@@ -122,7 +123,7 @@ void InteriorPoint::factor_cone(const ContactProblem& problem, int k) {
   Eigen::Matrix2d W;
   W.col(0) = divide(x, x.psi - x.a[0] * x.c[0] / x.a0, -x.a[1] * x.c[0] / x.a0);
   W.col(1) = divide(x, -x.a[0] * x.c[1] / x.a0, x.psi - x.a[1] * x.c[1] / x.a0);
-  for (int r = 0; r < cone.size; ++r) W(r, r) += R_[cone.first + r] + floor;
+  for (int r = 0; r < cone.size; ++r) W(r, r) += R_[cone.first + r] + floor(problem);
   const double scale = d_scale_[cone.first];
   const Eigen::Matrix2d D = scale * scale * W.inverse();
   // The column of f_N: -D q D_NN, D_NN having the scale of the normal squared already.
