@@ -38,7 +38,7 @@ class ArticulatedBody {
     int body = -1;
     Vec3 p_W = Vec3::Zero(), f_W = Vec3::Zero();
   };
-  void respond(const Load& first, const Load& second, int dof, double torque);
+  void respond(const Load& first, const Load& second, int dof, double torque, int other = -1, double other_torque = 0);
 
   /// Of a point of a body after solve or respond, without the bias [m/s^2].
   Vec3 point_acceleration(int body, const Vec3& p_W) const;
