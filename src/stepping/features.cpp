@@ -140,7 +140,7 @@ std::string feature_page() {
       "is\n"
       "printed by `tribo list features --page`; a test keeps it true. Velocity limits of joints are ratings of motors: "
       "controllers\n"
-      "may keep to them, no stepper enforces them.\n\n";
+      "may keep to them, no stepper enforces them. What runs under which stepper: [matrix.md](matrix.md).\n\n";
   std::string rule = "|---|";
   text += "| feature |";
   for (const StepperEntry& s : steppers()) {
