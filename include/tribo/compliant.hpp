@@ -29,6 +29,7 @@ struct CompliantOptions {
   double limit_stiffness = 1e3;       ///< of joint limits [N m/rad] or [N/m], > 0
   double limit_damping = 1;           ///< [N m s/rad] or [N s/m], >= 0
   double friction_deflection = 1e-3;  ///< of a joint with dry friction that is about to slip [rad] or [m], > 0
+  double stribeck_speed = 0.01;       ///< a contact that slips slower keeps mu_static [m/s], >= 0
   double closure_stiffness = 1e5;     ///< of equality constraints [N/m]; about an axis times (0.1 m)^2, > 0
   double closure_damping = 300;       ///< [N s/m], >= 0
   std::string law = "spring-damper";  ///< force of a contact, see contact_laws()

@@ -127,15 +127,18 @@ void ArticulatedBody::watch(std::span<const int> bodies) {
 }
 
 // Only degrees on the paths of the loads have u other than zero; they are cleared again afterwards.
-void ArticulatedBody::respond(const Load& first, const Load& second, int dof, double torque) {
+void ArticulatedBody::respond(const Load& first, const Load& second, int dof, double torque, int other,
+                              double other_torque) {
   load(first.body, first.p_W, first.f_W);
   load(second.body, second.p_W, second.f_W);
   if (dof >= 0) tau_[dof] = torque;
-  const int loaded[] = {first.body, second.body, dof >= 0 ? dof_body_[at(dof)] : -1};
+  if (other >= 0) tau_[other] = other_torque;
+  auto body_of = [&](int k) { return k >= 0 ? dof_body_[at(k)] : -1; };
+  const int loaded[] = {first.body, second.body, body_of(dof), body_of(other)};
   // From the deepest up; where two paths meet they go on as one. Parents have smaller indices than their children.
-  int front[] = {loaded[0], loaded[1], loaded[2]};
+  int front[] = {loaded[0], loaded[1], loaded[2], loaded[3]};
   for (;;) {
-    const int i = std::max({front[0], front[1], front[2]});
+    const int i = std::max({front[0], front[1], front[2], front[3]});
     if (i < 0) break;
     pull(i, f_[at(i)]);
     const int parent = model_->bodies[at(i)].parent;
@@ -144,11 +147,11 @@ void ArticulatedBody::respond(const Load& first, const Load& second, int dof, do
     for (int& x : front)
       if (x == i) x = parent;
   }
-  int trees[3];
-  for (int k = 0; k < 3; ++k) trees[k] = loaded[k] < 0 ? -1 : model_->bodies[at(loaded[k])].tree;
+  int trees[4];
+  for (int k = 0; k < 4; ++k) trees[k] = loaded[k] < 0 ? -1 : model_->bodies[at(loaded[k])].tree;
   for (int i : path_) {
     const int tree = model_->bodies[at(i)].tree;
-    if (tree == trees[0] || tree == trees[1] || tree == trees[2])
+    if (tree == trees[0] || tree == trees[1] || tree == trees[2] || tree == trees[3])
       push(i);
     else
       a_[at(i)] = {};
@@ -159,6 +162,7 @@ void ArticulatedBody::respond(const Load& first, const Load& second, int dof, do
       u_.segment(body.iv, nv_of(body.joint)).setZero();
     }
   if (dof >= 0) tau_[dof] = 0;
+  if (other >= 0) tau_[other] = 0;
 }
 
 void ArticulatedBody::inverse_diagonal(VecX& diagonal) const {

@@ -38,7 +38,7 @@ class ArticulatedBody {
     int body = -1;
     Vec3 p_W = Vec3::Zero(), f_W = Vec3::Zero();
   };
-  void respond(const Load& first, const Load& second, int dof, double torque);
+  void respond(const Load& first, const Load& second, int dof, double torque, int other = -1, double other_torque = 0);
 
   /// Diagonal of (M + diag(extra))^-1 after factor, in one pass from the roots: the response of a body to a force on it
   ///   L_k = 1 - S_k U_k^T / D_k,  Omega <- L_k Omega L_k^T + S_k S_k^T / D_k, beginning with that of the parent    (aba.5)

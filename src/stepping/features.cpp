@@ -116,7 +116,8 @@ constexpr const char* ways = R"(
 | velocity targets | rows of the contact problem | a drive of the gain 1000 M_kk / h, within its limits | the same | the same |
 | joint friction | rows | a slider in series with a spring and a damper, which give by `friction_deflection` | rows of the program | by speed, as in contacts: a joint creeps |
 | joint stiffness | in M + h^2 k | as gains | in M + h^2 k, then held | as momentum |
-| equalities | rows, and q is corrected | springs and dampers, `closure_stiffness`, `closure_damping` | refused | refused |
+| equalities of joints | rows, and q is corrected | springs and dampers, `closure_stiffness`, `closure_damping` | rows of the program, errors taken back over five steps | springs and dampers |
+| connect, weld | rows, and q is corrected | springs and dampers, as above | refused | refused |
 | torsional, rolling friction | discs of the contact problem | by the speed of turning, full from 0.05 rad/s on, with f_N of the start of the step: slower turns creep | refused | refused |
 
 What is refused:
@@ -125,7 +126,7 @@ What is refused:
   second law for the same impact. A mass m on one contact with damping = 2 z sqrt(stiffness m), z < 1, rebounds by e = exp(-2 z acos(z) / sqrt(1 - z^2)).
 - compliance, outside of rigid: it is `stiffness` there (1 / compliance) in the visco-elastic families; the momentum family brings points to rest, without a length
   that a load would press them in by.
-- equalities in the momentum family: its impulses are found with unit forces at points that touch; closures would be bilateral rows about which its papers say nothing.
+- loops (connect, weld) in the momentum family: its articulated-body passes are those of trees, and its relaxed impulses would leave a loop open.
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
 - more than 64 separate bodies, macroscopic: it keeps a dense A.
 )";
@@ -139,7 +140,7 @@ std::string feature_page() {
       "is\n"
       "printed by `tribo list features --page`; a test keeps it true. Velocity limits of joints are ratings of motors: "
       "controllers\n"
-      "may keep to them, no stepper enforces them.\n\n";
+      "may keep to them, no stepper enforces them. What runs under which stepper: [matrix.md](matrix.md).\n\n";
   std::string rule = "|---|";
   text += "| feature |";
   for (const StepperEntry& s : steppers()) {

@@ -13,7 +13,7 @@ std::deque<StepperEntry>& table_of_steppers() {
   const std::vector<Feature> visco_elastic = {
       JointLimits,     JointDamping,      JointFriction,   JointStiffness, Connect,    Weld,   JointEquality,
       KinematicBodies, TorsionalFriction, RollingFriction, Cylinders,      Ellipsoids, Terrain};
-  const std::vector<Feature> impulses = {JointLimits,     JointDamping, JointFriction, JointStiffness,
+  const std::vector<Feature> impulses = {JointLimits,     JointDamping, JointFriction, JointStiffness, JointEquality,
                                          KinematicBodies, Cylinders,    Ellipsoids,    Terrain};
   static std::deque<StepperEntry> table = {
       {.name = "rigid",

@@ -467,6 +467,24 @@ class List(Case):
             self.assertIn("xample" if args[0] != "list" else "KIND", self.ok(*args).stdout)
 
 
+class Matrix(Case):
+    """Robots and scenes under steppers, one cell each."""
+
+    def test_cells(self):
+        words = ["matrix", "--only", "cube", "--only", "four-bar", "--stepper", "rigid", "--stepper", "momentum", "--duration", "0.02"]
+        cells = {(c["name"], c["stepper"]): c for c in self.json(*words, "--json")["cells"]}
+        verdicts = {key: c["verdict"] for key, c in cells.items()}
+        self.assertEqual(verdicts, {("cube", "rigid"): "sane", ("cube", "momentum"): "sane", ("four-bar", "rigid"): "sane",
+                                    ("four-bar", "momentum"): "refused"})
+        self.assertIn("connect", cells["four-bar", "momentum"]["reason"])
+        page = self.ok(*words, "--page").stdout
+        self.assertIn("3 of 4 run sanely (75.0 %), 1 are refused, 0 fail.", page)
+        self.assertIn("| four-bar | 1 | refused |", page)
+
+    def test_unknown_names(self):
+        self.assertIn("did you mean 'rigid'", self.ok("matrix", "--only", "cube", "--stepper", "rigd", code=2).stderr)
+
+
 class Experiments(Case):
     def test_list_names_them(self):
         names = [e["name"] for e in self.json("experiment", "--list", "--json")["experiments"]]

@@ -63,6 +63,11 @@ class Entries(unittest.TestCase):
             self.assertIn(key, tribo("list", name))
             self.assertIn(key, tribo("list", kind, "--options"))
 
+    def test_targets_are_refused(self) -> None:
+        """`penalty` does not say that it solves velocity targets."""
+        told = tribo("run", str(self.arm), "--stepper", "penalty", "--set", 'controller.name="velocity-constraint"', code=2)
+        self.assertIn("velocity targets, which stepper 'penalty' does not solve", told)
+
     def test_page(self) -> None:
         page = tribo("list", "options", "--page")
         for name, key in ENTRIES.values():

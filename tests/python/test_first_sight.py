@@ -65,8 +65,6 @@ def test_a_robot_begins_well_and_holds(name):
 @pytest.mark.parametrize("stepper", ["rigid", "exponential", "implicit-euler", "momentum"])
 @pytest.mark.parametrize("name", sorted(set(tribo.robots()) - {*FALLS, BROKEN} - PASSIVE))
 def test_a_robot_holds_for_ten_seconds(name, stepper):
-    if stepper != "rigid":
-        pytest.xfail("gains are taken explicitly by this stepper: see docs/features.md")
     sim, _ = loaded(name, stepper=stepper)
     check_held(sim, name, 10.0)
 

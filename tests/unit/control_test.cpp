@@ -82,11 +82,3 @@ TEST_CASE("a velocity target is met exactly while the effort limit allows, and t
   CHECK(hard.torque()[0] == 2.0);
   CHECK(hard.state().v[0] == doctest::Approx(6e-3).epsilon(5e-3));  // dt tau / I
 }
-
-TEST_CASE("steppers that solve no rows refuse a controller with velocity targets") {
-  for (const StepperEntry& entry : steppers()) {
-    if (entry.targets) continue;
-    Simulation simulation = make_simulation(arm(entry.name));
-    CHECK_THROWS_AS(simulation.add_controller(std::make_unique<Target>(0.1)), InvalidInput);
-  }
-}

@@ -147,7 +147,7 @@ TEST_CASE("state file: memory that is not sorted, or has too few entries of its 
         std::string::npos);
   CHECK(load(Rigid, [](Memory& m) { std::swap(m.rows[0], m.rows[1]); }).find("not sorted") != std::string::npos);
   CHECK(load(Compliant, [](Memory& m) { m.anchors.pop_back(); }).find("1 anchors for 2 contacts") != std::string::npos);
-  CHECK(load(Compliant, [](Memory& m) { m.rows = {{1, 2, 0}}; }).find("joint rows") != std::string::npos);
+  CHECK(load(Momentum, [](Memory& m) { m.rows = {{1, 2, 0}}; }).find("joint rows") != std::string::npos);
   CHECK(load(Momentum, [](Memory& m) { m.references.clear(); }).find("0 referential points") != std::string::npos);
 }
 

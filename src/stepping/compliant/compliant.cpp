@@ -46,7 +46,7 @@ void Compliant::report(const Start& start, Outcome& out) const {
       continue;
     }
     const CompliantContact& s = active_[next];
-    const double mu = s.mode == ContactMode::Slip ? s.mu_slip : s.mu_stick;
+    const double mu = s.mode == ContactMode::Slip ? s.mu() : s.mu_stick;
     add_action(s.mean, s.c, contact_velocity(start.model, start.dynamics, contacts_[next++], out.v_end), s.mode, mu, r);
   }
 }
@@ -82,6 +82,9 @@ void Compliant::remember(const Start& start, Outcome& out) const {
     const Vec3 held = to_world(start, c.body_b, s.point);
     m.f = s.mean;
     m.mode = s.mode;
+    if (m.mode == ContactMode::Slip && s.mu_slip < s.mu_stick && draws(s) &&
+        s.drawn.norm() < options_.stribeck_speed * start.dt)
+      m.mode = ContactMode::Stick;  // (compliant.10)
     m.touched = true;
     AnchorMemory& a = out.memory.anchors[i];
     a.rest = s.rest;

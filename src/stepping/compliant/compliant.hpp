@@ -10,6 +10,7 @@
 //   f_T = -K x_T - B (c_T - s),  x_T' = c_T - s = -(K x_T + f_T) / B                             (compliant.8)
 // spring and damper side by side, in series with a slider: s points against f_T, nothing jumps. With f_T held over h
 //   x_T+ = -f_T / K + (x_T + f_T / K) exp(-h K / B)                                              (compliant.9)
+// mu is mu_s until the anchor slides faster than the Stribeck speed over a step, then mu_d until it sticks      (compliant.10)
 // [Hammoud2022, (2), (21), (22)]. Departs from its (28), SlipAnchor::Set: -K x_T = f_T at once, the end of
 // (compliant.9) where h >> B / K. Step after step the damper then pulls anew at a spring that bears all friction
 // already, and friction turns towards the slip by B c / (mu f_N) a step, however short: the law depends on the step.
@@ -43,11 +44,12 @@ struct CompliantContact {
   double rest = 0;                       ///< gap without load [m]
   int listed = 0;                        ///< index in the list of collision
   ContactMode mode = ContactMode::Open;  ///< at the start, then over the step
-  bool slipping = false;                 ///< as the last step left it
-  bool fresh = false;                    ///< touches for the first time
-  bool moved = true;                     ///< the anchor is another than that in memory
-  bool drawn_by_stages = false;          ///< the scheme has filled drawn
-  Eigen::Vector2d drawn{0, 0};           ///< way of the anchor over the step, in C [m]
+  bool slipping = false;         ///< as the last step left it; slower than the Stribeck speed counts as sticking
+  bool fresh = false;            ///< touches for the first time
+  bool moved = true;             ///< the anchor is another than that in memory
+  bool drawn_by_stages = false;  ///< the scheme has filled drawn
+  Eigen::Vector2d drawn{0, 0};   ///< way of the anchor over the step, in C [m]
+  double mu() const { return slipping ? mu_slip : mu_stick; }  ///< (compliant.10)
 };
 
 /// A contact followed within a step: where it is, how it moves, and the force. Points roll over round shapes.

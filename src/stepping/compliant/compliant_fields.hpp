@@ -26,6 +26,8 @@ FieldTable<T> compliant_fields() {
   table.add("limit_damping", &T::limit_damping, at_least(0), "N m s/rad or N s/m", "of joint limits");
   table.add("friction_deflection", &T::friction_deflection, positive(), "rad or m",
             "way that a joint with dry friction gives, like a spring, before it slips");
+  table.add("stribeck_speed", &T::stribeck_speed, at_least(0), "m/s",
+            "a contact that slips slower than this keeps its static friction");
   table.add("closure_stiffness", &T::closure_stiffness, positive(), "N/m",
             "of equality constraints; about an axis times (0.1 m)^2");
   table.add("closure_damping", &T::closure_damping, at_least(0), "N s/m",

@@ -120,6 +120,8 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     s.rest = c.gap;
   }
   s.x.z() = c.gap - s.rest;
+  if (rules.slip == SlipAnchor::Drawn && s.mu_slip < s.mu_stick && !(s.last.z() > 0))
+    s.slipping = velocity.head<2>().norm() > rules.stribeck_speed;  // it touches anew: (compliant.10)
   if (s.slipping && rules.slip == SlipAnchor::SetUndamped) s.B.x() = s.B.y() = 0;
   s.f = force(s, s.x, s.c, s.mode);
   if (s.mode == ContactMode::Slip && !draws(s)) {
@@ -162,9 +164,9 @@ Vec3 Compliant::project(const CompliantContact& s, const Vec3& f, ContactMode& m
     return Vec3::Zero();
   }
   const double tangential = f.head<2>().norm();
-  if (tangential <= (s.slipping ? s.mu_slip : s.mu_stick) * f.z()) return f;
+  if (tangential <= s.mu() * f.z()) return f;
   mode = ContactMode::Slip;
-  const double share = s.mu_slip * f.z() / tangential;  // (compliant.3)
+  const double share = s.mu() * f.z() / tangential;  // (compliant.3)
   return Vec3(share * f.x(), share * f.y(), f.z());
 }
 

@@ -69,16 +69,16 @@ void Exponential::classify(const CompliantContact& s, int i, double h) {
   const Vec3 f = f1_.map().segment<3>(o);
   auto against = against_.map().segment<2>(o);
   if (hold == Hold::Stick) {
-    const double tangential = f.head<2>().norm(), mu = s.slipping ? s.mu_slip : s.mu_stick;
+    const double tangential = f.head<2>().norm(), mu = s.mu();
     if (f.z() > 0 && tangential <= mu * f.z()) return;
     hold = Hold::Slip;
     K_[o] = K_[o + 1] = B_[o] = B_[o + 1] = 0;
     other_springs_ = true;
     if (tangential > 0) against = f.head<2>() / tangential;
     // The stick forces of others may have pulled at it: the normal force is sought once more.
-    set_friction(s.mu_slip * (f.z() > 0 ? f.z() : s.f.z()) * against, i);
+    set_friction(s.mu() * (f.z() > 0 ? f.z() : s.f.z()) * against, i);
   } else if (hold == Hold::Slip && f.z() > 0) {
-    set_friction(s.mu_slip * f.z() * against, i);
+    set_friction(s.mu() * f.z() * against, i);
   } else if (hold == Hold::Slip) {
     let_go(i);
   } else if (!pushed_[at(i)] && would_push(s, i, h)) {
@@ -168,7 +168,7 @@ void Exponential::settle(const CompliantContact& s, int i) {
   auto f1 = f1_.map().segment<3>(3 * i), f2 = f2_.map().segment<3>(3 * i);
   f1.z() = std::max(f1.z(), 0.0);
   f2.z() = std::max(f2.z(), 0.0);
-  const Eigen::Vector2d against = s.mu_slip * against_.map().segment<2>(3 * i);
+  const Eigen::Vector2d against = s.mu() * against_.map().segment<2>(3 * i);
   f1.head<2>() = f1.z() * against;
   f2.head<2>() = f2.z() * against;
 }
@@ -202,7 +202,7 @@ double Exponential::share_held(const CompliantContact& s, int i, double h) const
   const Vec3 end = -s.K.cwiseProduct(x) - s.B.cwiseProduct(c);
   const double small = event_slop * std::max({mean.norm(), s.f.norm(), 1e-3 * problem_.weight});
   if (hold == Hold::Open) return up_to_change(-begin.z(), -end.z(), -0.5 * (begin.z() + end.z()), small);
-  const double mu = s.slipping || hold == Hold::Slip ? s.mu_slip : s.mu_stick;
+  const double mu = s.mu();
   auto margin = [&](const Vec3& f) { return mu * f.z() - f.head<2>().norm(); };
   const double presses = up_to_change(begin.z(), end.z(), mean.z(), small);
   if (hold == Hold::Stick) return std::min(presses, up_to_change(margin(begin), margin(end), margin(mean), small));

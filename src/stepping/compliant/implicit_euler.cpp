@@ -203,8 +203,8 @@ class ImplicitEuler final : public Compliant {
     const double size = std::hypot(wanted.x(), wanted.y());
     const Eigen::Vector2d u = wanted.head<2>() / size;
     Mat3 P = Mat3::Zero();
-    P.topLeftCorner<2, 2>() = s.mu_slip * wanted.z() / size * (Eigen::Matrix2d::Identity() - u * u.transpose());
-    P.topRightCorner<2, 1>() = s.mu_slip * u;
+    P.topLeftCorner<2, 2>() = s.mu() * wanted.z() / size * (Eigen::Matrix2d::Identity() - u * u.transpose());
+    P.topRightCorner<2, 1>() = s.mu() * u;
     P(2, 2) = 1;
     return P;
   }

@@ -11,7 +11,8 @@
 namespace tribo {
 namespace {
 
-constexpr double usual_ramp = 100;  // k_w [s/m]
+constexpr double usual_ramp = 100;                               // k_w [s/m]
+constexpr double closure_stiffness = 1e4, closure_damping = 10;  // of joints that follow others [N/m], [N s/m]
 
 class Microscopic final : public MomentumFamily {
  public:
@@ -27,7 +28,7 @@ class Microscopic final : public MomentumFamily {
       t.f = stage_force(t, t.c.gap, t.v);
       t.mode = t.f.z() > 0 ? ContactMode::Slip : ContactMode::Open;
     }
-    for (JointForce& j : joints_) j.f = stage_force(j, j.d, j.sign * start.state.v[j.dof]);
+    for (JointForce& j : joints_) j.f = stage_force(j, j.d, j.along(start.state.v));
   }
 
   // (microscopic.1)
@@ -42,6 +43,7 @@ class Microscopic final : public MomentumFamily {
 
   // Dry friction of a joint by its speed, as that of a contact (microscopic.1); of a limit by its springs.
   double stage_force(const JointForce& j, double gap, double rate) const override {
+    if (j.equality()) return -closure_stiffness * gap - closure_damping * rate;
     if (j.friction > 0) return -std::copysign(j.friction * ramp(std::abs(rate)), rate);
     if (gap >= 0) return 0;
     return std::max(0.0, -own_.limit_stiffness * gap - own_.limit_damping * rate);
@@ -54,7 +56,8 @@ class Microscopic final : public MomentumFamily {
       const double depth = std::min(t.c.gap, 0.0);
       energy += 0.5 * t.surface.stiffness * depth * depth;
     }
-    for (const JointForce& j : joints_) energy += 0.5 * own_.limit_stiffness * j.d * j.d;
+    for (const JointForce& j : joints_)
+      energy += 0.5 * (j.equality() ? closure_stiffness : own_.limit_stiffness) * j.d * j.d;
     return elastic;
   }
 

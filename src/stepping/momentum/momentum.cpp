@@ -25,7 +25,8 @@
 namespace tribo {
 namespace {
 
-constexpr std::size_t most_trees = 64;  // of macroscopic
+constexpr std::size_t most_trees = 64;         // of macroscopic
+constexpr double equality_compensation = 0.2;  // share of the error of an equality that a step undoes at least
 
 enum class Variant { Momentum, Relaxed, Macroscopic };
 
@@ -60,7 +61,10 @@ class Impulses final : public MomentumFamily {
       contacts_.push_back(t.c);
       t.b = t.v + start.dt * point_acceleration(start.dynamics, t.c);  // (momentum.1), at the accelerations of x0
     }
-    for (const JointForce& j : joints_) rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
+    for (const JointForce& j : joints_) {
+      rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
+      rows_.back().other = j.other;
+    }
     start.assembly.group(contacts_, rows_);
     out.island_count = start.assembly.islands();
     for (int i = 0; i < start.assembly.islands(); ++i) solve_island(start, start.assembly.island(i), out);
@@ -106,7 +110,10 @@ class Impulses final : public MomentumFamily {
       item.kind = j.friction > 0 ? ProgramItem::Kind::Friction : ProgramItem::Kind::Limit;
       item.first = 3 * nc + r;
       item.bound = dt * j.friction;
-      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + k * j.d;
+      // Errors of equalities are taken back in every variant.
+      const double back = j.equality() ? std::max(k, equality_compensation / dt) : k;
+      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + back * j.d;
+      if (j.other >= 0) program_.w[item.first] += j.slope * (state.v[j.other] + dt * x0_[j.other]);
     }
   }
 
@@ -116,7 +123,10 @@ class Impulses final : public MomentumFamily {
     for (int i : island.contacts)
       for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
         if (body >= 0) watched_.push_back(body);
-    for (int r : island.rows) watched_.push_back(dof_body_[at(joints_[at(r)].dof)]);
+    for (int r : island.rows) {
+      watched_.push_back(dof_body_[at(joints_[at(r)].dof)]);
+      if (joints_[at(r)].other >= 0) watched_.push_back(dof_body_[at(joints_[at(r)].other)]);
+    }
     articulated_.watch(watched_);
     const int nc = static_cast<int>(island.contacts.size()), n = program_.size();
     for (int column = 0; column < n; ++column) {
@@ -128,8 +138,9 @@ class Impulses final : public MomentumFamily {
         trees[0] = tree_of(c.body_b), trees[1] = tree_of(c.body_a);
       } else {
         const JointForce& j = joints_[at(island.rows[at(column - 3 * nc)])];
-        articulated_.respond({}, {}, j.dof, j.sign);
+        articulated_.respond({}, {}, j.dof, j.sign, j.other, j.slope);
         trees[0] = tree_of(dof_body_[at(j.dof)]);
+        if (j.other >= 0) trees[1] = tree_of(dof_body_[at(j.other)]);
       }
       auto moved = [&](int tree) { return tree >= 0 && (tree == trees[0] || tree == trees[1]); };
       for (int i = 0; i < nc; ++i) {
@@ -141,7 +152,10 @@ class Impulses final : public MomentumFamily {
       }
       for (int r = 3 * nc; r < n; ++r) {
         const JointForce& j = joints_[at(island.rows[at(r - 3 * nc)])];
-        if (moved(tree_of(dof_body_[at(j.dof)]))) program_.add(r, j.sign * articulated_.acceleration_of(j.dof));
+        const int other = j.other >= 0 ? tree_of(dof_body_[at(j.other)]) : -1;
+        if (!moved(tree_of(dof_body_[at(j.dof)])) && !moved(other)) continue;
+        const double follows = j.other >= 0 ? j.slope * articulated_.acceleration_of(j.other) : 0;
+        program_.add(r, j.sign * articulated_.acceleration_of(j.dof) + follows);
       }
       program_.end_column();
     }

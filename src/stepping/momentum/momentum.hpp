@@ -17,6 +17,7 @@
 // Contact forces are held over the four stages, along the axes of the start, at points that move with the bodies.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -52,13 +53,23 @@ struct Touching {
   ContactMode mode = ContactMode::Open;             ///< over the step
 };
 
-/// A joint at its limit (d <= 0), or dry friction: a force on one degree of freedom.
+/// A joint at its limit (d <= 0), dry friction, or a joint that follows another: a force on one degree of freedom, or two.
 struct JointForce {
   int dof = 0, iq = -1;
   double sign = 1;
   double d = 0;         ///< distance to the limit, <= 0 [rad] or [m]
   double f = 0;         ///< held [N m] or [N]
-  double friction = 0;  ///< bound of dry friction; 0: a limit [N m] or [N]
+  double friction = 0;  ///< bound of dry friction; 0: a limit; infinite: an equality, with the error d [N m] or [N]
+  int other = -1;       ///< of an equality: the degree that it follows, -1: none
+  double slope = 0;     ///< and the share of the force there
+
+  bool equality() const { return friction > std::numeric_limits<double>::max(); }
+  /// Along the force, from what belongs to each degree (nv).
+  double along(const VecX& x) const { return sign * x[dof] + (other >= 0 ? slope * x[other] : 0); }
+  void add_force(double force, VecX& tau) const {
+    tau[dof] += sign * force;
+    if (other >= 0) tau[other] += slope * force;
+  }
 };
 
 template <class T>
@@ -112,7 +123,7 @@ class MomentumFamily : public Scheme {
   };
   void add_touching(const Start& start, int listed, const Remembered& memory);
   void set_reference(const Start& start, Touching& t, const Remembered& memory) const;
-  void list_joints(const Model& model, const State& state);
+  void list_joints(const Start& start);
   void free_motion(const Start& start, const VecX& torque);
   bool hold_torque(const Start& start, Outcome& out);
   Drive drive(const Actuation& a, int k, double dt) const;
@@ -130,6 +141,7 @@ class MomentumFamily : public Scheme {
   Chart chart_;
   std::vector<std::pair<int, int>> limited_;  // dof and coordinate of joints with a range
   std::vector<int> rubbing_;                  // degrees with dry friction
+  std::vector<Row> equalities_;               // of joints, at the start
   std::vector<char> saturated_;
   VecX extra_, zero_, damping_, joint_tau_, held_, tau_stage_, x_;
   VecX move_, u_, v_stage_, q_stage_, a_, k_move_[4], k_u_[4];

@@ -5,6 +5,7 @@
 #include "stepping/contact_points.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/momentum/momentum.hpp"
+#include "stepping/rigid/closures.hpp"
 #include "stepping/targets.hpp"
 
 namespace tribo {
@@ -53,7 +54,7 @@ void MomentumFamily::begin(const Start& start) {
     if (c.gap > (known && m.contacts[k].touched ? release : touch_slop)) continue;
     add_touching(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.references[k]} : Remembered{});
   }
-  list_joints(start.model, start.state);
+  list_joints(start);
 }
 
 void MomentumFamily::add_touching(const Start& start, int listed, const Remembered& memory) {
@@ -106,7 +107,9 @@ void MomentumFamily::set_reference(const Start& start, Touching& t, const Rememb
   t.reference = to_body(start, c.body_a, c.p_WC - c.R_WC.leftCols<2>() * t.d.head<2>());
 }
 
-void MomentumFamily::list_joints(const Model& model, const State& state) {
+void MomentumFamily::list_joints(const Start& start) {
+  const Model& model = start.model;
+  const State& state = start.state;
   joints_.clear();
   for (const auto& [dof, iq] : limited_)
     for (double sign : {1.0, -1.0}) {
@@ -114,6 +117,11 @@ void MomentumFamily::list_joints(const Model& model, const State& state) {
       if (gap <= 0) joints_.push_back({dof, iq, sign, gap, 0, 0});
     }
   for (int k : rubbing_) joints_.push_back({k, -1, 1, 0, 0, model.joints.friction[k]});
+  if (model.equalities.empty()) return;
+  equalities_.clear();
+  Closures::list(model, state.q, start.dynamics, state.t, start.dt, equalities_);
+  for (const Row& row : equalities_)
+    joints_.push_back({row.dof, -1, row.sign, row.error, 0, HUGE_VAL, row.other, row.slope});
 }
 
 double MomentumFamily::ramp(double speed) const { return std::isinf(k_w_) ? 1.0 : -std::expm1(-k_w_ * speed); }

@@ -63,7 +63,7 @@ bool MomentumFamily::hold_torque(const Start& start, Outcome& out) {
   const Actuation& a = start.actuation;
   const double dt = start.dt;
   joint_tau_.setZero();
-  for (const JointForce& j : joints_) joint_tau_[j.dof] += j.sign * j.f;
+  for (const JointForce& j : joints_) j.add_force(j.f, joint_tau_);
   for (const Touching& t : touching_) {
     const Vec3 f_W = t.c.R_WC * t.f;
     articulated_.load(t.c.body_b, t.c.p_WC, f_W);
@@ -137,9 +137,9 @@ void MomentumFamily::rates(const Start& start, int s) {
   load_contacts(*motion, weight[s], node[s] * start.dt);
   tau_stage_ = held_ - motion->h();
   for (const JointForce& j : joints_) {
-    const double f = stage_force(j, j.d + j.sign * move_[j.dof], j.sign * v_stage_[j.dof]);
-    tau_stage_[j.dof] += j.sign * f;
-    limit_power_ += weight[s] * j.sign * f * v_stage_[j.dof];
+    const double rate = j.along(v_stage_), f = stage_force(j, j.d + j.along(move_), rate);
+    j.add_force(f, tau_stage_);
+    limit_power_ += weight[s] * f * rate;
   }
   articulated_.solve(tau_stage_, a_);
   chart_.rate(move_, u_, k_move_[s]);
