@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 STEPPERS = ["exponential", "implicit-euler", "runge-kutta", "momentum", "relaxed", "explicit-euler", "macroscopic", "microscopic"]
-HANG = 150.0  # [s] without an end of a scene
+HANG = 600.0  # [s] without an end of a scene, on a machine that others use too
 SLOW = 20.0  # [s] of CPU time that a scene gets
 
 

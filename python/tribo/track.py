@@ -139,8 +139,17 @@ def scene_of(meta: dict[str, Any], path: str) -> _core.Scene:
 
 
 def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
-    """Reads a recording and its scene. InvalidInput where they do not fit."""
+    """Reads a recording and its scene. InvalidInput where they do not fit, or the recording is damaged."""
     name = os.fspath(path)
+    try:
+        return _of_recording(name)
+    except _core.InvalidInput:
+        raise
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
+        raise _core.InvalidInput(f"{name}: is damaged ({type(error).__name__}: {error})") from error
+
+
+def _of_recording(name: str) -> tuple[Track, _core.Scene]:
     data = _arrays(name)
     for key in ("meta", "time", "q"):
         if key not in data:
@@ -152,6 +161,8 @@ def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
     model = scene.model
     t, q = np.asarray(data["time"], dtype=float), np.asarray(data["q"], dtype=float)
     n = len(t)
+    if t.ndim != 1 or len(q) < n:
+        raise _core.InvalidInput(f"{name}: has {t.shape} times and {len(q)} coordinates")
     if q.ndim != 2 or q.shape[1] != model.nq:
         raise _core.InvalidInput(f"{name}: has {q.shape[-1]} coordinates, the scene '{meta['source']}' has {model.nq}")
     contacts = [_empty() for _ in range(n)]

@@ -1,9 +1,11 @@
 #include "readers/collada.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "readers/xml_file.hpp"
@@ -157,13 +159,32 @@ void check_effect(const Element& effect, const std::string& name) {
 
 namespace {
 
+template <class T>
+bool is_number(std::string_view word) {
+  T x;
+  if (word.starts_with('+')) word.remove_prefix(1);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), x);
+  return error == std::errc{} && end == word.data() + word.size();
+}
+
 /// Assimp takes what is no number for a zero, without end.
 void check_numbers(const Element& e, const std::string& name) {
-  static const char* const lists[] = {"p",      "v",         "h",      "vcount", "float_array", "int_array",
-                                      "matrix", "translate", "rotate", "scale",  "lookat",      "skew"};
-  if (std::none_of(std::begin(lists), std::end(lists), [&](const char* list) { return is(e, list); })) return;
-  if (text_of(e).find_first_not_of("0123456789+-.eE \t\r\n") != std::string::npos)
-    throw InvalidInput(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + "> is not made of numbers");
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* list) { return is(e, list); });
+  };
+  const bool whole = any({"p", "v", "h", "vcount", "int_array"});
+  if (!whole && !any({"float_array", "matrix", "translate", "rotate", "scale", "lookat", "skew"})) return;
+  constexpr std::string_view spaces = " \t\r\n";
+  const std::string text = text_of(e);
+  const std::string_view all = text;
+  for (std::size_t at = all.find_first_not_of(spaces); at != all.npos; at = all.find_first_not_of(spaces, at)) {
+    const std::size_t end = std::min(all.find_first_of(spaces, at), all.size());
+    const std::string_view word = all.substr(at, end - at);
+    if (whole ? !is_number<std::int64_t>(word) : !is_number<double>(word))
+      throw InvalidInput(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + "> is not made of " +
+                         (whole ? "whole " : "") + "numbers");
+    at = end;
+  }
 }
 
 }  // namespace

@@ -281,46 +281,6 @@ class Interrupted(Endless):
             self.assertEqual(len(r["q"]), len(r["time"]))
 
 
-class Stdout(Case):
-    """What cannot be printed is an error, whoever prints."""
-
-    def commands(self):
-        scene = str(self.write("box.toml", BOX))
-        problem = self.write("p.json", json.dumps({"G": np.eye(3).tolist(), "g": [0, 0, -1], "mu": [0.5]}))
-        yield ["run", scene, "--duration", "0.01", "--json"]
-        yield ["run", scene, "--duration", "0.01"]
-        yield ["check", scene, "--json"]
-        yield ["check", scene]
-        yield ["list", "solvers"]
-        yield ["list", "options", "--page"]
-        yield ["solve", str(problem), "--json"]
-        yield ["recover", str(self.folder), "--json"]
-        yield ["--help"]
-        yield ["--version"]
-        yield ["run", "--help"]
-
-    def test_full(self):
-        for arguments in self.commands():
-            with self.subTest(arguments), open("/dev/full", "w") as full:
-                done = subprocess.run([TRIBO, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
-                self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn("stdout: cannot be written", done.stderr)
-
-    def test_closed(self):
-        for arguments in self.commands():
-            with self.subTest(arguments):
-                done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TRIBO, *arguments], stderr=subprocess.PIPE, text=True)
-                self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn("stdout: cannot be written", done.stderr)
-
-    def test_nobody_reads(self):
-        read, write = os.pipe()
-        os.close(read)
-        done = subprocess.run([TRIBO, "list", "solvers"], stdout=write, stderr=subprocess.PIPE, text=True)
-        os.close(write)
-        self.assertEqual(done.returncode, 1, done.stderr)
-
-
 class BadInput(Case):
     """Exit code 2, a message on stderr that says what, nothing on stdout, nothing on the disk."""
 

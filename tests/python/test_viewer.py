@@ -289,3 +289,22 @@ def test_visual_meshes_do_not_lead_out_of_the_folder(tmp_path):
     for name in ("link.obj", "package://link.obj", "../../../../../secret.obj", str(tmp_path / "secret.obj"),
                  "file://" + str(tmp_path / "secret.obj"), "package://../../../../../secret.obj"):
         assert _find(name, robot) is None, name
+
+
+def test_a_recording_that_is_damaged_is_refused(tmp_path):
+    sim = tribo.load("cube-slide")
+    sim.run(0.05, record=tmp_path)
+    with np.load(tmp_path / "recording.npz") as archive:
+        whole = {key: archive[key] for key in archive.files}
+    meta = json.loads(bytes(whole["meta"]))
+    text = {"meta list": "[1]", "meta words": "{x", "no source": json.dumps({**meta, "source": None}),
+            "settings": json.dumps({**meta, "settings": [3]})}
+    changes = [{"meta": np.frombuffer(x.encode(), np.uint8)} for x in text.values()]
+    changes += [{"meta": np.array([255, 254], np.uint8)}, {"contact_geometry_a": whole["contact_geometry_a"] + 1000},
+                {"q": whole["q"][:3]}, {"q": whole["q"][:, :3]}, {"time": np.zeros((2, 2))},
+                {"contact_point": None}]
+    for change in changes:
+        arrays = {key: value for key, value in {**whole, **change}.items() if value is not None}
+        np.savez(tmp_path / "bad.npz", **arrays)
+        with pytest.raises(tribo.InvalidInput, match=r"bad\.npz"):
+            of_recording(tmp_path / "bad.npz")
