@@ -17,7 +17,6 @@ nanobind_add_module(tribo_python NB_STATIC STABLE_ABI NOMINSIZE ${TRIBO_BINDINGS
 set_source_files_properties(python/bindings/module.cpp PROPERTIES COMPILE_DEFINITIONS TRIBO_VERSION="${PROJECT_VERSION}")
 target_link_libraries(tribo_python PRIVATE tribo_core tribo_options)
 target_include_directories(tribo_python PRIVATE src)
-target_link_options(tribo_python PRIVATE -Wl,--exclude-libs,ALL)  # it shows Python one symbol, and others none
 set_target_properties(tribo_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo)
 nanobind_add_stub(tribo_stubs INCLUDE_PRIVATE MODULE _core OUTPUT ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi
                   PYTHON_PATH ${TRIBO_PYTHON_STAGE}/tribo DEPENDS tribo_python)

@@ -1,5 +1,6 @@
 # What a wheel holds beside the sources of the package: the extension, the command, the scenes, and in tribo/lib the libraries
 # that both link to, so that it depends on NumPy alone.
+target_link_options(tribo_python PRIVATE -Wl,--exclude-libs,ALL)  # it shows Python one symbol, and others none
 install(TARGETS tribo_python LIBRARY DESTINATION tribo)
 install(FILES ${TRIBO_PYTHON_STAGE}/tribo/_core.pyi DESTINATION tribo)
 install(DIRECTORY scenes DESTINATION tribo)
