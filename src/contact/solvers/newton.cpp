@@ -30,10 +30,6 @@
 namespace tribo {
 namespace {
 
-// Of the tolerance: a guess that is better is taken as it is. One that barely meets the tolerance leaves as much of a
-// velocity in every step, and what is held creeps: it gets one step, which takes that to rounding.
-constexpr double at_rest = 1e-4;
-
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 
@@ -65,7 +61,7 @@ class Newton final : public ContactSolver {
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding.
-    report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
+    report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 3 : 8, true);
     int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
@@ -163,10 +159,10 @@ class Newton final : public ContactSolver {
     double least = report.residual.relative();
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
-    if (met && !polish && least <= at_rest * tolerance.rel) return report;
+    if (!polish && within(tolerance, guess_share).met(report.residual)) return report;
+    if (met && !polish) most = 1;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
-    if (met) most = 1;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
         if (!met) report.status = SolveStatus::Stalled;

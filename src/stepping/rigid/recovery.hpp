@@ -1,6 +1,7 @@
 // Removal of overlap, on positions: see (rigid.6).
 #pragma once
 
+#include "model/sizes.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -19,9 +20,12 @@ class Recovery {
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   void solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
-  bool wedged(const IslandSolution& s, double dt) const;
+  bool wedged(const Start& start, const IslandSolution& s) const;
+  double size_of(const Start& start, int listed) const;
+  double share(double dt, double size) const;
 
-  double time_, dt_ = 0, share_ = 0;
+  double time_, gravity_;
+  Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
   VecX zero_, work_;
 };
