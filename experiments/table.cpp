@@ -29,6 +29,7 @@ const std::vector<Experiment>& experiments() {
       {"ur10-control", "an arm under feedback: largest step, error and cost of each way to control it", ur10_control},
       {"quadruped-control", "a trotting quadruped: the same, with slip, torque and solvers that fail",
        quadruped_control},
+      {"truth", "problems with a known answer: seams, passes, spin, grips, torsion, overlap, impacts", truth},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };
   return table;

@@ -85,7 +85,7 @@ struct Outcome {
   }
 };
 
-/// A contact with a smaller gap touches, where a substep ends at a touch, and where it carried in the last step [m].
+/// A contact with a smaller gap touches, where a substep ends at a touch [m].
 constexpr double touching_gap = 1e-7;
 
 /// A contact that is listed and does not act.

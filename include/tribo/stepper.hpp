@@ -99,8 +99,11 @@ struct ContactOptions {
   Tolerance tolerance;
   int max_iterations = 10000;
   bool warm_start = true;
-  double recovery_time = 0.05;  ///< time constant of the removal of overlap [s]; 0: none
-  double margin = 1e-3;         ///< contacts are listed from this gap on, beside those that close within the step [m]
+  /// Time constant of the removal of overlap [s]; 0: none; negative: sqrt(r/g)/2 of the smaller shape.
+  double recovery_time = -1;
+  /// Contacts are listed from this gap on, beside those that close within the step [m]; negative: 2 % of the radius of the
+  /// smaller shape.
+  double margin = -1;
 };
 /// Its fields, but for solver_options.
 const OptionTable& contact_options();

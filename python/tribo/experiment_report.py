@@ -49,6 +49,15 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "tables": ["ur10-control", "quadruped-control", "gain-tuning"],
         "remarks": "control_hypotheses.md",  # beside this file, with {experiment:measure} for our numbers
     },
+    "truth": {
+        "title": "Physical truth",
+        "subtitle": "problems with known answers",
+        "source": "Problems whose answer is known in closed form, at default settings. What other simulators make of them is "
+                  "measured by `scripts/truth_peers.py`, in an environment that has them.",
+        "experiments": ["truth"],
+        "tables": ["truth"],
+        "peers": "truth-peers.json",  # among the results: figures by simulator and key, the first column of the table
+    },
 }
 
 
@@ -93,10 +102,10 @@ def head(result: Result) -> str:
             f"{machine['cores']} cores.\n")
 
 
-def report(name: str, family: dict[str, Any], results: list[Result]) -> str:
+def report(name: str, family: dict[str, Any], results: list[Result], peers: dict[str, dict[str, float]]) -> str:
     held = sum(c["holds"] for r in results for c in r["claims"])
     total = sum(len(r["claims"]) for r in results)
-    text = (f"# {family['title']}: the claims of the literature, measured\n\n{family['source']} "
+    text = (f"# {family['title']}: {family.get('subtitle', 'the claims of the literature, measured')}\n\n{family['source']} "
             f"Made by `scripts/experiments {name}`; the claims and their bounds stand in `experiments/claims/`, and a test "
             "checks those that are not times, in short form.\n\n"
             f"{held} of {total} claims hold. Those that do not say why in the last column.\n")
@@ -108,8 +117,14 @@ def report(name: str, family: dict[str, Any], results: list[Result]) -> str:
             text += "\n" + claims(result)
         if result["experiment"] in family["tables"]:
             for t in result["tables"]:
-                text += f"\n{t['title']}\n\n" + table(t["columns"], t["rows"])
+                text += f"\n{t['title']}\n\n" + table(*beside(t, peers))
     return text
+
+
+def beside(t: dict[str, Any], peers: dict[str, dict[str, float]]) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of a table, with what peers measured for the keys in its first column."""
+    return (t["columns"] + list(peers),
+            [row + [peer.get(row[0], "not run") for peer in peers.values()] for row in t["rows"]])
 
 
 def tables(result: Result) -> str:
@@ -156,7 +171,9 @@ def main(arguments: list[str]) -> int:
     for name, family in FAMILIES.items():
         results = load(arguments[0], family["experiments"])
         if results:
-            write_text(os.path.join(arguments[1], f"experiments-{name}.md"), report(name, family, results))
+            found = load(arguments[0], [family["peers"].removesuffix(".json")]) if "peers" in family else []
+            write_text(os.path.join(arguments[1], f"experiments-{name}.md"),
+                       report(name, family, results, found[0] if found else {}))
     for result in load(arguments[0], ["rigid-tables"]):
         write_text(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
     return 0

@@ -45,7 +45,7 @@ struct FaceFrame {
 FaceFrame face_frame(int k, double sign) { return {k, (k + 1) % 3, (k + 2) % 3, sign}; }
 
 /// Cuts the polygon by one side of the reference rectangle: coordinate axis of (x, y) times sign <= half.
-int clip(const ClipVertex* in, int n, int side, double half, ClipVertex* out) {
+int clip(const ClipVertex* in, int n, int side, double half, double tolerance, ClipVertex* out) {
   const bool along_x = side < 2;
   const double sign = side & 1 ? -1 : 1;
   auto outside = [&](const ClipVertex& p) { return sign * (along_x ? p.x : p.y) - half; };
@@ -54,7 +54,7 @@ int clip(const ClipVertex* in, int n, int side, double half, ClipVertex* out) {
     const ClipVertex& p = in[i];
     const ClipVertex& q = in[i + 1 == n ? 0 : i + 1];
     const double dp = outside(p), dq = outside(q);
-    const bool p_in = dp <= side_tolerance, q_in = dq <= side_tolerance;
+    const bool p_in = dp <= tolerance, q_in = dq <= tolerance;
     if (p_in) out[m++] = p;
     if (p_in && dp > 0) (along_x ? out[m - 1].x : out[m - 1].y) = sign * half;
     if (p_in == q_in) continue;
@@ -101,10 +101,11 @@ void face_contact(const Boxes& x, const FaceFrame& f, FaceContact& out) {
                                                 static_cast<std::uint32_t>(i), i};
   }
   out.n = 4;
-  out.n = clip(out.polygon.data(), out.n, 0, x.h[f.u], other.data());
-  out.n = clip(other.data(), out.n, 1, x.h[f.u], out.polygon.data());
-  out.n = clip(out.polygon.data(), out.n, 2, x.h[f.v], other.data());
-  out.n = clip(other.data(), out.n, 3, x.h[f.v], out.polygon.data());
+  const double tolerance = side_tolerance * std::sqrt(std::min(x.h.squaredNorm(), x.k.squaredNorm()));
+  out.n = clip(out.polygon.data(), out.n, 0, x.h[f.u], tolerance, other.data());
+  out.n = clip(other.data(), out.n, 1, x.h[f.u], tolerance, out.polygon.data());
+  out.n = clip(out.polygon.data(), out.n, 2, x.h[f.v], tolerance, other.data());
+  out.n = clip(other.data(), out.n, 3, x.h[f.v], tolerance, out.polygon.data());
   for (int i = 0; i < out.n; ++i) out.least = std::min(out.least, out.polygon[static_cast<std::size_t>(i)].z);
   out.faces = static_cast<std::uint64_t>(2 * f.k + (f.sign > 0)) * 6 + static_cast<std::uint64_t>(2 * j + (m > 0));
 }
@@ -234,7 +235,7 @@ std::uint64_t place_code(const Vec3& p, const Vec3& h) {
 void add_nearest(const Query& query, const Boxes& x, const Near& near, Vec3 n, Touches& out) {
   const double gap = std::sqrt(near.squared);
   if (!(gap < query.reach)) return;
-  if (gap > 1e-12) n = (near.b - near.a) / gap;
+  if (gap > 1e-12 * (x.h.sum() + x.k.sum())) n = (near.b - near.a) / gap;
   const Vec3 y = x.C.transpose() * (near.b - x.t);
   out.add(query, query.a.X * (0.5 * (near.a + near.b)), query.a.X.R * n, gap,
           nearest_feature + 27 * place_code(near.a, x.h) + place_code(y, x.k));

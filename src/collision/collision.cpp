@@ -6,6 +6,7 @@
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/seams.hpp"
+#include "model/sizes.hpp"
 
 namespace tribo {
 namespace {
@@ -69,6 +70,9 @@ struct Collision::Impl {
   std::pair<int, int> sides(int i, int j) const {
     return side_a_first(*model, i, j) ? std::pair(i, j) : std::pair(j, i);
   }
+  double margin(const DetectionRange& range, int a, int b) const {
+    return range.margin < 0 ? default_margin * sizes.of(a, b) : range.margin;
+  }
   void place(std::span<const BodyMotion> bodies);
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
@@ -79,6 +83,7 @@ struct Collision::Impl {
   bool known(const Contact& contact) const;
 
   const Model* model;
+  Sizes sizes;
   std::vector<Solid> solids;
   std::vector<char> table;                   // (geometries x geometries), empty for large models
   std::vector<std::pair<int, int>> grounds;  // half-space or terrain, other
@@ -95,7 +100,7 @@ struct Collision::Impl {
   std::unique_ptr<Seams> seams;
 };
 
-Collision::Impl::Impl(const Model& m) : model(&m) {
+Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
   const int n = static_cast<int>(m.geometries.size());
   if (n >= most_geometries)
     throw InvalidInput("the model has " + std::to_string(n) + " geometries; contact ids have room for " +
@@ -105,7 +110,7 @@ Collision::Impl::Impl(const Model& m) : model(&m) {
   std::vector<char> meets(at(n), !small);
   for (int i = 0; i < n; ++i) {
     const Geometry& g = m.geometries[at(i)];
-    solids.emplace_back(g);
+    solids.emplace_back(g, sizes.unit());
     turned.push_back(!g.X_BG.R.isIdentity(0));
     placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero()});
     const bool ground = endless(g.kind);
@@ -152,7 +157,7 @@ void Collision::Impl::find_grounds(const DetectionRange& range) {
     const double radius = other.solid->radius;
     const double top = plane.solid->terrain ? plane.solid->terrain->highest : 0;
     const double gap = n.dot(r) - radius - top;  // of the bounding sphere: no point of the shape is lower
-    if (gap >= range.margin) {
+    if (gap >= margin(range, h, g)) {
       const Vec3 c = other.v - plane.v - plane.w.cross(r);
       if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= 0) continue;
     }
@@ -179,7 +184,7 @@ void Collision::Impl::find_pairs(const DetectionRange& range) {
         center += x.X.R * x.solid->box_center;
     }
     // Half of the margin, or all that it moves: two boxes so grown overlap if the shapes can be listed.
-    half.array() += std::max(0.5 * range.margin, range.dt * (x.v.norm() + x.spin));
+    half.array() += std::max(0.5 * margin(range, g, g), range.dt * (x.v.norm() + x.spin));
     broadphase.boxes.push_back({center - half, center + half, g, model->geometries[at(g)].body < 0});
   }
   found.clear();
@@ -204,8 +209,9 @@ void Collision::Impl::sort_pairs() {
 }
 
 void Collision::Impl::add(int a, int b, const DetectionRange& range) {
-  Query query{placed[at(a)], placed[at(b)], range.margin, range.dt, range.margin, &scratch};
-  if (range.dt > 0) query.reach = std::max(range.margin, range.dt * fastest(query.a, query.b));
+  const double near = margin(range, a, b);
+  Query query{placed[at(a)], placed[at(b)], near, range.dt, near, &scratch};
+  if (range.dt > 0) query.reach = std::max(near, range.dt * fastest(query.a, query.b));
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   touches.count = 0;
   touch(query, touches);

@@ -21,7 +21,7 @@ struct BodyMotion {
 };
 
 struct DetectionRange {
-  double margin = 1e-3;  ///< contacts are listed from this gap on [m]
+  double margin = 1e-3;  ///< contacts are listed from this gap on [m]; negative: a share of the smaller shape
   double dt = 0;         ///< and those that may close within this time [s]
 };
 

@@ -2,7 +2,7 @@
 // where.
 //
 // The normal and the gap of a face come from the face, not from the iteration, so they are exact and steady; only what
-// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 m). Faces win as in box_box.cpp.
+// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 of its unit). Faces win as in box_box.cpp.
 #include <coal/narrowphase/gjk.h>
 #include <coal/narrowphase/minkowski_difference.h>
 #include <coal/narrowphase/narrowphase_defaults.h>
@@ -66,8 +66,9 @@ Polytope hull_polytope(const Hull& hull) {
   return p;
 }
 
-std::unique_ptr<coal::ShapeBase> coal_hull(const Hull& hull) {
-  auto points = std::make_shared<std::vector<coal::Vec3s>>(hull.vertices.begin(), hull.vertices.end());
+std::unique_ptr<coal::ShapeBase> coal_hull(const Hull& hull, double unit) {
+  auto points = std::make_shared<std::vector<coal::Vec3s>>();
+  for (const Vec3& x : hull.vertices) points->push_back(x / unit);
   auto triangles = std::make_shared<std::vector<coal::Triangle>>();
   for (const std::vector<int>& loop : hull.faces)
     for (std::size_t k = 2; k < loop.size(); ++k) triangles->emplace_back(at(loop[0]), at(loop[k - 1]), at(loop[k]));
@@ -77,8 +78,14 @@ std::unique_ptr<coal::ShapeBase> coal_hull(const Hull& hull) {
 
 }  // namespace
 
-Solid::Solid(const Geometry& g)
-    : kind(g.kind), size(g.size), radius(g.radius), box_center(Vec3::Zero()), box_half(g.size), round(0) {
+Solid::Solid(const Geometry& g, double unit_length)
+    : kind(g.kind),
+      size(g.size),
+      radius(g.radius),
+      box_center(Vec3::Zero()),
+      box_half(g.size),
+      round(0),
+      unit(unit_length) {
   convex = std::make_unique<ConvexShape>();
   switch (kind) {
     case ShapeKind::HalfSpace:
@@ -91,20 +98,20 @@ Solid::Solid(const Geometry& g)
     case ShapeKind::Sphere:
       round = size.x();
       box_half.setConstant(round);
-      convex->shape = std::make_unique<coal::Sphere>(round);
+      convex->shape = std::make_unique<coal::Sphere>(round / unit);
       break;
     case ShapeKind::Capsule:
       round = size.x();
       box_half = Vec3(round, round, size.z() + round);
-      convex->shape = std::make_unique<coal::Capsule>(round, 2 * size.z());
+      convex->shape = std::make_unique<coal::Capsule>(round / unit, 2 * size.z() / unit);
       break;
     case ShapeKind::Box:
       polytope = std::make_unique<Polytope>(box_polytope(size));
-      convex->shape = std::make_unique<coal::Box>(2 * size);
+      convex->shape = std::make_unique<coal::Box>(2 * size / unit);
       break;
     case ShapeKind::Convex: {
       polytope = std::make_unique<Polytope>(hull_polytope(*g.hull));
-      convex->shape = coal_hull(*g.hull);
+      convex->shape = coal_hull(*g.hull, unit);
       Vec3 lo = Vec3::Constant(HUGE_VAL), hi = -lo;
       for (const Vec3& x : polytope->vertices) lo = lo.cwiseMin(x), hi = hi.cwiseMax(x);
       box_center = 0.5 * (lo + hi);
@@ -114,10 +121,10 @@ Solid::Solid(const Geometry& g)
     case ShapeKind::Cylinder:
       box_half = Vec3(size.x(), size.x(), size.z());
       polytope = std::make_unique<Polytope>(cylinder_caps(size));
-      convex->shape = std::make_unique<coal::Cylinder>(size.x(), 2 * size.z());
+      convex->shape = std::make_unique<coal::Cylinder>(size.x() / unit, 2 * size.z() / unit);
       break;
     case ShapeKind::Ellipsoid:
-      convex->shape = std::make_unique<coal::Ellipsoid>(size);
+      convex->shape = std::make_unique<coal::Ellipsoid>(size / unit);
       break;
     case ShapeKind::HeightField:
       convex.reset();
@@ -135,30 +142,31 @@ Separation separation(const Query& query) {
   using coal::details::GJK;
   coal::details::MinkowskiDiff& difference = query.scratch->gjk->difference;
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
-  const coal::Transform3s Xb(query.b.X.R, query.b.X.p - query.a.X.p);
+  const double unit = query.a.solid->unit;
+  const coal::Transform3s Xb(query.b.X.R, (query.b.X.p - query.a.X.p) / unit);
   difference.set<coal::details::SupportOptions::NoSweptSphere>(query.a.solid->convex->shape.get(),
                                                                query.b.solid->convex->shape.get(), Xa, Xb);
   GJK& gjk = query.scratch->gjk->gjk;
-  gjk.setDistanceEarlyBreak(std::max(0.0, query.reach));
+  gjk.setDistanceEarlyBreak(std::max(0.0, query.reach / unit));
   gjk.convergence_criterion_type = coal::GJKConvergenceCriterionType::Relative;
   const Vec3 guess = Vec3::UnitX();
   gjk.evaluate(difference, guess, coal::support_func_guess_t::Zero());
-  Separation out{gjk.distance, Vec3::Constant(NAN), Vec3::Constant(NAN)};
+  Separation out{unit * gjk.distance, Vec3::Constant(NAN), Vec3::Constant(NAN)};
   if (gjk.status == GJK::NoCollisionEarlyStopped) return out;
   coal::Vec3s p1, p2, n;
   if (gjk.status == GJK::Collision) {
     EPA& epa = query.scratch->gjk->epa;
     epa.reset(coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE);
     epa.evaluate(gjk, -guess);
-    const double deepest = 2 * (query.a.solid->radius + query.b.solid->radius);  // it may say DBL_MAX
+    const double deepest = 2 * (query.a.solid->radius + query.b.solid->radius) / unit;  // it may say DBL_MAX
     if (epa.status == EPA::FallBack || epa.status == EPA::DidNotRun || !(epa.depth <= deepest))
       return {-HUGE_VAL, out.p, out.n};
     epa.getWitnessPointsAndNormal(difference, p1, p2, n);
-    out.gap = std::min(0.0, -epa.depth);
+    out.gap = std::min(0.0, -unit * epa.depth);
   } else {
     gjk.getWitnessPointsAndNormal(difference, p1, p2, n);
   }
-  out.p = query.a.X * (0.5 * (p1 + p2));
+  out.p = query.a.X * (0.5 * unit * (p1 + p2));
   out.n = query.a.X.R * n;
   return out;
 }
@@ -232,7 +240,7 @@ ClipVertex in_plane(const FacePlane& plane, const Vec3& p, std::uint32_t code, i
 
 /// Cuts scratch.polygon (closed, or an open segment of two) by the side of the loop from corner s on.
 void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, int s, bool closed,
-               Scratch& work) {
+               double tolerance, Scratch& work) {
   const std::vector<Vec3>& x = f.solid->polytope->vertices;
   const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
   const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
@@ -246,7 +254,7 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
   for (std::size_t i = 0; i < in.size(); ++i) {
     const ClipVertex& p = in[i];
     const double dp = outside(p);
-    const bool p_in = dp <= side_tolerance;
+    const bool p_in = dp <= tolerance;
     if (p_in) out.push_back(p);
     if (p_in && dp > 0) {
       out.back().x -= dp * (d.y - c.y) / length;
@@ -255,7 +263,7 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     if (!closed && i + 1 == in.size()) break;
     const ClipVertex& q = in[(i + 1) % in.size()];
     const double dq = outside(q);
-    if (p_in == (dq <= side_tolerance)) continue;
+    if (p_in == (dq <= tolerance)) continue;
     if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
       if (p_in) out.back().edge = -1 - s;
       continue;
@@ -272,9 +280,12 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
   work.polygon.swap(work.clipped);
 }
 
-void clip_by_face(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, bool closed, Scratch& work) {
+void clip_by_face(const Query& query, const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face,
+                  bool closed) {
+  Scratch& work = *query.scratch;
+  const double tolerance = side_tolerance * std::min(query.a.solid->radius, query.b.solid->radius);
   for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
-    clip_side(f, plane, face, s, closed, work);
+    clip_side(f, plane, face, s, closed, tolerance, work);
 }
 
 /// The cap of a standing cylinder, with the lowest point of its rim; of a lying one, its lowest line.
@@ -415,7 +426,7 @@ void touch_capsule_polytope(const Query& query, Touches& out) {
     const Vec3 axis = capsule.solid->size.z() * capsule.X.R.col(2);
     auto& polygon = query.scratch->polygon;
     polygon.assign({in_plane(plane, capsule.X.p - axis, 0, 0), in_plane(plane, capsule.X.p + axis, 1, 0)});
-    clip_by_face(f, plane, face, false, *query.scratch);
+    clip_by_face(query, f, plane, face, false);
     const double r = capsule.solid->round;
     if (!polygon.empty() && !better(least_height(*query.scratch) - r, std::max(x.gap, choice.s), tolerance)) {
       add_polygon(query, plane, r, true, 0, out);
@@ -442,7 +453,7 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
     auto& polygon = query.scratch->polygon;
     std::size_t incident = 0;
     const bool closed = list_incident(other, plane, polygon, incident);
-    clip_by_face(f, plane, face, closed, *query.scratch);
+    clip_by_face(query, f, plane, face, closed);
     if (!polygon.empty() && !better(least_height(*query.scratch), std::max(x.gap, choice.s), tolerance)) {
       const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15 | incident;
       add_polygon(query, plane, 0, b_first, faces + 1, out);
@@ -464,7 +475,7 @@ void touch_ellipsoid_polytope(const Query& query, Touches& out) {
     const Vec3 scaled = e.solid->size.cwiseProduct(e.X.R.transpose() * plane.n);
     auto& polygon = query.scratch->polygon;
     polygon.assign({in_plane(plane, e.X * Vec3(-e.solid->size.cwiseProduct(scaled) / scaled.norm()), 0, 0)});
-    clip_by_face(f, plane, face, false, *query.scratch);
+    clip_by_face(query, f, plane, face, false);
     if (!polygon.empty()) return add_polygon(query, plane, 0, true, 0, out);
   }
   if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 0);

@@ -49,7 +49,8 @@ struct ConvexShape;  // convex.cpp: the shape as GJK sees it
 
 /// What the narrow phase keeps of a geometry; made once.
 struct Solid {
-  explicit Solid(const Geometry& geometry);
+  /// unit: of the lengths that GJK sees, the same for both solids of a pair; its tolerances are meant for 1 [m].
+  explicit Solid(const Geometry& geometry, double unit = 1);
   ~Solid();
   Solid(Solid&&) noexcept;
 
@@ -58,6 +59,7 @@ struct Solid {
   double radius;                        ///< of the bounding sphere [m]
   Vec3 box_center, box_half;            ///< bounding box in the geometry's frame [m]
   double round;                         ///< radius of a point, sphere or capsule, else 0 [m]
+  double unit;                          ///< of convex [m]
   std::unique_ptr<Polytope> polytope;   ///< of a box or a hull; of a cylinder, its caps alone
   std::unique_ptr<ConvexShape> convex;  ///< of all but half-spaces and terrain
   std::unique_ptr<Terrain> terrain;     ///< of a height field
@@ -79,8 +81,8 @@ struct ClipVertex {
   int edge;            ///< label of the edge that leaves it: >= 0 incident edge, < 0 reference side -1 - s
 };
 
-/// How far outside a side of the reference face a vertex may lie and still be moved onto it instead of cut [m]: corners
-/// of stacked boxes keep their names, and no point leaves the common region by more.
+/// How far outside a side of the reference face a vertex may lie and still be moved onto it instead of cut, as a share of
+/// the smaller radius: corners of stacked boxes keep their names, and no point leaves the common region by more.
 constexpr double side_tolerance = 1e-9;
 
 struct GjkSolver;  // convex.cpp

@@ -18,6 +18,17 @@ std::string joint_of(const Model& model, int iv) {
   return "";
 }
 
+// Of each velocity coordinate: a smaller inertia is rounding beside that of its tree.
+std::vector<double> least_inertia(const Model& model, const Dynamics& dynamics) {
+  std::vector<double> least(at(model.nv), 0);
+  for (const Tree& tree : model.trees) {
+    double largest = 0;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) largest = std::max(largest, dynamics.inertia(k));
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) least[at(k)] = 1e-15 * largest;
+  }
+  return least;
+}
+
 }  // namespace
 
 VecX effective_inertia(const Model& model, const Dynamics& dynamics) {
@@ -49,10 +60,11 @@ std::vector<std::string> find_errors(const Model& model, const State& start) {
   dynamics.compute(start.q, VecX::Zero(model.nv));
   dynamics.factor(VecX::Zero(model.nv));
   const VecX inertia = effective_inertia(model, dynamics);
+  const std::vector<double> least = least_inertia(model, dynamics);
   for (int k = 0; k < model.nv; ++k) {
-    if (inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > 1e-15) continue;
+    if (inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > least[at(k)]) continue;
     // Alone it moves something, and together with its neighbours nothing: they turn masses that have no size.
-    const bool alone = !(dynamics.inertia(k) > 1e-15);
+    const bool alone = !(dynamics.inertia(k) > least[at(k)]);
     errors.push_back("joint " + joint_of(model, k) +
                      (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
                             : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
@@ -68,11 +80,11 @@ std::vector<std::string> find_doubts(const Model& model) {
     const Mat3& I = body.inertia.about_com;
     const Vec3 p = principal_axes(0.5 * (I + I.transpose())).values;
     const double size = p.cwiseAbs().maxCoeff();
-    if (size < 1e-15) continue;  // a point, to rounding
+    if (size <= 1e-15 * body.inertia.mass) continue;  // a point, to rounding
     if (p[0] < -1e-6 * size)
       doubts.push_back("body '" + body.name + "': its inertia is not positive: principal moments " + shown(p[0]) +
                        ", " + shown(p[1]) + ", " + shown(p[2]) + " kg m^2");
-    else if (p[2] > (p[0] + p[1]) * (1 + 1e-3) + 1e-12)
+    else if (p[2] > (p[0] + p[1]) * (1 + 1e-3) + 1e-12 * body.inertia.mass)
       doubts.push_back("body '" + body.name + "': its inertia breaks the triangle inequality: " + shown(p[2]) +
                        " is above " + shown(p[0]) + " + " + shown(p[1]) + " kg m^2");
   }

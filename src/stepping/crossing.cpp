@@ -33,7 +33,7 @@ Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& opt
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
       chart_(model),
       judge_(model),
-      sent_off_(model) {
+      sent_off_(model, margin_) {
   outcome_.resize(model.nv);
 }
 
@@ -109,7 +109,7 @@ bool Crossing::solve(double h) {
 // what was neither near nor on their way: that is listed now. What is nearer than the margin is listed in any case, so
 // nothing is missed where no point goes half a margin astray.
 bool Crossing::list_again() {
-  if (!outcome_.v_end.allFinite() || !sent_off_(*start_, outcome_, 0.5 * margin_)) return false;
+  if (!outcome_.v_end.allFinite() || !sent_off_(*start_, outcome_)) return false;
   set_velocities(model_, work_->dynamics, outcome_.v_end, work_->motions);
   return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts);
 }

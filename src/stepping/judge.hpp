@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "model/sizes.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -40,8 +41,9 @@ class Judge {
   double separation(const Contact& contact, const ContactReport& r, double dt) const;
 
   const Model& model_;
-  double gravity_;             // [m/s^2]
-  bool soft_;                  // some surface is compliant
+  double gravity_;  // [m/s^2]
+  bool soft_;       // some surface is compliant
+  Sizes sizes_;
   std::vector<int> parent_;    // by tree
   std::vector<Scale> scales_;  // by root
 };

@@ -5,7 +5,7 @@
 
 namespace tribo {
 
-SentOff::SentOff(const Model& model) : reach_(VecX::Ones(model.nv)) {
+SentOff::SentOff(const Model& model, double margin) : margin_(margin), sizes_(model), reach_(VecX::Ones(model.nv)) {
   std::vector<double> extent(model.bodies.size(), 0);  // of a body and all that it carries, about its origin
   for (const Geometry& g : model.geometries)
     if (g.body >= 0 && std::isfinite(g.radius))
@@ -18,9 +18,10 @@ SentOff::SentOff(const Model& model) : reach_(VecX::Ones(model.nv)) {
   }
 }
 
-bool SentOff::operator()(const Start& start, const Outcome& outcome, double length) const {
+bool SentOff::operator()(const Start& start, const Outcome& outcome) const {
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
+    const double length = 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r.geometry_a, r.geometry_b) : margin_);
     if (!(r.f.z() > 0 && start.dt * (r.c.z() - r.c_start.z()) > length)) continue;
     const Contact& contact = start.contacts[i];
     if (farther(start, outcome, contact.body_a, length) || farther(start, outcome, contact.body_b, length)) return true;

@@ -110,8 +110,10 @@ const OptionTable& contact_options() {
         "of the residual itself: either is enough");
     t.add("max_iterations", &Own::max_iterations, within(1, 100'000'000), "", "of the solver, a problem");
     t.add("warm_start", &Own::warm_start, "a solve begins from the forces of the last step");
-    t.add("margin", &Own::margin, at_least(0), "m", "contacts are listed from this gap on");
-    t.add("recovery_time", &Own::recovery_time, at_least(0), "s", "time constant of the removal of overlap; 0: none");
+    t.add("margin", &Own::margin, at_least(-1), "m",
+          "contacts are listed from this gap on; negative: 2 % of the radius of the smaller shape");
+    t.add("recovery_time", &Own::recovery_time, at_least(-1), "s",
+          "time constant of the removal of overlap; 0: none; negative: sqrt(r/g)/2 of the smaller shape");
     return OptionTable(t);
   }();
   return table;

@@ -121,7 +121,7 @@ TEST_CASE("what slides or rolls over tiles moves as on one plane") {
       for (double mu : {1e-4, 0.3})
         for (double speed : {0.05, 0.5, 2.0, 10.0})
           for (double dt : {1e-3, 5e-3, 10e-3}) {
-            CAPTURE(slider.name);
+            CAPTURE(std::string(slider.name));
             CAPTURE(kind == ShapeKind::Box);
             CAPTURE(mu);
             CAPTURE(speed);
@@ -136,7 +136,7 @@ TEST_CASE("tiles apart or overlapping by little, turned floors and small tiles")
          {Floor{.joint = Joint::Apart}, Floor{.joint = Joint::Overlapping}, Floor{.yaw = 0.3},
           Floor{.kind = ShapeKind::Convex, .joint = Joint::Apart, .yaw = 0.3}, Floor{.size = 0.06}})
       for (double speed : {0.5, 5.0}) {
-        CAPTURE(slider.name);
+        CAPTURE(std::string(slider.name));
         CAPTURE(static_cast<int>(floor.kind));
         CAPTURE(static_cast<int>(floor.joint));
         CAPTURE(floor.yaw);

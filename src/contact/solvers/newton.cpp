@@ -63,7 +63,7 @@ class Newton final : public ContactSolver {
     // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
     const bool moves = !problem.dense() && first.residual.relative() > poor_guess;
     if (!(moves && interior.status == SolveStatus::Converged))
-      report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 1 : 8, true);
+      report = iterate(problem, tolerance, f, interior.status == SolveStatus::Converged ? 3 : 8, true);
     int iterations = first.iterations + interior.iterations + report.iterations;
     if (report.status != SolveStatus::Converged && !(report.residual.relative() < interior.residual.relative())) {
       f = saved_.map();
@@ -162,9 +162,9 @@ class Newton final : public ContactSolver {
     best_.map() = f;
     const bool met = tolerance.met(report.residual);
     if (!polish && within(tolerance, guess_share).met(report.residual)) return report;
+    if (met && !polish) most = 1;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;
-    if (met) most = 1;
     for (int k = 0; k < most; ++k) {
       if (!newton_step(problem, f, k == 0)) {
         if (!met) report.status = SolveStatus::Stalled;

@@ -50,7 +50,7 @@ inline Tolerance within(const Tolerance& tolerance, double share) {
 }
 /// Of the tolerance: what Newton's method takes as the answer without a step. A step is exact where the modes are right, and what
 /// a guess lacks is noise for the next one.
-constexpr double guess_share = 1e-4;
+constexpr double guess_share = 1e-3;
 
 /// For solvers of dense problems: is there nothing to solve? No unknowns, a problem that is refused, or a guess that is
 /// the answer already; the report says which.

@@ -9,7 +9,6 @@
 namespace tribo {
 namespace {
 
-constexpr double touching = touching_gap;
 constexpr int most_meetings = 200;       // of each contact
 constexpr int most_sweeps = 20000;       // of (impacts.2)
 constexpr double stopped_share = 1e-15;  // of the fastest contact
@@ -64,7 +63,7 @@ bool Impacts::one_by_one(ImpactLaw law, double dt) {
       const Pair& p = pairs_[at(i)];
       // The step moves along its last velocities all the way: what these close must have met, be it after dt.
       if (p.restitution <= 0 || !(c_[at(i)] < -p.slowest) || first_gap_[at(i)] + dt * c_[at(i)] > 0) continue;
-      const double t = p.gap <= touching ? now : now - p.gap / c_[at(i)];
+      const double t = p.gap <= p.touching ? now : now - p.gap / c_[at(i)];
       if (t >= when) continue;
       next = i;
       when = t;
@@ -86,7 +85,7 @@ bool Impacts::one_by_one(ImpactLaw law, double dt) {
 bool Impacts::together() {
   came_ = c_;
   f_.assign(at(n_), 0);
-  return sweep([&](int i) { return pairs_[at(i)].gap <= touching; },
+  return sweep([&](int i) { return pairs_[at(i)].gap <= pairs_[at(i)].touching; },
                [&](int i) { return pairs_[at(i)].restitution * std::min(came_[at(i)], 0.0); });
 }
 
@@ -114,9 +113,11 @@ bool Impacts::sweep(TakesPart takes_part, Shift shift) {
 bool Impacts::all_at_once(double dt) {
   double fastest = 0;
   for (double c : c_) fastest = std::max(fastest, std::abs(c));
-  const double reach = std::max(fastest * dt, touching);
-  const bool stopped = sweep([&](int i) { return pairs_[at(i)].restitution > 0 && pairs_[at(i)].gap <= reach; },
-                             [](int) { return 0.0; });
+  const bool stopped = sweep(
+      [&](int i) {
+        return pairs_[at(i)].restitution > 0 && pairs_[at(i)].gap <= std::max(fastest * dt, pairs_[at(i)].touching);
+      },
+      [](int) { return 0.0; });
   for (int i = 0; i < n_; ++i) hit_[at(i)] = 0;
   for (int i = 0; i < n_; ++i)
     if (f_[at(i)] > 0) push(i, pairs_[at(i)].restitution * f_[at(i)]);

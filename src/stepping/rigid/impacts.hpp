@@ -24,6 +24,7 @@ class Impacts {
 
   struct Pair {
     double gap = 0;          ///< [m]
+    double touching = 0;     ///< a smaller gap is none [m]
     double restitution = 0;  ///< 0: takes no part
     double slowest = 0;      ///< slower ones do not bounce [m/s]
     bool bounces = false;    ///< by the speeds of the start alone

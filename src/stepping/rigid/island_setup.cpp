@@ -36,7 +36,8 @@ IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, cons
       closures_(closures),
       impact_(own.impact),
       target_compliance_(own.target_compliance),
-      impacts_(model) {}
+      impacts_(model),
+      sizes_(model) {}
 
 void IslandSetup::set(const Start& start, const StepRows& rows, IslandSolution& s) {
   s.impact.resize(s.problem.nc());
@@ -66,7 +67,7 @@ bool IslandSetup::set_contact(const Start& start, int i, IslandSolution& s) {
     s.problem.R()[o + 2] = surface.compliance / (dt * dt);
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
-    const bool carries = gap > 0 && gap < touching_gap &&
+    const bool carries = gap > 0 && gap < touching_share * sizes_.of(contact.geometry_a, contact.geometry_b) &&
                          pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
@@ -83,7 +84,8 @@ void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
   for (int i = 0; i < nc; ++i) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
-    impacts_.pairs()[at(i)] = {contact.gap, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
+    const double touching = touching_share * sizes_.of(contact.geometry_a, contact.geometry_b);
+    impacts_.pairs()[at(i)] = {contact.gap, touching, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
   }
   if (!impacts_.find(impact_, s.problem, s.before.data(), start.dt)) return;
   for (int i = 0; i < nc; ++i) {

@@ -11,6 +11,7 @@
 // is left of them is least in the norm sum (v'_k - target_k)^2 / (eps dt G_kk), beside the motion itself (rigid.10)
 #pragma once
 
+#include "model/sizes.hpp"
 #include "stepping/rigid/impacts.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "tribo/rigid.hpp"
@@ -38,6 +39,7 @@ class IslandSetup {
   ImpactLaw impact_;
   double target_compliance_;
   Impacts impacts_;
+  Sizes sizes_;
   VectorBuffer diagonal_;                        // of G
   std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
 };

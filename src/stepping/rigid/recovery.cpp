@@ -6,12 +6,13 @@
 namespace tribo {
 namespace {
 
-constexpr double overlap_slop = 1e-7;      // overlap that is left [m]
-constexpr double large_overlap = 1.05e-7;  // and that it is removed from: what is left would approach the slop for ever
+constexpr double joint_slop = 1e-7;           // of joints beyond their limits, what is left alone [rad] or [m]
+constexpr double joint_size = 0.1;            // links that a joint moves: their fall takes 0.05 s on earth [m]
+constexpr double steps_of_recovery = 50;      // its time constant, where there is no gravity to fall by
+constexpr double begins = 1.05;               // of what is left alone: else it would be approached for ever
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double large_tolerance = 1e-4;      // of heaps: what it leaves of an overlap the next steps remove
 constexpr int most_sweeps = 64;               // of heaps, before they are solved
-constexpr double wedge_overlap = 1e-4;        // overlap that recovery cannot undo is flagged from here on [m]
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
 double gap_at_end(const Start& start, int listed, const Outcome& out) {
@@ -28,7 +29,8 @@ double beyond(const Row& row, double dt, const VecX& v_end) {
 
 }  // namespace
 
-Recovery::Recovery(const Model& model, const ContactOptions& options) : time_(options.recovery_time) {
+Recovery::Recovery(const Model& model, const ContactOptions& options)
+    : time_(options.recovery_time), gravity_(model.gravity.norm()), sizes_(model) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
   solver_ = make_contact_solver("newton", solver);
@@ -39,9 +41,7 @@ Recovery::Recovery(const Model& model, const ContactOptions& options) : time_(op
 void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out) {
   out.correction.setZero();
   out.recovery.clear();
-  if (time_ <= 0) return;
-  if (start.dt != dt_) share_ = 1 - std::exp(-start.dt / time_);
-  dt_ = start.dt;
+  if (time_ == 0) return;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
     if (overlaps(start, island, rows, out)) solve_island(start, island, rows, out);
@@ -49,16 +49,27 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out
 }
 
 bool Recovery::needed(const Start& start, std::span<const Row> rows, const Outcome& out) const {
-  for (int i = 0; time_ > 0 && i < start.assembly.islands(); ++i)
+  for (int i = 0; time_ != 0 && i < start.assembly.islands(); ++i)
     if (overlaps(start, start.assembly.island(i), rows, out)) return true;
   return false;
 }
 
 bool Recovery::overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const {
   bool overlap = false;
-  for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -large_overlap;
-  for (int j : island.rows) overlap |= beyond(rows[at(j)], start.dt, out.v_end) < -large_overlap;
+  for (int k : island.contacts) overlap |= gap_at_end(start, k, out) < -begins * overlap_share * size_of(start, k);
+  for (int j : island.rows) overlap |= beyond(rows[at(j)], start.dt, out.v_end) < -begins * joint_slop;
   return overlap;
+}
+
+double Recovery::size_of(const Start& start, int listed) const {
+  const Contact& contact = start.contacts[at(listed)];
+  return sizes_.of(contact.geometry_a, contact.geometry_b);
+}
+
+// What a step takes off an overlap; size: of the smaller shape.
+double Recovery::share(double dt, double size) const {
+  const double natural = gravity_ > 0 ? 0.5 * std::sqrt(size / gravity_) : steps_of_recovery * dt;
+  return 1 - std::exp(-dt / (time_ < 0 ? natural : time_));
 }
 
 void Recovery::solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out) {
@@ -74,8 +85,9 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
   problem.diagonal(s.c.data());
   for (int k = 0; k < problem.nc(); ++k) {
     const int n = 3 * k + 2;
-    const double gap = gap_at_end(start, island.contacts[at(k)], out);
-    problem.g()[n] = (gap < 0 ? share_ * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+    const double gap = gap_at_end(start, island.contacts[at(k)], out), size = size_of(start, island.contacts[at(k)]);
+    const double left = overlap_share * size;
+    problem.g()[n] = (gap < -left ? share(dt, size) * (gap + left) : std::max(gap, 0.0)) / (dt * dt);
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
@@ -84,7 +96,7 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
   if (problem.dense() || s.solve.status != SolveStatus::Converged)
     s.solve = solver_->solve(problem, tolerance, s.f.map());
   problem.velocity(s.f.data(), s.c.data());
-  if (out.status == StepStatus::Ok && wedged(s, dt)) out.status = StepStatus::Wedged;
+  if (out.status == StepStatus::Ok && wedged(start, s)) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
 }
 
@@ -97,16 +109,18 @@ void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, Isla
   problem.upper()[j] = limit || row.closes() ? row.upper : 0;
   if (!limit && !row.closes()) return;
   const double gap = limit ? beyond(row, dt, v_end) : 0;
-  problem.g()[o] = (gap < 0 ? share_ * std::min(gap + overlap_slop, 0.0) : gap) / (dt * dt);
+  problem.g()[o] = (gap < 0 ? share(dt, joint_size) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
 }
 
 // Did a deep contact open by less than half of what was asked?
-bool Recovery::wedged(const IslandSolution& s, double dt) const {
+bool Recovery::wedged(const Start& start, const IslandSolution& s) const {
+  const double dt = start.dt;
   for (int k = 0; k < s.problem.nc(); ++k) {
     const int n = 3 * k + 2;
     const double asked = s.problem.g()[n], moved = s.c[n] - asked - s.problem.R()[n] * s.f[n];
-    if (asked * dt * dt < -share_ * wedge_overlap && moved < -0.5 * asked) return true;
+    const double size = size_of(start, s.island->contacts[at(k)]);
+    if (asked * dt * dt < -share(dt, size) * wedged_share * size && moved < -0.5 * asked) return true;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contact/solvers/normal_sweeps.hpp"
+#include "model/sizes.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -20,9 +21,12 @@ class Recovery {
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   void solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
-  bool wedged(const IslandSolution& s, double dt) const;
+  bool wedged(const Start& start, const IslandSolution& s) const;
+  double size_of(const Start& start, int listed) const;
+  double share(double dt, double size) const;
 
-  double time_, dt_ = 0, share_ = 0;
+  double time_, gravity_;
+  Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
   NormalSweeps sweeps_;
   VecX zero_, work_;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
@@ -148,7 +149,7 @@ class Rigid final : public Scheme, public RigidView {
  private:
   void move_freely(const Start& start) {
     const StageTimer timer(start.times, Stage::FreeMotion);
-    rows_.list(start, contact_.margin);
+    rows_.list(start, contact_.margin < 0 ? joint_margin : contact_.margin);
     start.assembly.group(start.contacts, rows_.rows());
     flight_.begin(start, rows_);
     free_.solve(start, rows_, flight_);

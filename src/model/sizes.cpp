@@ -1,0 +1,32 @@
+#include "model/sizes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tribo {
+namespace {
+
+bool endless(const Geometry& g) { return g.kind == ShapeKind::HalfSpace || g.kind == ShapeKind::HeightField; }
+
+double gyration(const Model& model, int body) {
+  if (body < 0) return 0;
+  const Inertia& x = model.bodies[at(body)].inertia;
+  return x.mass > 0 ? std::sqrt(x.about_com.trace() / (2 * x.mass)) : 0;
+}
+
+}  // namespace
+
+Sizes::Sizes(const Model& model) {
+  double smallest = HUGE_VAL;
+  for (const Geometry& g : model.geometries) {
+    double size = endless(g) ? HUGE_VAL : g.radius;
+    if (!(size > 0)) size = gyration(model, g.body);
+    if (!(size > 0)) size = g.body >= 0 ? model.bodies[at(g.body)].X_PJ.p.norm() : 0;
+    if (!(size > 0)) size = 0.05;  // a point that has nothing to be compared with
+    size_.push_back(size);
+    smallest = std::min(smallest, size);
+  }
+  if (std::isfinite(smallest)) unit_ = std::exp2(std::round(std::log2(8 * smallest)));
+}
+
+}  // namespace tribo
