@@ -37,8 +37,8 @@ struct Linearization {
   std::vector<int> inputs;  ///< velocity coordinate of each entry of u (nu)
   VecX q_next, v_next;      ///< the end of the step (nq), (nv)
   std::vector<LinearizedContact> contacts;
-  int weak = 0;       ///< contacts and rows at the edge of their mode
-  double margin = 1;  ///< how far the nearest one is from it, as a share of the scales of the step; 1: nothing is near
+  int weak = 0;        ///< contacts and rows at the edge of their mode
+  double margin = 1;   ///< how far the nearest one is from it, as a share of the scales of the step; 1: nothing is near
   bool unique = true;  ///< false: forces are not unique where the motion depends on them (slip); least forces are taken
   bool finite = true;  ///< false: the step or its derivative is not finite, A and B are zero
   Method method = Method::Analytic;
@@ -78,7 +78,7 @@ struct DerivativeCheck {
   double error = 0;
   int row = -1, column = -1;  ///< where; columns of B count on from those of A
   int columns = 0;            ///< compared
-  int disturbed = 0;          ///< columns along which a contact, a row or a drive changes its mode within the difference
+  int disturbed = 0;  ///< columns along which a contact, a row or a drive changes its mode within the difference
   Linearization linearization, differences;
 };
 

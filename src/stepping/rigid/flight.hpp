@@ -45,7 +45,9 @@ class Flight {
   /// Has a flight of it half kicks at both ends?
   bool late(int tree) const { return late_[static_cast<std::size_t>(tree)]; }
   /// Are its momenta kept (rigid.9)?
-  bool keeps(int tree) const { return floats_[static_cast<std::size_t>(tree)] && !held_[static_cast<std::size_t>(tree)]; }
+  bool keeps(int tree) const {
+    return floats_[static_cast<std::size_t>(tree)] && !held_[static_cast<std::size_t>(tree)];
+  }
   /// Passes of (flight.5) that the last flight took.
   int passes(int tree) const { return passes_[static_cast<std::size_t>(tree)]; }
   /// Of a tree that is a gyroscope.
