@@ -18,10 +18,10 @@ def cube(mass: float, friction: float) -> tribo.Simulation:
 name = "cube"
 shape = "box"
 size = 0.2
-mass = {mass!r}
+mass = {mass:.17g}
 position = [0.0, 0.0, 0.1]
 [material.default]
-mu = {friction!r}
+mu = {friction:.17g}
 [stepper]
 dt = {DT!r}
 [[push]]

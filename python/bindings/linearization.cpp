@@ -1,6 +1,8 @@
 // The derivative of a step.
 #include "tribo/linearization.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "runner.hpp"
