@@ -5,6 +5,7 @@
 //                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
 //   tribo_bench --menagerie DIR                    every MJCF file of a folder (menagerie.cpp)
+//   tribo_bench --derivatives                      the derivative of a step (derivatives.cpp)
 //   tribo_bench --mjcf SCENE                       the exported scene
 #include <cmath>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 
 #include "base/cpu_time.hpp"
+#include "derivatives.hpp"
 #include "menagerie.hpp"
 #include "runners.hpp"
 #include "tribo/dynamics.hpp"
@@ -168,6 +170,7 @@ int run(const std::vector<std::string>& words) {
     return 0;
   }
   if (words.size() == 2 && words[0] == "--menagerie") return compare_folder(words[1]);
+  if (words.size() == 1 && words[0] == "--derivatives") return bench_derivatives();
   double seconds = 5;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -18,6 +18,7 @@ struct MujocoPeer::Impl {
   std::shared_ptr<const Model> owner;
   mjModel* m = nullptr;
   mjData *d = nullptr, *kept = nullptr;
+  std::vector<mjtNum> A, B;    // of mjd_transitionFD
   std::vector<int> qpos, dof;  // first coordinate and velocity of each body's joint
 
   Impl(const Scene& scene, const MjcfOptions& options) : model(*scene.model), owner(scene.model) {
@@ -122,6 +123,14 @@ MujocoPeer::MujocoPeer(const Scene& scene, const MjcfOptions& options) : impl_(s
   set_state(scene.start);
 }
 MujocoPeer::~MujocoPeer() = default;
+
+void MujocoPeer::differentiate(bool centred) {
+  const mjModel* m = impl_->m;
+  const auto n = static_cast<std::size_t>(2 * m->nv + m->na);
+  impl_->A.resize(n * n);
+  impl_->B.resize(n * static_cast<std::size_t>(m->nu));
+  mjd_transitionFD(m, impl_->d, 1e-6, centred, impl_->A.data(), impl_->B.data(), nullptr, nullptr);
+}
 
 void MujocoPeer::step() {
   impl_->follow_references();

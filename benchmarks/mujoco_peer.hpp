@@ -17,6 +17,8 @@ class MujocoPeer {
   void step();
   void set_state(const State& state);  ///< q and v; warm starts are forgotten
   void get_state(State& state) const;  ///< q and v
+  /// mjd_transitionFD: A and B of the next step by its differences, centred or forward.
+  void differentiate(bool centred);
   /// Keeps everything, warm starts too; restore() goes back to it.
   void keep();
   void restore();

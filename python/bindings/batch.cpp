@@ -227,7 +227,8 @@ void bind_batch(nb::module_& m) {
             }
             return std::vector<Linearization>(all.begin(), all.end());
           },
-          "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is released.")
+          "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is "
+          "released.")
       .def(
           "_reset", [](FunctionBatch& b, int world) { b.reset(world); }, "world"_a)
       .def(

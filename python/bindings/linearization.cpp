@@ -1,6 +1,8 @@
 // The derivative of a step.
 #include "tribo/linearization.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "runner.hpp"
@@ -41,7 +43,8 @@ void bind_linearization(nb::module_& m) {
           nb::rv_policy::automatic)
       .def_prop_ro("contacts", contacts, nb::sig("def contacts(self) -> list[tuple[int, ContactMode, bool]]"),
                    "id, mode, and whether it is at the edge of its mode")
-      .def_ro("weak", &Linearization::weak, "contacts and rows at the edge of their mode: A and B hold on one side of it")
+      .def_ro("weak", &Linearization::weak,
+              "contacts and rows at the edge of their mode: A and B hold on one side of it")
       .def_ro("margin", &Linearization::margin, "how far the nearest one is from it, a share of the scales of the step")
       .def_ro("unique", &Linearization::unique,
               "False: contacts that slip share their load in more than one way, and A depends on it")

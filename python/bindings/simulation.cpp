@@ -188,7 +188,8 @@ void bind_simulation(nb::module_& m) {
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
       .def("linearize", &Runner::linearize,
-           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run changes; "
+           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
+           "changes; "
            "controllers are asked once, and what they remember is put back.")
       .def("_check_derivatives", &Runner::check_derivatives)
       .def(
@@ -197,14 +198,16 @@ void bind_simulation(nb::module_& m) {
             return copied(r.one_sided(vector(dx), du ? vector(*du) : VecX()));
           },
           "dx"_a, "du"_a = nb::none(),
-          "How the end of the step that begins now moves along dx (2 nv) and du (nu), on that side alone: at a kink, where a "
+          "How the end of the step that begins now moves along dx (2 nv) and du (nu), on that side alone: at a kink, "
+          "where a "
           "contact lifts or begins to slip, the two sides differ.",
           nb::rv_policy::automatic)
       .def(
           "parameter_slopes",
           [](Runner& r, const std::vector<std::string>& names) {
             const MatX rows = r.parameter_slopes(names).transpose();
-            return copied_rows(rows.data(), static_cast<std::size_t>(rows.cols()), static_cast<std::size_t>(rows.rows()));
+            return copied_rows(rows.data(), static_cast<std::size_t>(rows.cols()),
+                               static_cast<std::size_t>(rows.rows()));
           },
           "names"_a,
           "How the end of the step that begins now moves with parameters, a column each (2 nv x n): 'mass:BODY' [kg], "

@@ -22,10 +22,10 @@ class ContactMotion {
   /// False where the pair has no derivative: its query finds other features beside.
   bool compute(const Start& start, const Contact& contact, double margin);
 
-  const std::vector<int>& dofs() const { return dofs_; }      ///< velocity coordinates that move it
-  int place(int dof) const { return place_[at(dof)]; }         ///< of one of them in dofs
-  Vec3 point(int i) const { return p_.col(i); }                ///< dp by dofs()[i], in W
-  Vec3 turn(int i) const { return turn_.col(i); }              ///< of the axes, in W [rad]
+  const std::vector<int>& dofs() const { return dofs_; }  ///< velocity coordinates that move it
+  int place(int dof) const { return place_[at(dof)]; }    ///< of one of them in dofs
+  Vec3 point(int i) const { return p_.col(i); }           ///< dp by dofs()[i], in W
+  Vec3 turn(int i) const { return turn_.col(i); }         ///< of the axes, in W [rad]
   double gap(int i) const { return gap_[i]; }
 
  private:

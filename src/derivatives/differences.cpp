@@ -8,9 +8,9 @@
 namespace tribo {
 namespace {
 
-constexpr double width = 1e-5;        // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
+constexpr double width = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
 constexpr double same_slope = 1e-2;    // both sides of a difference, of the largest entry of the column
-constexpr double least = 1e-3;          // slopes of velocities below are rounding beside this one [1/s], [-]
+constexpr double least = 1e-3;         // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
@@ -32,9 +32,8 @@ std::uint64_t modes_of(const Stepper& stepper) {
         mix(hash, f.norm() >= (1 - row_rounding) * disc.length * s.f[3 * disc.contact + 2] ? 4 : 5);
       }
       for (int j = 0; j < s.problem.nr(); ++j) {
-        const bool disc = std::any_of(s.problem.discs.begin(), s.problem.discs.end(), [&](const FrictionDisc& d) {
-          return j >= d.row && j < d.row + d.size;
-        });
+        const bool disc = std::any_of(s.problem.discs.begin(), s.problem.discs.end(),
+                                      [&](const FrictionDisc& d) { return j >= d.row && j < d.row + d.size; });
         if (disc) continue;
         const double f = s.f[3 * s.problem.nc() + j], lower = s.problem.lower()[j], upper = s.problem.upper()[j];
         const double edge = row_rounding * std::max(1.0, std::abs(f));
@@ -83,7 +82,9 @@ Differences::Differences(const Model& model, const std::string& stepper, const S
 
 double& Differences::shifted(int column) {
   const int nv = model_.nv;
-  return column < nv ? shift_.q[column] : column < 2 * nv ? shift_.v[column - nv] : shift_.u[inputs_[at(column - 2 * nv)]];
+  return column < nv       ? shift_.q[column]
+         : column < 2 * nv ? shift_.v[column - nv]
+                           : shift_.u[inputs_[at(column - 2 * nv)]];
 }
 
 // The end of a step beside that of the nominal one, over h.
@@ -128,7 +129,8 @@ void Differences::compute(const StepInput& input, Linearization& out) {
       const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
       column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
       const double largest = column.segment(half, nv).cwiseAbs().maxCoeff();
-      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * std::max(largest, half == 0 ? least * input.dt : least);
+      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <=
+                         same_slope * std::max(largest, half == 0 ? least * input.dt : least);
     }
     disturbed_[at(j)] = !same;
   }

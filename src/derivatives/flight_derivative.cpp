@@ -32,8 +32,8 @@ Eigen::Matrix<double, 6, 3> turn_slope(const Gyroscope& body, const Vec3& w, dou
   const double h = 1e-3 / dt;
   Eigen::Matrix<double, 6, 3> D = Eigen::Matrix<double, 6, 3>::Zero();
   for (int k = 0; k < 3; ++k)
-    for (const auto& [share, weight] : {std::pair(1.0, 2.0 / 3), std::pair(-1.0, -2.0 / 3), std::pair(2.0, -1.0 / 12),
-                                        std::pair(-2.0, 1.0 / 12)}) {
+    for (const auto& [share, weight] :
+         {std::pair(1.0, 2.0 / 3), std::pair(-1.0, -2.0 / 3), std::pair(2.0, -1.0 / 12), std::pair(-2.0, 1.0 / 12)}) {
       const auto [after, turn] = body.fly(w + share * h * Vec3::Unit(k), dt);
       D.col(k).head<3>() += weight / h * after;
       D.col(k).tail<3>() += weight / h * turn;

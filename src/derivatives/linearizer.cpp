@@ -12,7 +12,8 @@
 namespace tribo {
 namespace {
 
-constexpr double beside = 1e-6;  // how far on one side [m], [rad], [m/s], …
+constexpr int most_coordinates = 2000;  // A then has 128 MB
+constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
 constexpr double least = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -48,6 +49,10 @@ void add_forces(const Dynamics& dynamics, std::span<const AppliedForce> forces, 
 struct Linearizer::Impl {
   Impl(const Model& m, const std::string& name, const StepperOptions& o)
       : model(m), stepper(name), options(o), inputs(list_inputs(m)) {
+    if (m.nv > most_coordinates)
+      throw InvalidInput("the model has " + std::to_string(m.nv) +
+                         " velocity coordinates; derivatives are dense matrices, of " +
+                         std::to_string(most_coordinates) + " at most");
     if (name == "rigid") rigid = std::make_unique<RigidDerivative>(m, o);
   }
 
@@ -68,8 +73,7 @@ struct Linearizer::Impl {
       const int w = b.joint == JointKind::Free ? b.iv + 3 : b.iv;
       const Vec3 turn = r.segment<3>(w);
       moved.segment<3>(w) = right_jacobian(turn) * Vec3(dx.segment<3>(w));
-      if (b.joint == JointKind::Free)
-        moved.segment<3>(b.iv) = rotation_exponential(-turn) * Vec3(dx.segment<3>(b.iv));
+      if (b.joint == JointKind::Free) moved.segment<3>(b.iv) = rotation_exponential(-turn) * Vec3(dx.segment<3>(b.iv));
     }
     return moved;
   }
@@ -106,8 +110,9 @@ VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du
   Impl& s = *impl_;
   const int nv = s.model.nv, nu = static_cast<int>(s.inputs.size());
   if (dx.size() != 2 * nv || (du.size() != 0 && du.size() != nu))
-    throw InvalidInput("one_sided: dx has " + std::to_string(dx.size()) + " entries and du " + std::to_string(du.size()) +
-                       ", must have " + std::to_string(2 * nv) + " and " + std::to_string(nu));
+    throw InvalidInput("one_sided: dx has " + std::to_string(dx.size()) + " entries and du " +
+                       std::to_string(du.size()) + ", must have " + std::to_string(2 * nv) + " and " +
+                       std::to_string(nu));
   const double length = std::sqrt(dx.squaredNorm() + du.squaredNorm());
   if (!(length > 0) || !std::isfinite(length)) return VecX::Zero(2 * nv);
   Shift shift;

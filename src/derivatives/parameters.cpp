@@ -66,8 +66,8 @@ MatX parameter_slopes(const Model& model, const std::string& stepper, const Step
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Parameter p = parse(model, names[c]);
     const double h = width * std::max(p.value, 1e-3);
-    for (const auto& [share, weight] : {std::pair(1.0, -1.0 / 6), std::pair(-1.0, 1.0 / 6), std::pair(0.5, 4.0 / 3),
-                                        std::pair(-0.5, -4.0 / 3)}) {
+    for (const auto& [share, weight] :
+         {std::pair(1.0, -1.0 / 6), std::pair(-1.0, 1.0 / 6), std::pair(0.5, 4.0 / 3), std::pair(-0.5, -4.0 / 3)}) {
       const Model other = changed(model, p.at(p.value + share * h));
       StepMap map(other, stepper, precise);
       State state = step.state;

@@ -13,10 +13,10 @@
 namespace tribo {
 namespace {
 
-constexpr double weak_share = 1e-6;       // of the scales of a problem: nearer to its edge a mode is weak
-constexpr double dependent = 1e-8;        // of a row's length: less is left of it beside the others
+constexpr double weak_share = 1e-6;         // of the scales of a problem: nearer to its edge a mode is weak
+constexpr double dependent = 1e-8;          // of a row's length: less is left of it beside the others
 constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
-constexpr double least_forces = 1e-9;     // of the diagonal of G: picks forces of least norm where they are not unique
+constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of least norm where they are not unique
 
 Spatial cross(const Spatial& a, const Spatial& b) {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
@@ -418,8 +418,7 @@ bool RigidDerivative::choose_rows(Linearization& lin) {
   for (int a : rigid_) sticking += !slips_[at(a)];
   const int n = group_.n();
   Q_.resize(n, static_cast<Eigen::Index>(rigid_.size()));
-  for (std::size_t i = 0; i < rigid_.size(); ++i)
-    Q_.map().col(static_cast<Eigen::Index>(i)) = Yc_.map().col(rigid_[i]);
+  for (std::size_t i = 0; i < rigid_.size(); ++i) Q_.map().col(static_cast<Eigen::Index>(i)) = Yc_.map().col(rigid_[i]);
   qr_.compute(Q_.data(), n, static_cast<int>(rigid_.size()), sticking, dependent);
   const auto& independent = qr_.independent();
   int slipping = 0;

@@ -31,8 +31,8 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       motion_(model),
       end_(model) {
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
-  for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_, &dE_,
-                  &deflection_, &force_, &w_, &next_, &J_row_, &K_row_})
+  for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_,
+                  &dE_, &deflection_, &force_, &w_, &next_, &J_row_, &K_row_})
     x->setZero(nv);
   for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
   for (MatX* x : {&dv_end_, &dv_mean_}) x->setZero(nv, columns);

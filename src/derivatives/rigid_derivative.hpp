@@ -116,7 +116,7 @@ class RigidDerivative {
   State state_;
   Crossing crossing_;
   Shift still_;
-  std::vector<int> inputs_, input_of_;      // input_of: column of u of each coordinate, or -1
+  std::vector<int> inputs_, input_of_;       // input_of: column of u of each coordinate, or -1
   std::vector<int> joint_end_, joint_body_;  // by coordinate: first one behind its joint, and the body of the joint
   std::vector<int> local_, input_place_;     // place of a coordinate, and of its input, in the group
   std::vector<char> row_driven_, grouped_;   // by coordinate; by tree
@@ -134,7 +134,7 @@ class RigidDerivative {
   MatX kick_q_, kick_m_, kick_v_;              // slopes of a kick, before its factor
   std::vector<Kept> kept_;                     // by tree
   VecX J_row_, K_row_;
-  MatrixBuffer X_, D_;                          // (n x columns): right-hand side, then dv'; the same of what v_mean adds
+  MatrixBuffer X_, D_;  // (n x columns): right-hand side, then dv'; the same of what v_mean adds
   MatrixBuffer Jc_, Jb_, Yc_, Yb_, K_, U_, C_, Q_;  // columns: the rows that hold
   VectorBuffer R_, f_, c_, middle_;
   InteriorPoint interior_;

@@ -6,14 +6,6 @@
 
 namespace tribo {
 
-Mat3 right_jacobian(const Vec3& w) {
-  const double a2 = w.squaredNorm(), a = std::sqrt(a2);
-  const double b = a2 < 1e-6 ? 0.5 - a2 / 24 : (1 - std::cos(a)) / a2;
-  const double c = a2 < 1e-6 ? 1.0 / 6 - a2 / 120 : (a - std::sin(a)) / (a2 * a);
-  const Mat3 X = skew(w);
-  return Mat3::Identity() - b * X + c * X * X;
-}
-
 Mat3 right_jacobian_inverse(const Vec3& w) {
   const double a2 = w.squaredNorm(), a = std::sqrt(a2);
   const double c = a2 < 1e-4 ? 1.0 / 12 + a2 / 720 : 1 / a2 - (1 + std::cos(a)) / (2 * a * std::sin(a));

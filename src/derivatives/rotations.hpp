@@ -7,9 +7,7 @@
 
 namespace tribo {
 
-/// d exp(w) = exp(w) [T dw].
-Mat3 right_jacobian(const Vec3& w);
-/// d log(R exp(r)) = T^-1 r, with w the logarithm.
+/// T^-1 of right_jacobian: d log(R exp(r)) = T^-1 r, with w the logarithm.
 Mat3 right_jacobian_inverse(const Vec3& w);
 
 /// X += factor k ds/dq of the springs of a tree (nv x nv).

@@ -27,6 +27,14 @@ Quat rotation_exponential(const Vec3& w) {
   return q;
 }
 
+Mat3 right_jacobian(const Vec3& w) {
+  const double a2 = w.squaredNorm(), a = std::sqrt(a2);
+  const double b = a2 < 1e-6 ? 0.5 - a2 / 24 : (1 - std::cos(a)) / a2;
+  const double c = a2 < 1e-6 ? 1.0 / 6 - a2 / 120 : (a - std::sin(a)) / (a2 * a);
+  const Mat3 X = skew(w);
+  return Mat3::Identity() - b * X + c * X * X;
+}
+
 Vec3 rotation_logarithm(const Quat& q) {
   const double sign = q.w() < 0 ? -1 : 1, sine = q.vec().norm();
   // angle / sin(angle / 2) at 0 is 2, with no term of first order.

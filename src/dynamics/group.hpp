@@ -17,6 +17,8 @@ void difference(const Model& model, const Member& member, const VecX& from, cons
 
 /// Quaternion of a rotation vector.
 Quat rotation_exponential(const Vec3& w);
+/// T with d exp(w) = exp(w) [T dw].
+Mat3 right_jacobian(const Vec3& w);
 /// Rotation vector of a quaternion, of length pi at most.
 Vec3 rotation_logarithm(const Quat& q);
 

@@ -37,8 +37,7 @@ void PivotedQr::compute(const double* Y, int rows, int columns, int first, doubl
         q -= along * column(Q_, i);
       }
       q.normalize();
-      for (int i = 0; i <= n; ++i)
-        T_[lead_ * n + i] = column(Q_, i).dot(Eigen::Map<const VecX>(Y + rows * next, rows));
+      for (int i = 0; i <= n; ++i) T_[lead_ * n + i] = column(Q_, i).dot(Eigen::Map<const VecX>(Y + rows * next, rows));
       for (int k = 0; k < columns; ++k) {
         if (taken_[at(k)]) continue;
         auto x = column(left_, k);

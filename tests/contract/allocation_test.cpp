@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tribo/compliant.hpp"
+#include "tribo/linearization.hpp"
 #include "tribo/scene.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -73,6 +74,29 @@ TEST_CASE("every scene x contact solver steps without allocating after warm-up")
       CAPTURE(solver.name);
       CHECK(made == 0);
     }
+  }
+}
+
+TEST_CASE("a linearisation allocates nothing once its sizes have been seen") {
+  for (const char* name :
+       {"cube", "ur10", "six-link-pendulum", "solo", "solo-standing", "talos-standing", "allegro-ball"}) {
+    Simulation simulation = make_simulation(load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml"));
+    Linearization lin;
+    const auto run = [&](int steps) {
+      for (int k = 0; k < steps; ++k) {
+        simulation.step();
+        simulation.linearize(lin);
+      }
+    };
+    run(100);
+    const State state = simulation.state();
+    run(20);
+    simulation.set_state(state);
+    const long before = allocations;
+    run(20);
+    const long made = allocations - before;
+    CAPTURE(name);
+    CHECK(made == 0);
   }
 }
 

@@ -52,6 +52,21 @@ def test_check_and_a_stepper_without_one():
     assert lin.method == "differences" and lin.reason and lin.finite
 
 
+def test_batch_parameters_and_one_side():
+    batch = tribo.Batch("solo-standing", 2, threads=2)
+    batch.step(5)
+    first, second = batch.linearize()
+    assert np.array_equal(first.A, second.A) and first.method == "analytic"
+    sim = tribo.load("cube-push")
+    slopes = sim.parameter_slopes(["mass:cube", "friction:default"])
+    assert slopes.shape == (12, 2) and np.isfinite(slopes).all()
+    with pytest.raises(tribo.InvalidInput, match="there are: "):
+        sim.parameter_slopes(["friction:cheese"])
+    arm = tribo.load("ur10")
+    lin, dx = arm.linearize(), np.linspace(-1, 1, 12)
+    assert np.allclose(arm.one_sided(dx, np.ones(6)), lin.jvp(dx, np.ones(6)), rtol=1e-6, atol=1e-6)  # no kink: A dx + B du
+
+
 @pytest.mark.skipif("TRIBO_COMMAND" not in os.environ, reason="no command")
 def test_the_command(tmp_path):
     out = tmp_path / "lin.npz"

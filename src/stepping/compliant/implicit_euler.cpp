@@ -23,15 +23,6 @@
 namespace tribo {
 namespace {
 
-// d exp(w) = exp(w) [T dw].
-Mat3 right_jacobian(const Vec3& w) {
-  const double a2 = w.squaredNorm(), a = std::sqrt(a2);
-  const double b = a2 < 1e-6 ? 0.5 - a2 / 24 : (1 - std::cos(a)) / a2;
-  const double c = a2 < 1e-6 ? 1.0 / 6 - a2 / 120 : (a - std::sin(a)) / (a2 * a);
-  const Mat3 X = skew(w);
-  return Mat3::Identity() - b * X + c * X * X;
-}
-
 class ImplicitEuler final : public Compliant {
  public:
   ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
