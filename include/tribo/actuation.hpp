@@ -12,7 +12,7 @@ namespace tribo {
 /// Torque on each velocity coordinate: tau + kp (q_ref - q) + kd (v_ref - v), within [lower, upper].
 /// Steppers that can take the gains implicitly do (q and v at the end of the step); the others take them explicitly.
 /// Where there is a velocity target, the torque is instead whatever within [lower, upper] brings the velocity at the
-/// end of the step as near to it as contacts allow: a row of the contact problem, which only the rigid stepper solves.
+/// end of the step as near to it as contacts allow: a row of the contact problem (rigid), a stiff drive (the others).
 /// Shape (nv) each.
 struct Actuation {
   VecX tau;           ///< feed-forward [N m] or [N]
