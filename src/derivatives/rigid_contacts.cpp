@@ -199,6 +199,9 @@ void RigidDerivative::take_forces(const IslandSolution& s) {
   if (report.status != SolveStatus::Converged) return;
   f_.map() = middle_.map();
   problem.velocity(f_.data(), c_.data());
+  if (!any_weak(s)) return;
+  f_.map() = s.f.map();  // it is at the edge in all of them
+  c_.map() = s.c.map();
 }
 
 // Is a contact, or a row, at the edge of its mode?
