@@ -33,7 +33,7 @@ def main() -> int:
     parts = 20
     # The moments that the viewer remembers are bounded; they are full before the first measurement.
     sim.step(40_000)
-    heap.step(10)
+    heap.step(2500)  # it has fallen: a heap in motion finds more contacts than before
     batch.step(10)
     sizes = []
     for _ in range(parts):

@@ -19,7 +19,6 @@ StepperOptions unaudited(StepperOptions options) {
 RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& options)
     : model_(model),
       margin_(options.contact.margin),
-      recovery_time_(options.contact.recovery_time),
       law_(contact_model_from(options.contact.model)),
       scheme_(make_rigid(model, unaudited(options))),
       view_(dynamic_cast<const RigidView*>(scheme_.get())),
@@ -203,7 +202,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
       return "a contact changes its features within its query";
     add_recovered(start, out, s, i);
   }
-  const double share = -std::expm1(-start.dt / recovery_time_);
+  const double share = view_->recovery().joint_share(start.dt);
   for (int j = 0; j < s.problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * s.problem.nc() + j;
@@ -228,7 +227,7 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
   add_share(a, s.problem, i, 2, 1, Side::Both);
   if (model_.surface(contact.surface).compliance > 0) return;
   const double end = contact.gap + start.dt * out.contacts[at(listed)].c.z();
-  const double slope = end >= 0 ? 1 : s.problem.g()[3 * i + 2] < 0 ? -std::expm1(-start.dt / recovery_time_) : 0;
+  const double slope = end >= 0 ? 1 : s.problem.g()[3 * i + 2] < 0 ? view_->recovery().contact_share(start, listed) : 0;
   contact_slopes(start, contact, at_end_, J3_, K3_);
   auto K = K_.map().col(a);
   for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {

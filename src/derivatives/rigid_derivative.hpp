@@ -108,7 +108,7 @@ class RigidDerivative {
   void keep_momentum(int tree, Linearization& lin);
 
   const Model& model_;
-  double margin_, recovery_time_;
+  double margin_;
   ContactModel law_;
   std::unique_ptr<Scheme> scheme_;
   const RigidView* view_;

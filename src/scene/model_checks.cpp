@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/names.hpp"
-#include "linalg/decompositions.hpp"
 #include "dynamics/articulated.hpp"
+#include "linalg/decompositions.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {

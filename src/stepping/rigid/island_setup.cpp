@@ -39,16 +39,16 @@ IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, cons
       impacts_(model),
       sizes_(model) {}
 
-void IslandSetup::set(const Start& start, const StepRows& rows, IslandSolution& s) {
+void IslandSetup::set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s) {
   s.impact.resize(s.problem.nc());
   bool bounces = false;
-  for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, s);
+  for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, bounce, s);
   if (bounces) share_impact(start, s);
   if (s.problem.nr() > 0) set_rows(start, rows, s);
 }
 
 // True where it bounces.
-bool IslandSetup::set_contact(const Start& start, int i, IslandSolution& s) {
+bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolution& s) {
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
   const SurfacePair& surface = start.model.surface(contact.surface);
   const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
@@ -57,8 +57,8 @@ bool IslandSetup::set_contact(const Start& start, int i, IslandSolution& s) {
   auto g = s.problem.g();
   for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
   const double gap = contact.gap, speed = s.before[o + 2];
-  const bool bounces = surface.restitution > 0 && speed < -surface.restitution_speed && !(memory && memory->touched) &&
-                       gap + dt * s.free[o + 2] < 0;
+  const bool bounces = bounce && surface.restitution > 0 && speed < -surface.restitution_speed &&
+                       !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
   s.impact[i] = bounces;
   if (bounces) {
     g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)

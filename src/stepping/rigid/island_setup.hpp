@@ -26,11 +26,11 @@ class IslandSetup {
  public:
   IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
 
-  /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand.
-  void set(const Start& start, const StepRows& rows, IslandSolution& s);
+  /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand. bounce: by (rigid.3).
+  void set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s);
 
  private:
-  bool set_contact(const Start& start, int i, IslandSolution& s);
+  bool set_contact(const Start& start, int i, bool bounce, IslandSolution& s);
   void share_impact(const Start& start, IslandSolution& s);
   void set_rows(const Start& start, const StepRows& rows, IslandSolution& s);
   void soften_closures(const StepRows& rows, IslandSolution& s) const;

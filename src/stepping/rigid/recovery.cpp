@@ -72,6 +72,8 @@ double Recovery::share(double dt, double size) const {
   return 1 - std::exp(-dt / (time_ < 0 ? natural : time_));
 }
 
+double Recovery::joint_share(double dt) const { return share(dt, joint_size); }
+
 void Recovery::solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out) {
   IslandSolution& s = out.recovery.next();
   s.island = &island;
@@ -109,7 +111,7 @@ void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, Isla
   problem.upper()[j] = limit || row.closes() ? row.upper : 0;
   if (!limit && !row.closes()) return;
   const double gap = limit ? beyond(row, dt, v_end) : 0;
-  problem.g()[o] = (gap < 0 ? share(dt, joint_size) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
+  problem.g()[o] = (gap < 0 ? joint_share(dt) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
 }
 

@@ -16,6 +16,9 @@ class Recovery {
   void solve(const Start& start, std::span<const Row> rows, Outcome& out);
   /// Is there overlap that it would remove?
   bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
+  /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
+  double contact_share(const Start& start, int listed) const { return share(start.dt, size_of(start, listed)); }
+  double joint_share(double dt) const;
 
  private:
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;

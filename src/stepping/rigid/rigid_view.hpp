@@ -2,6 +2,7 @@
 #pragma once
 
 #include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rows.hpp"
 
 namespace tribo {
@@ -10,6 +11,7 @@ class RigidView {
  public:
   virtual const StepRows& rows() const = 0;
   virtual const Flight& flight() const = 0;
+  virtual const Recovery& recovery() const = 0;
   /// What stands beside M in (rigid.1), dt included (nv).
   virtual const VecX& extra() const = 0;
   /// Passes of (rigid.12) that the bias of a tree took.
