@@ -33,8 +33,8 @@ namespace tribo {
 namespace {
 
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
-constexpr double in_motion = 2e-3,
-                 at_rest = 1e-4;       // shares of the tolerance that the forces of the last step must meet
+// Shares of the tolerance that the forces of the last step must meet. At rest: what Newton's method would take as it is.
+constexpr double in_motion = 2e-3, at_rest = 1e-3;
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme, public RigidView {
