@@ -142,7 +142,7 @@ void Rational::solve(std::size_t pole, double t) {
     y[j] = xi;
   }
   double* next = next_.data();
-  auto add = [&](double* sum, double xr, double xi) { *sum += 2 * (wr * xr - wi * xi); };
+  auto add = [a = wr, b = wi](double* sum, double xr, double xi) { *sum += 2 * (a * xr - b * xi); };
   for (int i = 0; i < N; ++i) {
     const double ur = x[i], ui = y[i];
     const double fr = first_[i] + d * ur, fi = d * ui, Fr = fr * ir - fi * ii, Fi = fr * ii + fi * ir;

@@ -14,8 +14,6 @@
 namespace tribo::mjcf {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 JointKind kind_of(int type) {
   return type == mjJNT_FREE    ? JointKind::Free
          : type == mjJNT_BALL  ? JointKind::Spherical
