@@ -186,8 +186,9 @@ TEST_CASE("derivative: a floating tree with springs and dampers, in the air and 
 TEST_CASE("derivative: a ball on a slope sticks, slips, and bounces") {
   Placement slope;
   slope.R = rotation_exponential({0.3, 0.1, 0}).toRotationMatrix();
-  for (const auto& [mu, e, height, w] :
+  for (const auto& [friction, e, height, w] :
        {std::tuple(0.7, 0.0, 0.09999, 0.0), std::tuple(0.2, 0.0, 0.09999, 5.0), std::tuple(0.2, 0.8, 0.1001, 3.0)}) {
+    const double mu = friction;
     CAPTURE(mu);
     auto simulation = worlds::World(worlds::friction(mu, e)).ground(slope).sphere(0.1, 1, Vec3::Zero()).simulate(1e-3);
     const Vec3 n = slope.R.col(2);

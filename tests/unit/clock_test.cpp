@@ -86,7 +86,9 @@ TEST_CASE("a state goes on with its own clock; another t or another step begins 
 TEST_CASE("a controller whose period is a multiple of dt ticks at every such step, however late it is") {
   // 1e9 s: t has a rounding of 1e-7 s there, a hundredth of the shortest step.
   for (double start : {0.0, 1e6, 1e6 + 1e-3, 1e9})
-    for (const auto& [dt, each] : {std::pair{1e-3, 10}, {1e-3, 1}, {1.0 / 3000, 3}, {1e-5, 7}}) {
+    for (const auto& pair : {std::pair{1e-3, 10}, {1e-3, 1}, {1.0 / 3000, 3}, {1e-5, 7}}) {
+      const double dt = pair.first;
+      const int each = pair.second;
       CAPTURE(start);
       CAPTURE(dt);
       CAPTURE(each);

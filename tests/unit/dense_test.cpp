@@ -47,7 +47,6 @@ TEST_CASE("dense: Cholesky of every size from 1 to 40 multiplies back to its mat
 }
 
 TEST_CASE("dense: what is not positive definite is refused, whichever column shows it") {
-  Random random;
   for (int n = 1; n <= most; ++n)
     for (int k = 0; k < n; ++k) {
       CAPTURE(n);
@@ -84,7 +83,6 @@ TEST_CASE("dense: LU of every size solves as Eigen does, also where every row mu
 }
 
 TEST_CASE("dense: LU refuses a singular matrix, whichever column shows it") {
-  Random random;
   for (int n = 1; n <= most; ++n)
     for (int k = 0; k < n; ++k) {
       CAPTURE(n);

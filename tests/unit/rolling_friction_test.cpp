@@ -125,7 +125,8 @@ TEST_CASE("rolling friction: every law holds, for balls alone and in a row, what
     ++solvers;
     Random random;
     for (int n : {1, 2, 4})
-      for (const auto& [torsional, rolling] : {std::pair{0.02, 0.01}, {0.0, 0.01}, {0.02, 0.0}, {0.5, 0.5}}) {
+      for (const auto& lengths : {std::pair{0.02, 0.01}, {0.0, 0.01}, {0.02, 0.0}, {0.5, 0.5}}) {
+        const double torsional = lengths.first, rolling = lengths.second;
         CAPTURE(n);
         CAPTURE(torsional);
         CAPTURE(rolling);

@@ -250,7 +250,8 @@ namespace {
 
 void check(int pairs, unsigned seed) {
   constexpr ShapeKind box = ShapeKind::Box, convex = ShapeKind::Convex;
-  for (const auto& [kind_a, kind_b] : {std::pair{box, box}, {box, convex}, {convex, convex}}) {
+  for (const auto& kinds : {std::pair{box, box}, {box, convex}, {convex, convex}}) {
+    const ShapeKind kind_a = kinds.first, kind_b = kinds.second;
     const auto worst = survey(pairs, seed, kind_a, kind_b);
     for (std::size_t k = 0; k < worst.size(); ++k) {
       CAPTURE(static_cast<int>(kind_a));
