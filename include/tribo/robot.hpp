@@ -15,6 +15,12 @@ struct RobotEntry {
 };
 const std::vector<RobotEntry>& robots();
 
+/// What links or shapes of a robot are made of: all whose name matches. '*' stands for any run of characters.
+struct LinkMaterial {
+  std::string link;  ///< or a shape of it, "link_0", or a foot's frame
+  int material = 0;
+};
+
 /// Adds a robot to a model under construction: a known name, or a path to a URDF or MJCF file. Returns the member's
 /// index.
 struct RobotOptions {
@@ -26,6 +32,7 @@ struct RobotOptions {
       "default";                  ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"
   std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name
   int material = 0;
+  std::vector<LinkMaterial> link_materials;  ///< of a URDF, where it is another; the last that matches counts
   bool self_collision = false;
   bool rotor_inertia = false;         ///< add the reflected rotor inertias that the robot's package knows
   bool refuse_unsupported = false;    ///< of MJCF: what has no meaning here is an error, not a warning

@@ -49,6 +49,11 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
   return best;
 }
 
+bool matches_name(const char* pattern, const char* name) {
+  if (*pattern == '*') return matches_name(pattern + 1, name) || (*name != '\0' && matches_name(pattern, name + 1));
+  return *pattern == *name && (*pattern == '\0' || matches_name(pattern + 1, name + 1));
+}
+
 bool ends_name(const std::string& full, const std::string& name) {
   return full.size() > name.size() && full[full.size() - name.size() - 1] == '/' &&
          full.compare(full.size() - name.size(), name.size(), name) == 0;

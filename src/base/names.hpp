@@ -18,6 +18,8 @@ std::string unknown_name(const std::string& what, const std::string& name, const
 
 /// Is the short name the end of the full one, after a slash: "link" of "robot/link"?
 bool ends_name(const std::string& full, const std::string& name);
+/// Does a name match a pattern, in which '*' stands for any run of characters?
+bool matches_name(const char* pattern, const char* name);
 /// "'NAME' could be a, b: say which"
 std::string ambiguous_name(const std::string& name, const std::vector<std::string>& meant);
 

@@ -254,8 +254,39 @@ void add_poses(Loading& load) {
   poses["default"] = VecX(found->second);
 }
 
+// The shape "link_0", the foot "frame" or "frame.0": its own name, or that of its link.
+bool is_of(const std::string& shape, const std::string& link) {
+  if (matches_name(link.c_str(), shape.c_str())) return true;
+  const std::size_t end = shape.find_last_not_of("0123456789");
+  return end != std::string::npos && end + 1 < shape.size() && (shape[end] == '_' || shape[end] == '.') &&
+         matches_name(link.c_str(), shape.substr(0, end).c_str());
+}
+
+int material_of(const Loading& load, const std::string& geometry) {
+  const std::string shape = geometry.substr(load.builder.model().members[at(load.member)].name.size() + 1);
+  int material = load.options.material;
+  for (const LinkMaterial& given : load.options.link_materials)
+    if (is_of(shape, given.link)) material = given.material;
+  return material;
+}
+
+void check_link_materials(const Loading& load) {
+  const Model& model = load.builder.model();
+  const std::size_t prefix = model.members[at(load.member)].name.size() + 1;
+  for (const LinkMaterial& given : load.options.link_materials) {
+    std::vector<std::string> known;
+    bool used = false;
+    for (const Geometry& geometry : model.geometries) {
+      if (geometry.member != load.member) continue;
+      known.push_back(geometry.name.substr(prefix));
+      used = used || is_of(known.back(), given.link);
+    }
+    if (!used) throw InvalidInput(load.owner() + ": materials: " + unknown_name("link or shape", given.link, known));
+  }
+}
+
 void add_shape(Loading& load, Geometry geometry, bool foot) {
-  geometry.material = load.options.material;
+  geometry.material = material_of(load, geometry.name);
   geometry.member = load.member;
   const int index = load.builder.add_geometry(std::move(geometry));
   if (foot) load.builder.member(load.member).feet.push_back(index);
@@ -357,6 +388,7 @@ void add_contact(Loading& load) {
   if (touch.feet) add_point_feet(load, feet);
   const bool ball_feet = touch.feet && feet.empty();
   if (touch.shapes || ball_feet) add_file_shapes(load, touch, ball_feet);
+  check_link_materials(load);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct SceneDraft {
   std::optional<double> timestep;  ///< likewise [s]
 
   int material(Section& section);
+  int material(const Section& section, const TomlValue& name) const;
 };
 
 // scene_world.cpp

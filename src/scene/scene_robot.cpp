@@ -13,12 +13,6 @@
 namespace tribo {
 namespace {
 
-// '*' stands for any run of characters.
-bool matches(const char* pattern, const char* name) {
-  if (*pattern == '*') return matches(pattern + 1, name) || (*name != '\0' && matches(pattern, name + 1));
-  return *pattern == *name && (*pattern == '\0' || matches(pattern + 1, name + 1));
-}
-
 std::string joint_name(const Body& body, const Member& member) {
   const std::string prefix = member.name + "/";
   return body.name.compare(0, prefix.size(), prefix) == 0 ? body.name.substr(prefix.size()) : body.name;
@@ -74,6 +68,7 @@ double height_of_base(Section& section, const SceneDraft& draft, RobotOptions op
   const double hangs = record != nullptr ? record->height : 0;
   options.base.p.z() += hangs;
   options.material = 0;
+  options.link_materials.clear();
   ModelBuilder alone;
   const int member = add_urdf(alone, options, file, notes);
   const Model model = alone.build();
@@ -158,6 +153,7 @@ class Linker {
     if (!range.empty() && (range.size() != 2 || range[0] > range[1]))
       section.fail("range", "range must be [lower, upper]");
     const bool collide = section.flag("collide", true);
+    const int material = section.has("material") ? draft_.material(section) : material_;
     const int count = section.integer("count", 1, 1, 100'000);
     const Vec3 offset = section.vec3("offset", Vec3::Zero());
     section.finish();
@@ -190,7 +186,7 @@ class Linker {
       if (collide) {
         Geometry like;
         like.name = copy.name;
-        like.material = material_;
+        like.material = material;
         like.body = parent;
         like.X_BG.p = com;
         shape.add_to(draft_.builder, like);
@@ -230,7 +226,7 @@ class Linker {
 };
 
 void read_linked_robot(Section& section, SceneDraft& draft) {
-  for (const char* key : {"model", "base", "contact", "feet", "drop", "rotor_inertia"})
+  for (const char* key : {"model", "base", "contact", "feet", "drop", "rotor_inertia", "materials"})
     if (section.has(key)) section.fail(key, std::string(key) + " means nothing to a robot that is made of links");
   const std::string name = section.text("name", "chain");
   const Placement base = read_placement(section);
@@ -294,6 +290,22 @@ void take_world(const Section& section, const RobotNotes& notes, SceneDraft& dra
                                "' is another one; write [ground] none = true to keep that of the file");
 }
 
+// {link, or shape = material}, of a URDF.
+std::vector<LinkMaterial> read_link_materials(Section& section, const SceneDraft& draft) {
+  std::vector<LinkMaterial> out;
+  const TomlValue* table = section.value("materials");
+  if (table == nullptr) return out;
+  if (table->kind != TomlValue::Kind::Table)
+    section.fail("materials", "materials must be a table {link = \"material\"}");
+  for (std::size_t i = 0; i < table->keys.size(); ++i) {
+    const TomlValue& name = table->items[i];
+    if (name.kind != TomlValue::Kind::Text)
+      section.fail(name, "materials." + table->keys[i] + " must be the name of a material");
+    out.push_back({table->keys[i], draft.material(section, name)});
+  }
+  return out;
+}
+
 void read_robot(Section& section, SceneDraft& draft) {
   if (section.has("link")) return read_linked_robot(section, draft);
   RobotOptions options;
@@ -304,6 +316,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.contact = section.choice("contact", "default", {"default", "feet", "collision", "none"});
   options.feet = section.texts("feet");
   options.material = draft.material(section);
+  options.link_materials = read_link_materials(section, draft);
   options.self_collision = section.flag("self_collision", false);
   options.rotor_inertia = section.flag("rotor_inertia", false);
   for (const std::string& folder : section.texts("packages")) options.packages.push_back(beside(section, folder));
@@ -311,7 +324,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   Stand stand = read_stand(section, options.floating, draft.ground);
   stand.placed = section.at("model", [&] { return is_file(options.model) && is_mjcf(options.model); });
   if (stand.placed)
-    for (const char* key : {"base", "contact", "feet", "rotor_inertia"})
+    for (const char* key : {"base", "contact", "feet", "rotor_inertia", "materials"})
       if (section.has(key))
         section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
   section.has("transmission");
@@ -396,7 +409,7 @@ void by_joint(Section& section, const std::string& key, const Model& model, cons
       const Body& body = model.bodies[at(b)];
       if (nv_of(body.joint) != 1) continue;
       known.push_back(joint_name(body, member));
-      if (!matches(table->keys[i].c_str(), known.back().c_str())) continue;
+      if (!matches_name(table->keys[i].c_str(), known.back().c_str())) continue;
       used = true;
       set(body, value);
     }

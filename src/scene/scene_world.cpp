@@ -135,12 +135,17 @@ void read_object(Section& section, SceneDraft& draft, int number) {
 }  // namespace
 
 int SceneDraft::material(Section& section) {
-  const std::string name = section.text("material", "default");
-  const auto found = materials.find(name);
+  section.text("material", "default");
+  const TomlValue* name = section.value("material");
+  return name != nullptr ? material(section, *name) : materials.at("default");
+}
+
+int SceneDraft::material(const Section& section, const TomlValue& name) const {
+  const auto found = materials.find(name.text);
   if (found != materials.end()) return found->second;
   std::vector<std::string> known;
   for (const auto& [key, index] : materials) known.push_back(key);
-  section.fail("material", unknown_name("material", name, known));
+  section.fail(name, unknown_name("material", name.text, known));
 }
 
 Placement read_placement(Section& section) {

@@ -141,3 +141,32 @@ TEST_CASE("contact: a fixed base is lifted out of the ground, unless the scene p
   const Scene arm = robot("ur10");
   CHECK(arm.model->frames[at(arm.model->frame("base_link"))].X_BF.p == Vec3(Vec3::Zero()));
 }
+
+TEST_CASE("robot: links and shapes have materials of their own") {
+  const std::string surfaces = "[material.ice]\nmu = 0.1\n[material.rubber]\nmu = 1.0\n";
+  auto material_of = [](const Scene& scene, const std::string& geometry) {
+    for (const Geometry& g : scene.model->geometries)
+      if (g.name == geometry) return scene.model->materials[at(g.material)].name;
+    return std::string("no such geometry");
+  };
+  const std::string feet = "\"*foot\" = \"rubber\"";
+  const Scene go2 = robot("go2", "materials = { " + feet + ", FR_foot = \"ice\", base = \"ice\" }\n" + surfaces);
+  int rubber = 0, ice = 0, rest = 0;
+  for (const Geometry& g : go2.model->geometries) {
+    const std::string& name = go2.model->materials[at(g.material)].name;
+    (name == "rubber" ? rubber : name == "ice" ? ice : rest) += 1;
+    if (g.name.find("FL_foot") != std::string::npos) CHECK(name == "rubber");
+    if (g.name.find("FR_foot") != std::string::npos) CHECK(name == "ice");
+  }
+  CHECK(rubber >= 3);
+  CHECK(ice >= 2);
+  CHECK(rest > 0);
+  CHECK_THROWS_WITH(robot("go2", "materials = { FL_fot = \"ice\" }\n" + surfaces), doctest::Contains("FL_foot"));
+  CHECK_THROWS_WITH(robot("go2", "materials = { FL_foot = \"icy\" }\n" + surfaces), doctest::Contains("ice"));
+  CHECK_THROWS_WITH(robot("go2", "materials = { FL_foot = 1 }\n" + surfaces), doctest::Contains("materials.FL_foot"));
+  const Scene links = parse_scene("[robot]\n[[robot.link]]\nname = \"a\"\nmass = 1\nsize = 0.1\nmaterial = \"ice\"\n" +
+                                      std::string("[[robot.link]]\nname = \"b\"\nmass = 1\nsize = 0.1\n") + surfaces,
+                                  "x.toml");
+  CHECK(material_of(links, "chain/a") == "ice");
+  CHECK(material_of(links, "chain/b") == "default");
+}
