@@ -27,6 +27,8 @@ struct RobotOptions {
   std::string name;      ///< of the member; empty: the name of the robot
   std::string model;     ///< known name, or path to a .urdf or .xml
   bool floating = true;  ///< free base, or fixed to the world; an MJCF file says itself
+  /// Fixed all the same where the root of a URDF has no mass or is called "world".
+  bool floating_if_it_can = false;
   Placement base;        ///< of a fixed base; of all that an MJCF file describes
   std::string contact =
       "default";                  ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"

@@ -47,6 +47,8 @@ RobotFiles find_robot(const std::string& model);
 /// A URDF file as it was read, with the poses that belong to it: read once, it can be added to several models.
 struct UrdfFile;
 std::shared_ptr<const UrdfFile> read_urdf(const RobotOptions& options);
+/// Has it a free base?
+bool floats(const UrdfFile& file);
 /// The options must be those that it was read with, but for name, material and base.
 int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile& file, RobotNotes& notes);
 

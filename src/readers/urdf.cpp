@@ -28,7 +28,8 @@ struct UrdfFile {
   ::urdf::ModelInterfaceSharedPtr tree;
   pin::Model model;
   Srdf srdf;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, log;
+  bool floating = true;
 };
 
 namespace {
@@ -53,7 +54,7 @@ struct Loading {
   int body(pin::JointIndex joint) const { return joint == 0 ? -1 : first + static_cast<int>(joint) - 1; }
   /// A placement on a joint, or on the world, where a fixed base puts it.
   Placement on(pin::JointIndex joint, const pin::SE3& M) const {
-    return joint == 0 && !options.floating ? options.base * placement(M) : placement(M);
+    return joint == 0 && !file.floating ? options.base * placement(M) : placement(M);
   }
 };
 
@@ -73,6 +74,20 @@ Touching touching(const RobotOptions& options, const RobotFiles& files) {
   return {(asked == "default" && shapes) || asked == "collision", asked == "feet" || (asked == "default" && walks)};
 }
 
+// A base without mass cannot float, and one called "world" is not meant to.
+bool can_float(const RobotOptions& options, const UrdfFindings& found, UrdfFile& file) {
+  if (!options.floating) return false;
+  const bool heavy = found.root_mass > 0;
+  if (heavy && !(options.floating_if_it_can && found.root == "world")) return true;
+  const std::string root = "its root link '" + found.root + "' has no mass";
+  if (!options.floating_if_it_can)
+    throw InvalidInput("robot file '" + file.files.urdf + "': " + root +
+                       " and cannot float: give it an <inertial>, or write base = \"fixed\"");
+  file.log.push_back("robot file '" + file.files.urdf + "': base fixed, since " +
+                     (heavy ? "its root link is called 'world'" : root));
+  return false;
+}
+
 void read_tree(const RobotOptions& options, UrdfFile& file) {
   const std::string& path = file.files.urdf;
   const auto document = read_xml(path);
@@ -80,12 +95,13 @@ void read_tree(const RobotOptions& options, UrdfFile& file) {
   const UrdfFindings found = inspect_urdf(*document, path, file.search, touching(options, file.files).shapes);
   file.warnings = found.warnings;
   note_all(found.errors);
+  file.floating = can_float(options, found, file);
   tinyxml2::XMLPrinter text;
   document->Print(&text);
   file.tree = ::urdf::parseURDF(text.CStr());
   if (!file.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
   try {
-    if (options.floating)
+    if (file.floating)
       pin::urdf::buildModel(file.tree, pin::JointModelFreeFlyer(), file.model);
     else
       pin::urdf::buildModel(file.tree, file.model);
@@ -401,9 +417,12 @@ std::shared_ptr<const UrdfFile> read_urdf(const RobotOptions& options) {
   return file;
 }
 
+bool floats(const UrdfFile& file) { return file.floating; }
+
 int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile& file, RobotNotes& notes) {
   Loading load{options, file, builder, notes};
   notes.warnings.insert(notes.warnings.end(), file.warnings.begin(), file.warnings.end());
+  notes.log.insert(notes.log.end(), file.log.begin(), file.log.end());
   std::string name = options.name;
   if (name.empty()) name = file.files.record != nullptr ? file.files.record->entry.name : file.model.name;
   load.member = builder.begin_member(name, true, file.files.urdf, options.self_collision);

@@ -299,7 +299,21 @@ class Inspection {
     }
     for (const auto& [name, e] : links_)
       if (!reached.count(name)) return error(*e, "link '" + name + "' hangs on itself: the joints make a cycle");
+    if (!order.empty()) weigh_root(above, order);
     massless(above, order);
+  }
+
+  // Parents stand before their children.
+  void weigh_root(const std::map<std::string, const Joint*>& above,
+                  const std::vector<std::pair<const std::string*, int>>& order) {
+    found_.root = *order.front().first;
+    std::set<std::string> fixed{found_.root};
+    found_.root_mass = mass_[found_.root];
+    for (const auto& [name, level] : order)
+      if (const auto j = above.find(*name); j != above.end() && j->second->fixed && fixed.count(j->second->parent)) {
+        fixed.insert(*name);
+        found_.root_mass += mass_[*name];
+      }
   }
 
   // A point fixed to a link is a load on it; one that a joint moves is most likely a mistake.

@@ -14,6 +14,8 @@ namespace tribo {
 
 struct UrdfFindings {
   std::vector<std::string> errors, warnings;  ///< "FILE:LINE: …" each
+  std::string root;                           ///< the link that hangs on no joint
+  double root_mass = 0;                       ///< with all that is fixed to it [kg]
 };
 
 /// `meshes`: look for the mesh files too.

@@ -65,11 +65,12 @@ std::vector<std::string> find_errors(const Model& model, const State& start) {
     if (inertia[k] > 1e-13 * dynamics.inertia(k) && inertia[k] > least[at(k)]) continue;
     // Alone it moves something, and together with its neighbours nothing: they turn masses that have no size.
     const bool alone = !(dynamics.inertia(k) > least[at(k)]);
-    errors.push_back("joint " + joint_of(model, k) +
-                     (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
-                            : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
-                              "together they can move without inertia: give the bodies an inertia") +
-                     ", or the joint an armature");
+    std::string error = "joint " + joint_of(model, k) +
+                        (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
+                               : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
+                                 "together they can move without inertia: give the bodies an inertia") +
+                        ", or the joint an armature";
+    if (errors.empty() || errors.back() != error) errors.push_back(std::move(error));  // once for a joint
   }
   return errors;
 }

@@ -313,6 +313,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.name = section.text("name", "");
   const bool floating = floats_by_default(options.model);
   options.floating = section.choice("base", floating ? "floating" : "fixed", {"floating", "fixed"}) == "floating";
+  options.floating_if_it_can = !section.has("base");
   options.contact = section.choice("contact", "default", {"default", "feet", "collision", "none"});
   options.feet = section.texts("feet");
   options.material = draft.material(section);
@@ -321,8 +322,14 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.rotor_inertia = section.flag("rotor_inertia", false);
   for (const std::string& folder : section.texts("packages")) options.packages.push_back(beside(section, folder));
   options.refuse_unsupported = section.choice("unsupported", "warn", {"warn", "refuse"}) == "refuse";
+  const bool mjcf = section.at("model", [&] { return is_file(options.model) && is_mjcf(options.model); });
+  std::shared_ptr<const UrdfFile> file;
+  if (!mjcf) {
+    file = section.at("model", [&] { return read_urdf(options); });
+    options.floating = floats(*file);
+  }
   Stand stand = read_stand(section, options.floating, draft.ground);
-  stand.placed = section.at("model", [&] { return is_file(options.model) && is_mjcf(options.model); });
+  stand.placed = mjcf;
   if (stand.placed)
     for (const char* key : {"base", "contact", "feet", "rotor_inertia", "materials"})
       if (section.has(key))
@@ -333,7 +340,6 @@ void read_robot(Section& section, SceneDraft& draft) {
   RobotNotes notes;
   const int member = section.at("model", [&] {
     if (stand.placed) return add_robot(draft.builder, options, &notes);
-    const auto file = read_urdf(options);
     if (!options.floating && !stand.has_position && draft.ground)
       options.base.p.z() += height_of_base(section, draft, options, *file);
     return add_urdf(draft.builder, options, *file, notes);

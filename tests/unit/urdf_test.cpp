@@ -186,6 +186,27 @@ TEST_CASE("robots: what cannot be loaded is refused by name") {
   CHECK_THROWS_WITH_AS(add_robot(builder, options), doctest::Contains("does not exist"), InvalidInput);
 }
 
+TEST_CASE("robots: a root without mass, or called world, is fixed unless the scene says otherwise") {
+  const ScratchFolder folder;
+  auto scene = [&](const std::string& root, bool heavy, const std::string& keys) {
+    const std::string body =
+        "<inertial><mass value=\"1\"/><inertia ixx=\"0.01\" iyy=\"0.01\" izz=\"0.01\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/>"
+        "</inertial>";
+    const std::string path = folder.write(
+        root + ".urdf", "<robot name=\"arm\"><link name=\"" + root + "\"/><link name=\"plate\">" + (heavy ? body : "") +
+                            "</link><link name=\"arm\">" + body +
+                            "</link><joint name=\"bolt\" type=\"fixed\"><parent link=\"" + root +
+                            "\"/><child link=\"plate\"/></joint><joint name=\"turn\" type=\"continuous\"><parent "
+                            "link=\"plate\"/><child link=\"arm\"/><axis xyz=\"0 1 0\"/></joint></robot>");
+    return parse_scene("[robot]\nmodel = \"" + path + "\"\n" + keys, "root.toml");
+  };
+  CHECK(scene("base", false, "").model->nv == 1);
+  CHECK(scene("base", true, "").model->nv == 7);  // what is fixed to the root is part of it
+  CHECK(scene("world", true, "").model->nv == 1);
+  CHECK(scene("world", true, "base = \"floating\"\n").model->nv == 7);
+  CHECK_THROWS_WITH(scene("base", false, "base = \"floating\"\n"), doctest::Contains("root link 'base' has no mass"));
+}
+
 TEST_CASE("robots: a mimic joint is a row, q = multiplier q_other + offset") {
   ScratchFolder folder;
   auto joint = [](const std::string& name, const std::string& child, const std::string& inside) {
