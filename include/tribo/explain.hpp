@@ -11,26 +11,27 @@
 namespace tribo {
 
 enum class Cause {
-  Overlap,      ///< surfaces overlap at the start
-  Gains,        ///< gains taken explicitly are too high for the step
-  Stiffness,    ///< contact springs taken explicitly are too stiff for the step
-  MassRatio,    ///< bodies in contact differ so much in mass that the solver does not converge
-  Unconverged,  ///< the contact solve missed its tolerance
-  Infeasible,   ///< no contact forces satisfy the laws
-  External,     ///< a push put in most of the energy
-  Actuators,    ///< the actuators put in most of the energy
-  Integrator,   ///< the scheme itself put in most of the energy
-  Saturation,   ///< an actuator is at its effort limit
-  Slip,         ///< a contact reached its cone of friction
-  Mass,         ///< a mass or a length in the wrong unit
-  Inertia,      ///< moments of inertia that do not belong to the mass and size of a body
-  Axis,         ///< a joint that turns the wrong way
-  Range,        ///< a joint begins outside its range
-  Effort,       ///< motors without effort
-  Gravity,      ///< gravity pulls away from the ground
-  Control,      ///< a controller's torque is not finite
-  Chatter,      ///< a controller's torque changes its sign from step to step
-  Fall          ///< a robot fell, for no other reason that was seen
+  Overlap,       ///< surfaces overlap at the start
+  Gains,         ///< gains taken explicitly are too high for the step
+  Stiffness,     ///< contact springs taken explicitly are too stiff for the step
+  MassRatio,     ///< bodies in contact differ so much in mass that the solver does not converge
+  Unconverged,   ///< the contact solve missed its tolerance
+  Infeasible,    ///< no contact forces satisfy the laws
+  External,      ///< a push put in most of the energy
+  Actuators,     ///< the actuators put in most of the energy
+  Integrator,    ///< the scheme itself put in most of the energy
+  Saturation,    ///< an actuator is at its effort limit
+  Slip,          ///< a contact reached its cone of friction
+  Mass,          ///< a mass or a length in the wrong unit
+  Inertia,       ///< moments of inertia that do not belong to the mass and size of a body
+  Axis,          ///< a joint that turns the wrong way
+  Range,         ///< a joint begins outside its range
+  Effort,        ///< motors without effort
+  Gravity,       ///< gravity pulls away from the ground
+  Control,       ///< a controller's torque is not finite
+  Chatter,       ///< a controller's torque changes its sign from step to step
+  Uncontrolled,  ///< a robot fell that no controller holds
+  Fall           ///< a robot fell, for no other reason that was seen
 };
 std::string to_string(Cause cause);
 

@@ -44,6 +44,8 @@ std::string to_string(Cause cause) {
       return "torque that is not finite";
     case Cause::Chatter:
       return "controller that chatters";
+    case Cause::Uncontrolled:
+      return "no controller";
     case Cause::Fall:
       return "fall";
   }

@@ -51,6 +51,7 @@ struct Witness::Impl {
   Audit audit;
   std::optional<Finding> control, fall, overlap, gains, stiffness, unconverged, infeasible, slip, saturation;
   double energy_last = 0, energy_start = 0, energy_most = 0, kinetic_most = 0;
+  double most_at = 0;  ///< when the energy was at its most [s]
   double ratio = 0, ratio_t = 0;
   int heavy = -1, light = -1;  ///< trees of the largest ratio
   int saturated_dof = -1;
@@ -138,16 +139,19 @@ struct Witness::Impl {
       const double tilt = std::acos(std::clamp(up.dot(R * walker.up_B), -1.0, 1.0));
       const bool low = height < 0.5 * walker.height;
       if (!low && tilt < M_PI / 3) continue;
+      const bool held = !scene.controllers.empty() || !simulation.torque().isZero(0) || audit.energy.actuators != 0;
       fall =
-          Finding{Cause::Fall,
+          Finding{held ? Cause::Fall : Cause::Uncontrolled,
                   report.t,
                   low ? height : tilt,
                   low ? 0.5 * walker.height : M_PI / 3,
                   low ? "m" : "rad",
                   "the base of '" + base.name + "' " +
                       (low ? "sank to " + shown(height) + " m over what it touches, from " + shown(walker.height) + " m"
-                           : "tilted by " + shown(std::round(tilt * 180 / M_PI)) + " degrees"),
-                  "higher gains, a wider stance, or a controller that balances"};
+                           : "tilted by " + shown(std::round(tilt * 180 / M_PI)) + " degrees") +
+                      (held ? "" : ", and nothing drives its joints"),
+                  held ? "higher gains, a wider stance, or a controller that balances"
+                       : "a [controller] in the scene, for instance name = \"pd\", or --controller pd"};
     }
   }
 
@@ -381,7 +385,7 @@ struct Witness::Impl {
     const double now = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
     energy_start = audit.energy_start;
     if (std::isfinite(now)) energy_last = now;
-    energy_most = std::max(energy_most, energy_last);
+    if (energy_last > energy_most) energy_most = energy_last, most_at = simulation.state().t;
     if (std::isfinite(audit.energy.kinetic)) kinetic_most = std::max(kinetic_most, audit.energy.kinetic);
   }
 
@@ -410,7 +414,7 @@ struct Witness::Impl {
     if (!(most.work > 0.3 * gained)) return {};
     if ((most.cause == Cause::Actuators || most.cause == Cause::External) && !wild) return {};
     return Finding{most.cause,
-                   audit.time,
+                   most_at,
                    most.work,
                    gained,
                    "J",

@@ -17,6 +17,7 @@ namespace {
 constexpr double densest = 25'000, lightest = 0.2;           // [kg/m^3]
 constexpr double longest = 20;                               // from a joint to the next [m]
 constexpr double least_gyration = 2e-3, most_gyration = 10;  // of the reach of a body
+constexpr double strongest = 30;                             // gravity, more than on any planet [m/s^2]
 constexpr double outside = 1e-3;                             // of a range [rad] or [m]
 
 double volume(const Geometry& g) {
@@ -90,6 +91,10 @@ class Inspector {
                    "gravity (" + shown(model_.gravity.x()) + ", " + shown(model_.gravity.y()) + ", " +
                        shown(model_.gravity.z()) + ") m/s^2 pulls away from the ground '" + g.name + "'",
                    "gravity = [0, 0, -9.81]: z is up");
+    if (const double g = model_.gravity.norm(); g > strongest)
+      add(Cause::Gravity, g, strongest, "m/s^2",
+          "gravity is " + shown(g) + " m/s^2, " + shown(std::round(g / 0.981) / 10) + " times that of the Earth",
+          "gravity = [0, 0, -9.81], in m/s^2 whatever the unit of the file");
   }
 
   void sizes() {

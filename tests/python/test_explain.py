@@ -97,3 +97,21 @@ def test_a_failed_run_says_why():
     with pytest.raises(tribo.SimulationFailed, match="likely first cause: unconverged solver"):
         sim.run(1.0)
     assert sim.t < 1.0
+
+
+def test_a_robot_without_controller():
+    sim = tribo.parse('[robot]\nmodel = "go2"\n')
+    finding = first(sim, 0.5)
+    assert finding.cause == "no controller" and "pd" in finding.advice
+
+
+def test_gravity_of_another_planet():
+    finding = first(tribo.parse("gravity = [0, 0, -98.1]\n" + BOX.format(z=0.05)))
+    assert finding.cause == "gravity" and "10 times" in finding.evidence
+
+
+def test_a_push_is_told_with_its_time():
+    sim = tribo.load("go2")
+    sim.push("go2/base", [600, 0, 0], 0.2)
+    finding = first(sim, 1.0)
+    assert finding.cause == "push" and finding.t < 0.5
