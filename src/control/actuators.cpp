@@ -160,7 +160,9 @@ class Actuators final : public Controller, public LiveControls {
       const Body& body = model.bodies[at(end.body)];
       gear_of(model, end, state.q, dynamics, gear);
       for (int k = 0; k < nv_of(body.joint); ++k) {
-        const double limit = ranged_[at(body.iv + k)] ? inf : model.joints.effort_limit[body.iv + k];
+        const double limit = ranged_[at(body.iv + k)] || a.activation != ActivationKind::None
+                                 ? inf  // an activation may be beyond the range of its control
+                                 : model.joints.effort_limit[body.iv + k];
         out.tau[body.iv + k] += gear[k] * f;  // (act.3)
         out.lower[body.iv + k] = -limit;
         out.upper[body.iv + k] = limit;

@@ -147,3 +147,24 @@ def test_plugins_are_refused(tmp_path):
     (tmp_path / "plugin.xml").write_text(text)
     with pytest.raises(tribo.InvalidInput, match="plugin"):
         tribo.load(tmp_path / "plugin.xml")
+
+
+def test_a_world_in_which_nothing_moves(tmp_path):
+    text = """<mujoco><worldbody><body name="table" pos="1 0 .5"><geom type="box" size=".5 .5 .05"/><site name="spot" pos="0 0 .05"/></body>
+      </worldbody></mujoco>"""
+    sim, model, data = both(tmp_path, text)
+    sim.run(0.01)
+    assert sim.model.nv == 0 and sim.mujoco_qpos.shape == (0,)
+    assert np.allclose(sim.pose("table")[:3, 3], [1, 0, 0.5]) and np.allclose(sim.pose("spot")[:3, 3], [1, 0, 0.55])
+
+
+def test_nested_includes_by_a_relative_path(tmp_path, monkeypatch):
+    (tmp_path / "robot" / "parts").mkdir(parents=True)
+    (tmp_path / "robot" / "main.xml").write_text('<mujoco><include file="parts/arm.xml"/></mujoco>')
+    (tmp_path / "robot" / "parts" / "arm.xml").write_text('<mujoco><include file="parts/ball.xml"/></mujoco>')
+    (tmp_path / "robot" / "parts" / "ball.xml").write_text(
+        '<mujoco><worldbody><body name="ball"><freejoint/><geom size=".1"/><body name="ear" pos=".1 0 0"><geom size=".02"/></body></body>'
+        "</worldbody></mujoco>")
+    monkeypatch.chdir(tmp_path)
+    sim = tribo.load("robot/main.xml")
+    assert sim.model.nv == 6 and np.allclose(sim.pose("ear")[:3, 3], [0.1, 0, 0])  # a body without a joint has its place
