@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "dynamics/fluid.hpp"
+#include "dynamics/tendons.hpp"
 #include "stepping/rigid/springs.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/dynamics.hpp"
@@ -117,17 +119,27 @@ struct Pair {
     return (dynamics->mass_matrix() - expected).norm() / std::max(expected.norm(), 1e-300);
   }
 
+  // Weights that are carried are part of the bias here.
   double bias_error() const {
-    const VecX bias = velocity_map().transpose() * Eigen::Map<VecX>(d->qfrc_bias, m->nv);
+    const VecX theirs = Eigen::Map<VecX>(d->qfrc_bias, m->nv) - Eigen::Map<VecX>(d->qfrc_gravcomp, m->nv);
+    const VecX bias = velocity_map().transpose() * theirs;
     return (dynamics->h() - bias).norm() / (1 + bias.norm());
   }
 
-  // Springs and dampers of joints.
+  // Springs and dampers of joints and tendons, and the fluid.
   double passive_error() const {
     VecX deflection;
     spring_deflection(*model, q, deflection);
-    const VecX ours = -model->joints.damping.cwiseProduct(v) - model->joints.stiffness.cwiseProduct(deflection);
-    const VecX theirs = velocity_map().transpose() * Eigen::Map<VecX>(d->qfrc_passive, m->nv);
+    VecX ours = -model->joints.damping.cwiseProduct(v) - model->joints.stiffness.cwiseProduct(deflection);
+    for (const Tendon& t : model->tendons) {
+      const double d = tendon_deflection(t, tendon_length(*model, t, q, *dynamics));
+      const double f = -t.stiffness * d - t.damping * tendon_rate(*model, t, v, *dynamics);
+      add_tendon_force(*model, t, f, *dynamics, ours);
+    }
+    add_fluid_forces(model->medium, *dynamics, ours);
+    VecX sum = VecX::Zero(m->nv);
+    for (const double* x : {d->qfrc_spring, d->qfrc_damper, d->qfrc_fluid}) sum += Eigen::Map<const VecX>(x, m->nv);
+    const VecX theirs = velocity_map().transpose() * sum;
     return (ours - theirs).norm() / (1 + theirs.norm());
   }
 
@@ -259,17 +271,28 @@ struct Pair {
   // Torques of the actuators at random controls, some beyond their range.
   double actuator_error() {
     const Model& x = *model;
-    ActuatorOptions options{0, VecX(m->nu)};
+    ActuatorOptions options{0, VecX(m->nu), VecX::Zero(m->nu)};
     for (int u = 0; u < m->nu; ++u) options.control[u] = d->ctrl[u] = draw(3);
+    for (int i = 0; i < m->nactuator; ++i)
+      if (const int k = m->actuator_actadr[i]; k >= 0) options.activation[i] = d->act[k] = draw(2);
     mj_fwdActuation(m.get(), d.get());
     State state = State::neutral(x);
     state.q = q;
     state.v = v;
     Actuation a;
     a.resize(x.nv);
-    make_actuators(x, options)->control(x, state, *dynamics, {}, a);
-    const VecX tau = (a.tau + a.kp.cwiseProduct(a.error) - a.kd.cwiseProduct(v)).cwiseMax(a.lower).cwiseMin(a.upper);
-    const VecX expected = velocity_map().transpose() * Eigen::Map<VecX>(d->qfrc_actuator, m->nv);
+    a.dt = m->opt.timestep;
+    const auto controller = make_actuators(x, options);
+    std::vector<double> memory(at(controller->memory()));
+    controller->control(x, state, *dynamics, memory, a);
+    const VecX tau =
+        (a.tau + a.kp.cwiseProduct(a.error) - a.kd.cwiseProduct(v)).cwiseMax(a.lower).cwiseMin(a.upper) + a.external;
+    VecX theirs = Eigen::Map<VecX>(d->qfrc_actuator, m->nv);
+    for (int j = 0; j < m->njnt; ++j)  // a weight that motors carry is part of the bias here
+      for (int k = m->jnt_dofadr[j];
+           m->jnt_actgravcomp[j] && k < m->jnt_dofadr[j] + (m->jnt_type[j] <= 1 ? 6 - 3 * m->jnt_type[j] : 1); ++k)
+        theirs[k] -= d->qfrc_gravcomp[k];
+    const VecX expected = velocity_map().transpose() * theirs;
     return (tau - expected).norm() / (1 + expected.norm());
   }
 };

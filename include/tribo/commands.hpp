@@ -16,6 +16,7 @@ struct CommandRows {
   double* torque = nullptr;  ///< added to that of the controllers, within the limits (nv) [N m] or [N]
   double* ctrl = nullptr;    ///< of the actuators, in their order (nu), in their units
   double* wrench = nullptr;  ///< force at the centre of mass and torque of every body, in W (bodies x 6) [N], [N m]
+  double* force = nullptr;  ///< where the actuators write the force that each gave in the last step (nu); null: nowhere
 };
 
 /// Of the actuators that the files of the robots describe: "robot/name", member by member.

@@ -72,7 +72,8 @@ std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options
 /// The motors that the file of a member describes (tribo/actuator.hpp), each under a control that stays.
 struct ActuatorOptions {
   int member = 0;
-  VecX control;  ///< one for each actuator of the member, in their units
+  VecX control;          ///< one for each actuator of the member, in their units
+  VecX activation = {};  ///< of each actuator at the start; empty: 0
 };
 std::unique_ptr<Controller> make_actuators(const Model& model, const ActuatorOptions& options);
 

@@ -6,6 +6,7 @@
 //   V_i = V_p + S_i v_i                                                          (dyn.1)
 //   A_i = A_p + V_i x S_i v_i,  A_0 = -gravity                                   (dyn.2)
 //   F_i = I_i A_i + V_i x* I_i V_i,  h = S^T sum of F over the subtree           (dyn.3)
+//   F_i += m g at its place, where the weight of a mass m is carried             (dyn.9)
 //   M_kj = S_j . (Ic_i S_k), Ic_i the inertia of the subtree                     (dyn.4)
 //   M = L^T D L, no fill-in beyond the chains [Featherstone2008, sec. 6.5]       (dyn.5)
 // The free joint's linear velocity is taken as inertial over the step: in axes frozen at its start, with the classical
@@ -119,6 +120,8 @@ class Dynamics {
   void move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const;
   void gather(const Tree& tree, const VecX& v, TreeMotion& motion) const;
   void sum_masses(const Tree& tree);
+  Vec3 carried_at(const Body& body, int i) const;
+  void take_carried(const Tree& tree);
   double* row(int k) { return M_.data() + row_[static_cast<std::size_t>(k)]; }
   const double* row(int k) const { return M_.data() + row_[static_cast<std::size_t>(k)]; }
   const double* lrow(int k) const { return L_.data() + row_[static_cast<std::size_t>(k)]; }

@@ -24,7 +24,10 @@ enum class Feature {
   RollingFriction,
   Cylinders,
   Ellipsoids,
-  Terrain
+  Terrain,
+  Tendons,
+  BallLimits,
+  FreeFriction
 };
 
 struct FeatureEntry {

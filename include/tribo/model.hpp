@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,9 @@
 #include "tribo/equality.hpp"
 #include "tribo/kinematic_body.hpp"
 #include "tribo/material.hpp"
+#include "tribo/medium.hpp"
 #include "tribo/shape.hpp"
+#include "tribo/tendon.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -36,9 +39,11 @@ struct Body {
   std::string name;  ///< of the joint or the object, unique in the model: "robot/joint"
   int parent = -1;   ///< index of the parent body, smaller than its own; -1: the world
   JointKind joint = JointKind::Free;
-  Placement X_PJ;             ///< frame of the joint in the parent body
-  Vec3 axis = Vec3::UnitZ();  ///< of a revolute or prismatic joint, in the joint frame, unit length
-  Inertia inertia;            ///< in the frame of the body
+  Placement X_PJ;                  ///< frame of the joint in the parent body
+  Vec3 axis = Vec3::UnitZ();       ///< of a revolute or prismatic joint, in the joint frame, unit length
+  Inertia inertia;                 ///< in the frame of the body
+  double carried = 0;              ///< mass whose weight is carried by something else: gravity compensation [kg]
+  Vec3 carried_at = Vec3::Zero();  ///< its centre, in the frame of the body [m]
 
   // Set by ModelBuilder::build.
   int tree = 0;            ///< index in Model::trees
@@ -53,6 +58,7 @@ struct Tree {
   int iq = 0, nq = 0;
   int iv = 0, nv = 0;
   double mass = 0;      ///< [kg]
+  double carried = 0;   ///< of its bodies [kg]
   bool single = false;  ///< one free body whose frame is the principal one: M is a constant diagonal
 };
 
@@ -60,10 +66,10 @@ struct Tree {
 struct JointProperties {
   VecX damping;         ///< viscous [N m s/rad] or [N s/m]
   VecX armature;        ///< reflected rotor inertia [kg m^2] or [kg]
-  VecX friction;        ///< dry friction [N m] or [N]
+  VecX friction;        ///< dry friction [N m] or [N]; of the way of a free joint along the axes of W
   VecX effort_limit;    ///< largest actuator torque or force, infinite where there is none; 0: not actuated
   VecX velocity_limit;  ///< [rad/s] or [m/s], infinite where there is none
-  VecX lower, upper;    ///< joint range [rad] or [m], infinite where there is none
+  VecX lower, upper;    ///< joint range [rad] or [m], infinite where there is none; a spherical joint: upper, its angle
   VecX stiffness;       ///< of a spring towards rest [N m/rad] or [N/m]; one number over a spherical joint
   VecX rest;            ///< configuration at which the springs carry no load, shape (nq)
 };
@@ -81,17 +87,20 @@ struct Frame {
   Placement X_BF;
 };
 
+struct RobotFile;  // tribo/robot_file.hpp
+
 /// A robot or an object as the user named it: what scene files, controllers and recordings refer to.
 struct Member {
   std::string name;
   int first_body = 0, bodies = 0;
   int iq = 0, nq = 0, iv = 0, nv = 0;
   bool robot = false;
-  std::string source;                    ///< the file it came from, or the shape of an object
-  std::map<std::string, VecX> poses;     ///< named configurations, shape (nq)
-  std::vector<int> feet;                 ///< geometries that are its feet
-  std::vector<Actuator> actuators;       ///< motors that its file describes
-  std::map<std::string, VecX> controls;  ///< of the actuators, by the name of the pose they belong to
+  std::string source;                     ///< the file it came from, or the shape of an object
+  std::map<std::string, VecX> poses;      ///< named configurations, shape (nq)
+  std::vector<int> feet;                  ///< geometries that are its feet
+  std::vector<Actuator> actuators;        ///< motors that its file describes
+  std::map<std::string, VecX> controls;   ///< of the actuators, by the name of the pose they belong to
+  std::shared_ptr<const RobotFile> file;  ///< what else its file says; null where that is nothing
 };
 
 /// What a name stands for: a point to push, a pose to ask for.
@@ -120,6 +129,9 @@ class Model {
   JointProperties joints;
   std::vector<Equality> equalities;
   std::vector<KinematicBody> kinematic;
+  std::vector<Tendon> tendons;
+  std::vector<TendonTie> ties;
+  Medium medium;
   std::vector<CollisionPair> pairs;         ///< explicitly added
   MixingRule mixing = MixingRule::Minimum;  ///< of materials whose pair is not given
   Vec3 gravity{0, 0, -9.81};                ///< [m/s^2]
@@ -190,6 +202,9 @@ class ModelBuilder {
   void add_pair(CollisionPair pair);
   /// Bodies and joints that it names must have been added.
   void add_equality(Equality equality);
+  int add_tendon(Tendon tendon);
+  void add_tie(TendonTie tie);
+  void set_medium(Medium medium);
   /// Returns what Geometry::body takes for it.
   int add_kinematic_body(KinematicBody body);
   /// A free object of one shape, of uniform density, with its frame at the centre of mass.

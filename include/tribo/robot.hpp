@@ -37,6 +37,8 @@ struct RobotOptions {
   std::vector<LinkMaterial> link_materials;  ///< of a URDF, where it is another; the last that matches counts
   bool self_collision = false;
   bool rotor_inertia = false;         ///< add the reflected rotor inertias that the robot's package knows
+  bool inertia_from_shapes = false;   ///< of URDF: masses as the file says, inertias of its collision shapes
+  std::string keyframe;               ///< of MJCF: where its mocap bodies stand; empty: as its bodies say
   bool refuse_unsupported = false;    ///< of MJCF: what has no meaning here is an error, not a warning
   std::vector<std::string> packages;  ///< folders in which packages and meshes are looked for before all others
 };

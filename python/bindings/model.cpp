@@ -8,6 +8,7 @@
 #include "readers/robots.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/model.hpp"
+#include "tribo/robot_file.hpp"
 
 namespace tribo::python {
 namespace {
@@ -172,6 +173,15 @@ void bind_parts(nb::module_& m) {
             return copied(found == member.controls.end() ? VecX() : found->second);
           },
           "pose"_a, "Controls of its actuators that belong to a keyframe; empty where the file gives none.")
+      .def(
+          "velocities",
+          [](const Member& member, const std::string& pose) {
+            const VecX still = VecX::Zero(member.nv);
+            if (!member.file) return copied(still);
+            const auto found = member.file->velocities.find(pose);
+            return copied(found == member.file->velocities.end() ? still : found->second);
+          },
+          "pose"_a, "Velocities that belong to a keyframe (nv).")
       .def_prop_ro(
           "poses",
           [](const Member& member) {

@@ -15,6 +15,7 @@
 #include "history.hpp"
 #include "interrupts.hpp"
 #include "tribo/commands.hpp"
+#include "tribo/file_sensors.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
@@ -37,12 +38,14 @@ class Commands {
       : target(scene.model->nq),
         torque(scene.model->nv),
         ctrl(static_cast<Eigen::Index>(actuator_names(*scene.model).size())),
-        wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())) {
+        wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())),
+        force(VecX::Zero(ctrl.size())) {
     clear_commands(scene, rows());
   }
-  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data()}; }
+  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data(), force.data()}; }
 
   VecX target, torque, ctrl, wrench;
+  VecX force;  ///< of the actuators, in the last step
 };
 
 /// A simulation, the scene it came from, and what the viewer wants to know of the run.
@@ -52,6 +55,7 @@ class Runner final : public Observer {
       : scene_(scene), commands_(scene), q_(scene.start.q), v_(scene.start.v), t_(scene.start.t), witness_(scene) {
     State start = scene_.start;
     simulation_ = made();
+    find_file_sensors();
     if (start.control.empty()) start.control = simulation_->state().control;  // nothing remembered yet
     simulation_->set_state(start);
     history_.push(*simulation_, last_, scene_.model);
@@ -165,6 +169,7 @@ class Runner final : public Observer {
     last_ = {};
     history_.clear();
     show();
+    if (file_sensors_) file_sensors_->forget();
   }
 
   void add_function(nb::callable function, int memory, double period) {
@@ -195,6 +200,14 @@ class Runner final : public Observer {
     if (sensors_ == nullptr) throw InvalidInput("the simulation has no sensors: call add_sensors first");
     const auto& control = simulation_->state().control;
     return sensors_->read(std::span(control).subspan(sensors_at_, static_cast<std::size_t>(sensors_->memory())));
+  }
+
+  /// Of the sensors that the files of robots describe.
+  std::vector<FileSensors::Reading> file_sensors() {
+    check_still();
+    if (!file_sensors_) return {};
+    return file_sensors_->read(*scene_.model, simulation_->state(), simulation_->contacts(), commands_.force,
+                               simulation_->torque());
   }
 
   /// That of the scene, with room for what the controllers remember.
@@ -283,6 +296,10 @@ class Runner final : public Observer {
     for (const Push& push : scene_.pushes) made->add_push(push);
     return made;
   }
+  void find_file_sensors() {
+    file_sensors_ = std::make_unique<FileSensors>(*scene_.model);
+    if (file_sensors_->empty()) file_sensors_ = nullptr;
+  }
   void add(Maker maker) {
     simulation_->add_controller(maker(*scene_.model));
     added_.push_back(std::move(maker));
@@ -297,6 +314,7 @@ class Runner final : public Observer {
     scene_.model = std::move(model);
     gains_ = gains;
     simulation_ = made();
+    find_file_sensors();
     simulation_->set_state(state);
     witness_ = Witness(scene_);
     last_ = {};
@@ -338,6 +356,7 @@ class Runner final : public Observer {
   // Steppers swap buffers; what Python holds stays where it is.
   void show() {
     if (!ways_.empty()) settle();
+    if (file_sensors_) file_sensors_->note(q_, v_, t_);
     q_ = simulation_->state().q;
     v_ = simulation_->state().v;
     t_ = simulation_->state().t;
@@ -355,8 +374,9 @@ class Runner final : public Observer {
   VecX q_, v_;             ///< of the state, at an address that does not change
   std::atomic<double> t_;  ///< [s]
   Witness witness_;
-  const Sensors* sensors_ = nullptr;  ///< belong to the simulation
-  std::size_t sensors_at_ = 0;        ///< where their memory begins in State::control
+  std::unique_ptr<FileSensors> file_sensors_;  ///< where there are any
+  const Sensors* sensors_ = nullptr;           ///< belong to the simulation
+  std::size_t sensors_at_ = 0;                 ///< where their memory begins in State::control
   StepReport last_;
   History history_;
   std::atomic<bool> busy_{false};

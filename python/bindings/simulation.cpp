@@ -235,6 +235,20 @@ void bind_simulation(nb::module_& m) {
           nb::kw_only(), "robot"_a = "", "imu_frame"_a = "", "period"_a = 0.0, "delay"_a = 0.0, "seed"_a = 1,
           "accelerometer"_a = SensorError(), "gyroscope"_a = SensorError(), "position"_a = SensorError(),
           "velocity"_a = SensorError(), "force"_a = SensorError(), "contact_threshold"_a = 0.1)
+      .def_prop_ro(
+          "file_sensors",
+          [](Runner& r) {
+            nb::dict values;
+            for (const FileSensors::Reading& reading : r.file_sensors()) {
+              const std::string name = reading.name.substr(reading.name.find('/') + 1);
+              const bool taken = values.contains(name.c_str());
+              values[(taken ? reading.name : name).c_str()] = copied(reading.value);
+            }
+            return values;
+          },
+          "what the sensors that a robot's file describes say now, by name; accelerations and forces are those of the "
+          "last step",
+          nb::sig("def file_sensors(self) -> dict[str, NDArray[numpy.float64]]"))
       .def_prop_ro("sensors", &Runner::sensors, "what the sensors say now", nb::rv_policy::move)
       .def("_history", [](const Runner& r) { return r.history().frames(); })
       .def("_add_function", &Runner::add_function, "function"_a, "memory"_a = 0, "period"_a = 0.0,

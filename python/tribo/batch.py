@@ -164,10 +164,10 @@ class Batch(_Handed):
             self._renew(w)
             if key is not None:
                 state = self.state(w)
-                state.q[:], state.v[:] = key[0], 0.0
+                state.q[:], state.v[:] = key[0], key[1]
                 state.forget_contacts()
                 self._set_state(w, state, True)
-                self._target[w], self._ctrl[w] = key
+                self._target[w], self._ctrl[w] = key[0], key[2]
 
     def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
         """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction

@@ -315,11 +315,11 @@ class Hand:
                                   iterations=iterations, starts=starts)
 
     # What a keyframe is.
-    def _keyframe(self, name: str) -> tuple[Array, Array]:
-        """q of all, with the robots that know a pose by this name in it, and the controls that belong to it."""
+    def _keyframe(self, name: str) -> tuple[Array, Array, Array]:
+        """q and v of all, with the robots that know a pose by this name in it, and the controls that belong to it."""
         model, scene = self._model(), self._scene_of()
         start = np.array(scene.start.q)
-        q = start.copy()
+        q, v = start.copy(), np.zeros(model.nv)
         ctrl = np.array(self._command_array("ctrl"))
         ctrl = ctrl if self._single else ctrl[0]
         found, first = False, 0
@@ -328,6 +328,7 @@ class Hand:
                 found = True
                 at = slice(member.iq, member.iq + member.nq)
                 q[at] = model.pose(member.name, name)
+                v[member.iv:member.iv + member.nv] = member.velocities(name)
                 own = member.controls(name)
                 ctrl[first:first + len(own)] = own
                 if model.bodies[member.first_body].joint == _core.JointKind.Free and member.source.endswith(".urdf"):
@@ -343,7 +344,7 @@ class Hand:
         if not found:
             known = sorted({pose for member in model.members for pose in member.poses})
             raise _core.InvalidInput(f"unknown keyframe '{name}'; known: {', '.join(known) or 'none'}")
-        return q, ctrl
+        return q, v, ctrl
 
 
 def adopts(methods: type) -> Callable[[type], type]:

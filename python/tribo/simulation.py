@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union, cast
 
-from . import _core
+from . import _core, mujoco_coordinates
 from .hand import Hand, adopts, changes_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Simulation(_Handed):
         return array.reshape(-1, 6) if name == "wrench" else array
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Back to the start of the scene, or to a keyframe: a pose that a robot's file names, at rest. Commands are those
+        """Back to the start of the scene, or to a keyframe: a pose that a robot's file names, with its velocities. Commands are those
         of the scene again; targets of pd controllers and controls of actuators are those of the keyframe."""
         import numpy as np
 
@@ -186,9 +186,9 @@ class Simulation(_Handed):
             self._clear_commands()
             self.state = state
             return
-        q, ctrl = self._keyframe(keyframe)
+        q, v, ctrl = self._keyframe(keyframe)
         state.q[:] = q
-        state.v[:] = 0.0
+        state.v[:] = v
         state.forget_contacts()
         self._clear_commands()
         np.asarray(self._command_array("target"))[:] = q
@@ -296,6 +296,25 @@ class Simulation(_Handed):
             state.v[:] = v
         state.forget_contacts()
         self.state = state
+
+    @property
+    def mujoco_qpos(self) -> Array:
+        """q in MuJoCo's conventions, a copy: quaternions w, x, y, z; joints without end as an angle. It can be assigned."""
+        return mujoco_coordinates.qpos(self.model, self.q)
+
+    @mujoco_qpos.setter
+    def mujoco_qpos(self, qpos: ArrayLike) -> None:
+        self.set(q=mujoco_coordinates.q(self.model, qpos))
+
+    @property
+    def mujoco_qvel(self) -> Array:
+        """v in MuJoCo's conventions, a copy: the linear velocity of a free joint in the axes of the world. It can be
+        assigned, after mujoco_qpos where both are."""
+        return mujoco_coordinates.qvel(self.model, self.q, self.v)
+
+    @mujoco_qvel.setter
+    def mujoco_qvel(self, qvel: ArrayLike) -> None:
+        self.set(v=mujoco_coordinates.v(self.model, self.q, qvel))
 
     def render(self, camera: Camera | str | None = None, *, width: int = 640, height: int = 480, shadows: bool = True,
                forces: bool = True, cones: bool = False, collision: bool = False) -> Image:

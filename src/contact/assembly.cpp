@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "dynamics/tendons.hpp"
+
 namespace tribo {
 namespace {
 
@@ -64,6 +66,16 @@ void Assembly::join(int a, int b) {
   parent_[at(std::max(a, b))] = std::min(a, b);
 }
 
+// All that a tendon pulls on, and a tree; -1: no tendon.
+void Assembly::join_tendon(int tree, int index) {
+  if (index < 0) return;
+  const Tendon& tendon = model_->tendons[at(index)];
+  for (const TendonJoint& j : tendon.joints) join(tree, model_->bodies[at(j.body)].tree);
+  for (const TendonSegment& s : tendon.path)
+    for (int body : {s.body_a, s.body_b})
+      if (body >= 0 && s.body_a != s.body_b) join(tree, model_->bodies[at(body)].tree);
+}
+
 void Assembly::group(std::span<const Contact> contacts, std::span<const Row> rows) {
   std::iota(parent_.begin(), parent_.end(), 0);
   std::fill(island_of_.begin(), island_of_.end(), -1);
@@ -71,6 +83,10 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   for (const Contact& c : contacts)
     if (c.body_a >= 0 && c.body_b >= 0) join(tree_of(c.body_a), tree_of(c.body_b));
   for (const Row& row : rows) {
+    if (row.tendon >= 0) {
+      for (int i : {row.tendon, row.other}) join_tendon(tree_of(body_of(row)), i);
+      continue;
+    }
     if (row.other >= 0) join(tree_of(dof_body_[at(row.dof)]), tree_of(dof_body_[at(row.other)]));
     if (row.body_a >= 0 && row.body_b >= 0) join(tree_of(row.body_a), tree_of(row.body_b));
   }
@@ -149,6 +165,7 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
 
 /// A body that the row acts on.
 int Assembly::body_of(const Row& row) const {
+  if (row.tendon >= 0) return tribo::body_of(model_->tendons[at(row.tendon)]);
   if (!row.on_bodies()) return dof_body_[at(row.dof)];
   return row.body_b >= 0 ? row.body_b : row.body_a;
 }
@@ -169,23 +186,39 @@ void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, 
     dynamics.whiten<1>(body, factor.y.data() + block.first);
     factor.blocks.push_back(block);
   };
-  if (!row.on_bodies()) {
-    add(dof_body_[at(row.dof)], [&](int dof) { return dof == row.dof ? row.sign : 0.0; });
-    if (row.other >= 0) add(dof_body_[at(row.other)], [&](int dof) { return dof == row.other ? row.slope : 0.0; });
-    return;
-  }
-  auto add_body = [&](int body, const Vec3& p, double sign) {
+  auto pull = [&](int body, const Vec3& p, const Vec3& axis, bool turn) {
     if (body < 0) return;
-    const Vec3 axis = sign * row.axis;
     const Vec3 lever = (p - dynamics.origin(model_->bodies[at(body)].tree)).cross(axis);
-    const bool turn = row.kind == Row::Kind::Turn;
     add(body, [&](int dof) {
       const Spatial& S = dynamics.axis(dof);
       return turn ? axis.dot(S.ang) : axis.dot(S.lin) + lever.dot(S.ang);
     });
   };
-  add_body(row.body_b, row.p_b, 1);
-  add_body(row.body_a, row.p_a, -1);
+  auto add_tendon = [&](const Tendon& tendon, double scale) {
+    for (const TendonJoint& j : tendon.joints) {
+      const int iv = model_->bodies[at(j.body)].iv;
+      add(j.body, [&](int dof) { return dof == iv ? scale * j.coefficient : 0.0; });
+    }
+    for (const TendonSegment& s : tendon.path) {
+      if (s.body_a == s.body_b) continue;
+      const TendonLine line = line_of(s, dynamics);
+      pull(s.body_b, line.p_b, scale * line.along, false);
+      pull(s.body_a, line.p_a, -scale * line.along, false);
+    }
+  };
+  if (row.tendon >= 0) {
+    add_tendon(model_->tendons[at(row.tendon)], row.sign);
+    if (row.other >= 0) add_tendon(model_->tendons[at(row.other)], row.slope);
+    return;
+  }
+  if (!row.on_bodies()) {
+    add(dof_body_[at(row.dof)], [&](int dof) { return dof == row.dof ? row.sign : 0.0; });
+    if (row.other >= 0) add(dof_body_[at(row.other)], [&](int dof) { return dof == row.other ? row.slope : 0.0; });
+    return;
+  }
+  const bool turn = row.kind != Row::Kind::Point;
+  pull(row.body_b, row.p_b, row.axis, turn);
+  pull(row.body_a, row.p_a, -row.axis, turn);
 }
 
 void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,

@@ -8,14 +8,16 @@ bool BlockOrder::analyse(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;
   pairs_.clear();
   for (int i = 0; i < problem.blocks(); ++i) {
-    const int s = factor.start[at(i)];
-    if (factor.start[at(i + 1)] - s != 2) continue;
-    const int a = factor.blocks[at(s)].node, b = factor.blocks[at(s + 1)].node;
-    if (a == b) continue;
-    const std::size_t n = pairs_.size();
-    if (n >= 2 && pairs_[n - 2] == a && pairs_[n - 1] == b) continue;  // contacts of one pair follow each other
-    pairs_.push_back(a);
-    pairs_.push_back(b);
+    const int end = factor.start[at(i + 1)];
+    for (int s = factor.start[at(i)]; s < end; ++s)
+      for (int t = s + 1; t < end; ++t) {
+        const int a = factor.blocks[at(s)].node, b = factor.blocks[at(t)].node;
+        if (a == b) continue;
+        const std::size_t n = pairs_.size();
+        if (n >= 2 && pairs_[n - 2] == a && pairs_[n - 1] == b) continue;  // contacts of one pair follow each other
+        pairs_.push_back(a);
+        pairs_.push_back(b);
+      }
   }
   if (pairs_ == seen_pairs_ && factor.node_start == seen_sizes_) return false;
   seen_pairs_ = pairs_;

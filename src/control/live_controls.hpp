@@ -10,8 +10,9 @@ class LiveControls {
   virtual ~LiveControls() = default;
   /// Those that it was made with.
   virtual const VecX& controls() const = 0;
-  /// From now on it reads these instead; they belong to the caller.
-  virtual void follow(const double* row) = 0;
+  /// From now on it reads these instead; they belong to the caller. forces: where it writes what each control led to at the
+  /// start of a step, or null.
+  virtual void follow(const double* row, double* forces) = 0;
 };
 
 }  // namespace tribo

@@ -14,10 +14,20 @@ StepperOptions unaudited(StepperOptions options) {
   return options;
 }
 
+bool has_body_rows(const Model& model) {
+  bool any = !model.tendons.empty();
+  for (const Body& b : model.bodies) {
+    any |= b.joint == JointKind::Spherical && std::isfinite(model.joints.upper[b.iv]);
+    any |= b.joint == JointKind::Free && !model.joints.friction.segment<3>(b.iv).isZero(0);
+  }
+  return any;
+}
+
 }  // namespace
 
 RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& options)
     : model_(model),
+      body_rows_(has_body_rows(model)),
       margin_(options.contact.margin),
       law_(contact_model_from(options.contact.model)),
       scheme_(make_rigid(model, unaudited(options))),
@@ -59,6 +69,8 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
 
 const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
   if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
+  if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
+  if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
   StepMap::start(model_, step, still_, state_, work_);
   StepReport report;

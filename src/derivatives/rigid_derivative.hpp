@@ -108,6 +108,7 @@ class RigidDerivative {
   void keep_momentum(int tree, Linearization& lin);
 
   const Model& model_;
+  bool body_rows_;  // tendons and the like: see compute()
   double margin_;
   ContactModel law_;
   std::unique_ptr<Scheme> scheme_;

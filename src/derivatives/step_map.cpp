@@ -1,5 +1,6 @@
 #include "derivatives/step_map.hpp"
 
+#include "dynamics/fluid.hpp"
 #include "dynamics/group.hpp"
 
 namespace tribo {
@@ -16,9 +17,10 @@ void StepMap::start(const Model& model, const StepInput& input, const Shift& shi
   a = input.actuation;
   a.error -= shift.q;
   for (int k = 0; k < model.nv; ++k) (a.has_target(k) ? a.target[k] : a.tau[k]) += shift.u[k];
-  if (input.forces.empty()) return;
+  if (input.forces.empty() && model.medium.boxes.empty()) return;
   work.update(state);
   add_forces(work.dynamics, input.forces, a.external);
+  add_fluid_forces(model.medium, work.dynamics, a.external);
 }
 
 bool StepMap::step(const StepInput& input, const Shift& shift) {

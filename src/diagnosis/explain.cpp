@@ -158,7 +158,7 @@ struct Witness::Impl {
   // Torque that is not finite, and torque that goes from one side to the other at every step.
   void see_torque(const Simulation& simulation, const StepReport& report) {
     const VecX& tau = simulation.torque();
-    if (tau.size() != model.nv) return;
+    if (tau.size() != model.nv || model.nv == 0) return;
     const bool sane = simulation.state().v.cwiseAbs().maxCoeff() < 1e6;  // else it is the motion that ran away
     for (int k = 0; k < model.nv; ++k) {
       if (!control && sane && !std::isfinite(tau[k]))

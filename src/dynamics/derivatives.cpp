@@ -49,6 +49,11 @@ InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
   for (auto* x : {&V_, &A_, &F_}) x->resize(nb);
   for (auto* x : {&S_, &psidd_, &rate_}) x->resize(nv);
   psi_.resize(nv);
+  for (const Body& body : model.bodies) any_carried_ |= body.carried > 0;
+  if (any_carried_) {
+    C_.resize(nb);
+    lifted_.resize(nv);
+  }
   tau_.setZero(model.nv);
   for (MatX* x : {&dq_, &dv_, &M_}) x->setZero(model.nv, model.nv);
 }
@@ -84,6 +89,7 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
     I.bottomLeftCorner<3, 3>() = m * cx;
     I.bottomRightCorner<3, 3>() = X.R * body.inertia.about_com * X.R.transpose() - m * cx * cx;
     F_[i] = I * A_[i] + cross_force(V_[i], I * V_[i]);
+    if (any_carried_) carry(static_cast<int>(i), dynamics, A0);
     if (!pass.derivatives) continue;
     B_[i] = doubled_coriolis(I, V_[i]);
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
@@ -99,6 +105,21 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
         rate_[at(k)].head<3>() += V_[i].head<3>().cross(S.tail<3>());
     }
   }
+}
+
+// A carried weight is an inertia C that gravity alone accelerates, the other way: F -= C A_0. Its turning with the joints is
+// that of (dyn.7) at rest.
+void InverseDynamics::carry(int i, const Dynamics& dynamics, const Vec6& A0) {
+  const Body& body = model_->bodies[at(i)];
+  const Placement& X = dynamics.X_WB(i);
+  const Mat3 cx = skew(X.R * body.carried_at + (X.p - dynamics.origin(body.tree)));
+  Mat6& C = C_[at(i)];
+  C.setZero();
+  C.topLeftCorner<3, 3>() = body.carried * Mat3::Identity();
+  C.topRightCorner<3, 3>() = -body.carried * cx;
+  C.bottomLeftCorner<3, 3>() = body.carried * cx;
+  F_[at(i)] -= C * A0;
+  for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) lifted_[at(k)] = cross_motion(A0, S_[at(k)]);
 }
 
 void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const VecX& a) {
@@ -136,13 +157,19 @@ void InverseDynamics::backward(const VecX& a, const Pass& pass) {
       const Vec6 IS = I_[at(i)] * S, BS = B_[at(i)].transpose() * S;
       const Vec6 psi = vector(psi_[at(k)]);
       const Vec6 by_v = B_[at(i)] * S + I_[at(i)] * rate_[at(k)];
-      const Vec6 by_q = B_[at(i)] * psi + I_[at(i)] * psidd_[at(k)] + cross_force(S, F_[at(i)]);
+      Vec6 by_q = B_[at(i)] * psi + I_[at(i)] * psidd_[at(k)] + cross_force(S, F_[at(i)]);
+      Vec6 CS = Vec6::Zero();
+      if (any_carried_) {
+        by_q -= C_[at(i)] * lifted_[at(k)];
+        CS = C_[at(i)].transpose() * S;
+      }
       for (int j : body.chain) {
         const Vec6& Sj = S_[at(j)];
         const double* p = psi_[at(j)].lin.data();
         const double* w = psi_[at(j)].ang.data();
         dq_(k, j) = BS[0] * p[0] + BS[1] * p[1] + BS[2] * p[2] + BS[3] * w[0] + BS[4] * w[1] + BS[5] * w[2] +
-                    IS.dot(psidd_[at(j)]);              // (dyn.7)
+                    IS.dot(psidd_[at(j)]);  // (dyn.7)
+        if (any_carried_) dq_(k, j) -= CS.dot(lifted_[at(j)]);
         dv_(k, j) = BS.dot(Sj) + IS.dot(rate_[at(j)]);  // (dyn.8)
         M_(k, j) = M_(j, k) = IS.dot(Sj);
         if (j >= body.iv) continue;
@@ -155,6 +182,7 @@ void InverseDynamics::backward(const VecX& a, const Pass& pass) {
     F_[at(body.parent)] += F_[at(i)];
     I_[at(body.parent)] += I_[at(i)];
     B_[at(body.parent)] += B_[at(i)];
+    if (any_carried_) C_[at(body.parent)] += C_[at(i)];
   }
 }
 

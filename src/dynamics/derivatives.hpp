@@ -49,10 +49,12 @@ class InverseDynamics {
   };
   void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass);
   void backward(const VecX& a, const Pass& pass);
+  void carry(int body, const Dynamics& dynamics, const Vec6& A0);
 
   const Model* model_;
-  std::vector<Mat6, Eigen::aligned_allocator<Mat6>> I_, B_;
-  std::vector<Vec6, Eigen::aligned_allocator<Vec6>> V_, A_, F_, S_, psidd_, rate_;
+  bool any_carried_ = false;
+  std::vector<Mat6, Eigen::aligned_allocator<Mat6>> I_, B_, C_;
+  std::vector<Vec6, Eigen::aligned_allocator<Vec6>> V_, A_, F_, S_, psidd_, rate_, lifted_;
   std::vector<Spatial> psi_;
   VecX tau_;
   MatX dq_, dv_, M_;

@@ -213,7 +213,9 @@ void Dynamics::weigh(const Body& body, int i) {
   I.mc = m * c;
   I.I.noalias() = R * body.inertia.about_com * R.transpose() - I.mc * c.transpose();
   I.I.diagonal().array() += I.mc.dot(c);
-  potential_[at(body.tree)] -= model_->gravity.dot(m * origin_[at(body.tree)] + I.mc);
+  const Vec3& O = origin_[at(body.tree)];
+  potential_[at(body.tree)] -= model_->gravity.dot(m * O + I.mc);
+  if (body.carried > 0) potential_[at(body.tree)] += model_->gravity.dot(body.carried * (O + carried_at(body, i)));
 }
 
 void Dynamics::forward(const Tree& tree, const VecX& q, const VecX& v) {
@@ -262,6 +264,11 @@ void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& mot
   const Spatial P = I * V, IA = I * A;
   motion.kinetic[at(body.tree)] += 0.5 * (P.lin.dot(V.lin) + P.ang.dot(V.ang));
   motion.F[at(i)] = {IA.lin + V.ang.cross(P.lin), IA.ang + V.ang.cross(P.ang) + V.lin.cross(P.lin)};  // (dyn.3)
+  if (body.carried > 0) {
+    const Vec3 weight = body.carried * model_->gravity;
+    motion.F[at(i)].lin += weight;  // (dyn.9)
+    motion.F[at(i)].ang += carried_at(body, i).cross(weight);
+  }
   Spatial& total = motion.momentum[at(body.tree)];
   total.lin += P.lin;
   total.ang += P.ang;
@@ -279,6 +286,18 @@ void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const
     if (body.parent < 0) continue;
     motion.F[at(body.parent)].lin += F.lin;
     motion.F[at(body.parent)].ang += F.ang;
+  }
+}
+
+Vec3 Dynamics::carried_at(const Body& body, int i) const { return r_[at(i)] + X_WB_[at(i)].R * body.carried_at; }
+
+// What carries the weight of bodies, on the joints that bear them.
+void Dynamics::take_carried(const Tree& tree) {
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+    const Body& body = model_->bodies[at(i)];
+    if (!(body.carried > 0)) continue;
+    const Vec3 weight = body.carried * model_->gravity, moment = carried_at(body, i).cross(weight);
+    for (int k : body.chain) gravity_force_[k] += S_[at(k)].lin.dot(weight) + S_[at(k)].ang.dot(moment);
   }
 }
 
@@ -316,6 +335,7 @@ void Dynamics::sum_masses(const Tree& tree) {
     Ip.mc += I.mc;
     Ip.I += I.I;
   }
+  if (tree.carried > 0) take_carried(tree);
 }
 
 void Dynamics::factor(const VecX& extra) {

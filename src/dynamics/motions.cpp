@@ -11,7 +11,8 @@ void fill_motions(const Model& model, const Dynamics& dynamics, double t, double
     m.w = V.ang;
     m.v = V.lin + V.ang.cross(m.X_WB.p - dynamics.origin(model.bodies[b].tree));
     const Tree& tree = model.trees[at(model.bodies[b].tree)];
-    if (tree.bodies == 1 && model.bodies[b].joint == JointKind::Free) m.v += dt * model.gravity;
+    if (tree.bodies == 1 && model.bodies[b].joint == JointKind::Free)
+      m.v += dt * (1 - tree.carried / tree.mass) * model.gravity;
   }
   for (std::size_t k = 0; k < model.kinematic.size(); ++k) {
     const Twist twist = mean_twist(model.kinematic[k], t, dt);

@@ -77,6 +77,8 @@ void check(const Body& body) {
   require(I.mass >= 0, owner, "mass", I.mass, "finite and >= 0 kg");
   if (!I.com.allFinite() || !I.about_com.allFinite() || !body.X_PJ.p.allFinite() || !body.X_PJ.R.allFinite())
     throw InvalidInput(owner + ": centre of mass, inertia or placement is not finite");
+  require(body.carried >= 0, owner, "carried", body.carried, "finite and >= 0 kg");
+  if (!body.carried_at.allFinite()) throw InvalidInput(owner + ": carried_at is not finite");
 }
 
 void check_terrain(const Geometry& geometry, const std::string& owner) {
@@ -397,10 +399,12 @@ void make_trees(Model& model) {
     tree.nq += nq_of(body.joint);
     tree.nv += nv;
     tree.mass += body.inertia.mass;
+    tree.carried += body.carried;
     const Mat3& I = body.inertia.about_com;
     tree.single = tree.bodies == 1 && body.joint == JointKind::Free && body.inertia.com.isZero(0) &&
                   (I - Mat3(I.diagonal().asDiagonal())).isZero(0) && body.X_PJ.p.isZero(0) &&
-                  body.X_PJ.R.isIdentity(0) && model.joints.armature.segment(tree.iv, tree.nv).isZero(0);
+                  body.X_PJ.R.isIdentity(0) && body.carried == 0 &&
+                  model.joints.armature.segment(tree.iv, tree.nv).isZero(0);
   }
 }
 

@@ -18,7 +18,11 @@ void set_mass(Model& model, int index, double mass) {
   if (!(mass > 0) || !std::isfinite(mass))
     throw InvalidInput("mass of '" + body.name + "' = " + shown(mass) + " kg, must be finite and > 0");
   if (!(body.inertia.mass > 0)) throw InvalidInput("'" + body.name + "' has no mass that could be another");
-  model.trees[at(body.tree)].mass += mass - body.inertia.mass;
+  Tree& tree = model.trees[at(body.tree)];
+  const double carried = body.carried * mass / body.inertia.mass;
+  tree.mass += mass - body.inertia.mass;
+  tree.carried += carried - body.carried;
+  body.carried = carried;
   body.inertia.about_com *= mass / body.inertia.mass;
   body.inertia.mass = mass;
 }

@@ -13,6 +13,7 @@ void add(Hash& hash, const Body& b) {
   hash.add(b.name).add(b.parent).add(static_cast<int>(b.joint)).add(b.axis);
   add(hash, b.X_PJ);
   hash.add(b.inertia.mass).add(b.inertia.com).add(b.inertia.about_com);
+  if (b.carried > 0) hash.add(b.carried).add(b.carried_at);
 }
 
 void add(Hash& hash, const Geometry& g) {
@@ -51,6 +52,26 @@ void add(Hash& hash, const Equality& e) {
   for (double c : e.polynomial) hash.add(c);
 }
 
+void add(Hash& hash, const Tendon& t) {
+  hash.add(t.joints.size()).add(t.path.size());
+  for (const TendonJoint& j : t.joints) hash.add(j.body).add(j.coefficient);
+  for (const TendonSegment& s : t.path) hash.add(s.body_a).add(s.body_b).add(s.point_a).add(s.point_b).add(s.divisor);
+  for (double x : {t.lower, t.upper, t.stiffness, t.damping, t.rest_lower, t.rest_upper, t.friction}) hash.add(x);
+}
+
+void add(Hash& hash, const TendonTie& tie) {
+  hash.add(tie.tendon_a).add(tie.tendon_b).add(tie.center);
+  for (double c : tie.polynomial) hash.add(c);
+}
+
+void add(Hash& hash, const Medium& m) {
+  hash.add(m.density).add(m.viscosity).add(m.wind).add(m.boxes.size());
+  for (const FluidBox& box : m.boxes) {
+    hash.add(box.body).add(box.size);
+    add(hash, box.X_BF);
+  }
+}
+
 void add(Hash& hash, const KinematicBody& b) {
   const Motion& m = b.motion;
   add(hash, b.X_WB);
@@ -62,9 +83,18 @@ void add(Hash& hash, const Actuator& a) {
   for (const ActuatorEnd& end : a.ends) {
     hash.add(end.body).add(static_cast<int>(end.in_parent));
     for (double x : end.gear) hash.add(x);
+    if (end.at_frame) add(hash, end.X_BF);
+    if (end.against) {
+      hash.add(end.other);
+      add(hash, end.X_OR);
+    }
+    if (end.tendon >= 0) hash.add(end.tendon);
   }
   for (int k = 0; k < 3; ++k) hash.add(a.gain[at(k)]).add(a.bias[at(k)]);
   hash.add(a.control_lower).add(a.control_upper).add(a.force_lower).add(a.force_upper);
+  if (a.activation == ActivationKind::None) return;
+  hash.add(static_cast<int>(a.activation)).add(a.time).add(static_cast<int>(a.early));
+  hash.add(a.activation_lower).add(a.activation_upper);
 }
 
 void add(Hash& hash, const Member& m) {
@@ -106,6 +136,9 @@ std::uint64_t Model::computed_hash() const {
   add_all(hash, excluded_);
   add_all(hash, apart_);
   add_all(hash, self_collision_);
+  if (!tendons.empty()) add_all(hash, tendons);
+  if (!ties.empty()) add_all(hash, ties);
+  if (!medium.boxes.empty()) add(hash, medium);
   return hash.add(gravity).value();
 }
 

@@ -14,8 +14,12 @@ Model Model::scaled(const ModelFactors& factors) const {
   for (Body& body : model.bodies) {
     body.inertia.mass *= factors.mass;
     body.inertia.about_com *= factors.mass;
+    body.carried *= factors.mass;
   }
-  for (Tree& tree : model.trees) tree.mass *= factors.mass;
+  for (Tree& tree : model.trees) {
+    tree.mass *= factors.mass;
+    tree.carried *= factors.mass;
+  }
   for (SurfacePair& surface : model.surfaces_) {
     surface.mu_static *= factors.friction;
     surface.mu_dynamic *= factors.friction;

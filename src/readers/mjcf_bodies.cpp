@@ -62,6 +62,8 @@ void set_properties(Loading& load, int j, const Body& body) {
     joints.lower[body.iv] = m.jnt_range[2 * j];
     joints.upper[body.iv] = m.jnt_range[2 * j + 1];
   }
+  if (m.jnt_type[j] == mjJNT_BALL && m.jnt_limited[j] && load.enabled(mjDSBL_LIMIT))
+    joints.upper[body.iv] = std::max(m.jnt_range[2 * j], m.jnt_range[2 * j + 1]);
   if (m.jnt_stiffness[j] == 0 || !load.enabled(mjDSBL_SPRING)) return;
   if (m.jnt_type[j] == mjJNT_FREE) {
     load.unsupported.add("stiffness of a free joint", load.label(mjOBJ_JOINT, j));
@@ -72,12 +74,6 @@ void set_properties(Loading& load, int j, const Body& body) {
     joints.rest[body.iq] = m.qpos_spring[iq];
   else
     joints.rest.segment<4>(body.iq) << vec3(m.qpos_spring + iq + 1), m.qpos_spring[iq];
-}
-
-Inertia inertia_of(const mjModel& m, int b, const Placement& X_BM) {
-  const Mat3 R = X_BM.R * rotation(m.body_iquat + 4 * b);
-  return {m.body_mass[b], X_BM * vec3(m.body_ipos + 3 * b),
-          R * vec3(m.body_inertia + 3 * b).asDiagonal() * R.transpose()};
 }
 
 // Two bodies that move as one.
@@ -94,17 +90,48 @@ Inertia sum(const Inertia& a, const Inertia& b) {
   return s;
 }
 
+// The share of a body's weight that its gravcomp carries.
+void carry(const mjModel& m, int b, const Placement& X_BM, Body& body) {
+  const double more = m.body_gravcomp[b] * m.body_mass[b], all = body.carried + more;
+  if (!(more > 0)) return;
+  body.carried_at = (body.carried * body.carried_at + more * (X_BM * vec3(m.body_ipos + 3 * b))) / all;
+  body.carried = all;
+}
+
 // Inertia that moves with the last joint of body b: its own and that of the bodies welded to it.
-Inertia welded_inertia(const mjModel& m, int b, const Placement& X_BM) {
+void weld_inertia(const mjModel& m, int b, const Placement& X_BM, Body& body) {
   std::vector<Placement> X(at(static_cast<int>(m.nbody)));
   X[at(b)] = X_BM;
-  Inertia total = inertia_of(m, b, X_BM);
+  body.inertia = inertia_of(m, b, X_BM);
+  carry(m, b, X_BM, body);
   for (int i = b + 1; i < m.nbody; ++i) {
     if (m.body_weldid[i] != b) continue;
     X[at(i)] = X[at(m.body_parentid[i])] * placement(m.body_pos + 3 * i, m.body_quat + 4 * i);
-    total = sum(total, inertia_of(m, i, X[at(i)]));
+    body.inertia = sum(body.inertia, inertia_of(m, i, X[at(i)]));
+    carry(m, i, X[at(i)], body);
   }
-  return total;
+}
+
+// The boxes that the fluid acts on: those of the inertias of moving bodies.
+void add_fluid(Loading& load) {
+  const mjModel& m = load.m;
+  Medium medium;
+  medium.density = m.opt.density;
+  medium.viscosity = m.opt.viscosity;
+  medium.wind = load.options.base.R * vec3(m.opt.wind);
+  if (medium.density == 0 && medium.viscosity == 0) return;
+  for (int b = 1; b < m.nbody; ++b) {
+    bool own = false;  // geoms with forces of their own take the place of the box
+    for (int g = m.body_geomadr[b]; g >= 0 && g < m.body_geomadr[b] + m.body_geomnum[b]; ++g)
+      own |= m.geom_fluid[mjNFLUID * g] > 0;
+    if (own || load.body[at(b)] < 0 || m.body_mass[b] < mjMINVAL) continue;
+    const double* I = m.body_inertia + 3 * b;
+    FluidBox box{load.body[at(b)], load.X_BM[at(b)] * placement(m.body_ipos + 3 * b, m.body_iquat + 4 * b), {}};
+    for (int k = 0; k < 3; ++k)
+      box.size[k] = std::sqrt(std::max(mjMINVAL, I[(k + 1) % 3] + I[(k + 2) % 3] - I[k]) / m.body_mass[b] * 6);
+    medium.boxes.push_back(box);
+  }
+  if (!medium.boxes.empty()) load.builder.set_medium(medium);
 }
 
 // Bodies without a joint: fixed to the world, to a kinematic body, or to what carries them.
@@ -119,6 +146,11 @@ void place_static(Loading& load, int b) {
   const std::string name = load.name(mjOBJ_BODY, b);
   body.name = load.prefix() + (name.empty() ? "body" + std::to_string(b) : name);
   body.X_WB = load.X_BM[at(b)];
+  if (load.key >= 0) {
+    const int i = m.body_mocapid[b], n = static_cast<int>(m.nmocap);
+    body.X_WB =
+        load.options.base * placement(m.key_mpos + 3 * (load.key * n + i), m.key_mquat + 4 * (load.key * n + i));
+  }
   load.body[at(b)] = load.builder.add_kinematic_body(body);
   load.X_BM[at(b)] = {};
 }
@@ -145,7 +177,7 @@ void add_joints(Loading& load, int b, std::set<std::string>& taken) {
     else
       body.X_PJ = X * Placement{Mat3::Identity(), anchor} * at_reference(load, j);               // (mjcf.1)
     X = {Mat3::Identity(), body.joint == JointKind::Free ? Vec3(Vec3::Zero()) : Vec3(-anchor)};  // (mjcf.2)
-    if (j == first + n - 1) body.inertia = welded_inertia(m, b, X);
+    if (j == first + n - 1) weld_inertia(m, b, X, body);
     last = load.builder.add_body(std::move(body));
     load.joint[at(j)] = last;
     set_properties(load, j, load.builder.model().bodies[at(last)]);
@@ -155,6 +187,12 @@ void add_joints(Loading& load, int b, std::set<std::string>& taken) {
 }
 
 }  // namespace
+
+Inertia inertia_of(const mjModel& m, int b, const Placement& X_BM) {
+  const Mat3 R = X_BM.R * rotation(m.body_iquat + 4 * b);
+  return {m.body_mass[b], X_BM * vec3(m.body_ipos + 3 * b),
+          R * vec3(m.body_inertia + 3 * b).asDiagonal() * R.transpose()};
+}
 
 void add_bodies(Loading& load) {
   const mjModel& m = load.m;
@@ -169,6 +207,7 @@ void add_bodies(Loading& load) {
     else
       add_joints(load, b, taken);
   }
+  add_fluid(load);
 }
 
 void add_frames(Loading& load) {
@@ -207,23 +246,38 @@ VecX coordinates(const Loading& load, const double* qpos) {
   return q;
 }
 
+// Of MuJoCo in our axes: the linear velocity of a free joint is in those of the body.
+VecX velocities(const Loading& load, const double* qpos, const double* qvel) {
+  const mjModel& m = load.m;
+  const Member& member = load.builder.model().members[at(load.member)];
+  VecX v = VecX::Zero(member.nv);
+  for (int j = 0; j < m.njnt; ++j) {
+    const Body& body = load.builder.model().bodies[at(load.joint[at(j)])];
+    const int i = body.iv - member.iv;
+    for (int k = 0; k < nv_of(body.joint); ++k) v[i + k] = qvel[m.jnt_dofadr[j] + k];
+    if (body.joint == JointKind::Free)
+      v.segment<3>(i) = rotation(qpos + m.jnt_qposadr[j] + 3).transpose() * Vec3(v.segment<3>(i));
+  }
+  return v;
+}
+
 void add_poses(Loading& load) {
   const mjModel& m = load.m;
   Member& member = load.builder.member(load.member);
   member.poses["default"] = member.poses["neutral"] = coordinates(load, m.qpos0);
   for (int k = 0; k < m.nkey; ++k) {
-    std::string name = load.name(mjOBJ_KEY, k);
-    if (name.empty()) name = "key" + std::to_string(k);
+    const std::string name = load.key_name(k);
     member.poses[name] = coordinates(load, m.key_qpos + k * m.nq);
     VecX& control = member.controls[name];
     control.resize(static_cast<Eigen::Index>(load.control.size()));
     for (std::size_t a = 0; a < load.control.size(); ++a)
       control[static_cast<Eigen::Index>(a)] = m.key_ctrl[k * m.nu + load.control[a]];
-    for (int i = 0; i < m.nv; ++i)
-      if (m.key_qvel[k * m.nv + i] != 0) {
-        load.unsupported.add("velocity of a keyframe: it begins at rest", load.label(mjOBJ_KEY, k));
-        break;
-      }
+    const VecX v = velocities(load, m.key_qpos + k * m.nq, m.key_qvel + k * m.nv);
+    if (!v.isZero(0)) load.extra.velocities[name] = v;
+    VecX activation = VecX::Zero(control.size());
+    for (std::size_t a = 0; a < load.activation.size(); ++a)
+      if (load.activation[a] >= 0) activation[static_cast<Eigen::Index>(a)] = m.key_act[k * m.na + load.activation[a]];
+    if (!activation.isZero(0)) load.extra.activations[name] = activation;
   }
 }
 

@@ -206,7 +206,7 @@ ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
   ModelPtr model;
   try {
     const Handlers handlers(said);
-    model.reset(mj_loadXML(path.c_str(), nullptr, error, sizeof error));
+    model.reset(mj_loadXML(fs::absolute(path).c_str(), nullptr, error, sizeof error));
   } catch (const Fault& fault) {
     throw InvalidInput("robot file '" + path + "': " + fault.message);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tribo/robot.hpp"
+#include "tribo/robot_file.hpp"
 
 namespace tribo::mjcf {
 
@@ -41,14 +42,21 @@ struct Loading {
   ModelBuilder& builder;
   std::string file;
   int member = 0;
+  int key = -1;  ///< the keyframe that the file is loaded at, or none
   Unsupported unsupported{};
   std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a kinematic body
   std::vector<Placement> X_BM{};  ///< frame of each MuJoCo body in that of ours
   std::vector<int> joint{};       ///< of each MuJoCo joint: the body that hangs on it
   std::vector<int> geometry{};    ///< of each geom: ours, or -1 where it never touches anything
   std::vector<int> control{};     ///< of each actuator that was taken over: where its control is in ctrl
+  std::vector<int> activation{};  ///< and its activation in act, or -1
+  std::vector<int> tendon{};      ///< of each tendon: ours, or -1 where it has no meaning here
+  std::vector<int> actuator{};    ///< and which one of the file it is
+  RobotFile extra{};
 
   std::string prefix() const { return builder.model().members[static_cast<std::size_t>(member)].name + "/"; }
+  /// Name of a keyframe.
+  std::string key_name(int k) const;
   /// "geom 'foot'", or "geom 12" where it has no name.
   std::string label(mjtObj type, int id) const;
   std::string name(mjtObj type, int id) const;
@@ -69,16 +77,26 @@ void add_frames(Loading& load);
 void add_poses(Loading& load);
 /// Coordinates of MuJoCo in our order, moved with the base of the robot.
 VecX coordinates(const Loading& load, const double* qpos);
+/// Of one body of MuJoCo, in the frame of ours that carries it.
+Inertia inertia_of(const mjModel& m, int body, const Placement& X_BM);
 
 // mjcf_geometry.cpp
 void add_geometries(Loading& load);
 
 // mjcf_rows.cpp
+void add_tendons(Loading& load);
 void add_equalities(Loading& load);
+
+// mjcf_actuators.cpp
 void add_actuators(Loading& load);
+
+// mjcf_sensors.cpp
+void add_sensors(Loading& load);
 
 // mjcf_unsupported.cpp
 void find_unsupported(Loading& load);
+/// Options that nothing is lost without, a line each.
+std::vector<std::string> not_needed(const mjModel& m);
 
 inline Vec3 vec3(const double* x) { return {x[0], x[1], x[2]}; }
 inline Mat3 rotation(const double* wxyz) {

@@ -24,7 +24,6 @@ void geoms(Loading& load) {
   for (int g = 0; g < m.ngeom; ++g) {
     const std::string label = load.label(mjOBJ_GEOM, g);
     if (any(m.geom_fluid + mjNFLUID * g, 1)) u.add("fluid forces on a geom", label);
-    if (m.geom_plugin[g] >= 0) u.add("plugin", label);
     if (load.geometry[at(g)] < 0) continue;
     if (soft(m.geom_solref + mjNREF * g, m.geom_solimp + mjNIMP * g))
       u.add("solref and solimp of a geom: contact is as its material says", label);
@@ -48,12 +47,10 @@ void joints(Loading& load) {
     const std::string label = load.label(mjOBJ_JOINT, j);
     const int dof = m.jnt_dofadr[j], type = m.jnt_type[j];
     const bool limited = m.jnt_limited[j], scalar = type == mjJNT_SLIDE || type == mjJNT_HINGE;
-    if (limited && !scalar) u.add("limit of a ball joint: it turns freely", label);
     if (limited && scalar && soft(m.jnt_solref + mjNREF * j, m.jnt_solimp + mjNIMP * j))
       u.add("solreflimit and solimplimit of a joint: limits are rigid", label);
     if (limited && m.jnt_margin[j] != 0) u.add("margin of a joint's limit", label);
     if (m.dof_frictionloss[dof] != 0) {
-      if (type == mjJNT_FREE) u.add("frictionloss of a free joint: taken along the axes of the body", label);
       if (soft(m.dof_solref + mjNREF * dof, m.dof_solimp + mjNIMP * dof))
         u.add("solreffriction and solimpfriction of a joint: dry friction is rigid", label);
     }
@@ -62,8 +59,7 @@ void joints(Loading& load) {
     if (m.jnt_plasticadr[j] >= 0) u.add("plastic spring", label);
   }
   for (int b = 1; b < m.nbody; ++b) {
-    if (m.body_gravcomp[b] != 0) u.add("gravcomp of a body: gravity acts in full", load.label(mjOBJ_BODY, b));
-    if (m.body_plugin[b] >= 0) u.add("plugin", load.label(mjOBJ_BODY, b));
+    if (m.body_gravcomp[b] < 0) u.add("gravcomp of a body below 0: gravity acts in full", load.label(mjOBJ_BODY, b));
   }
 }
 
@@ -75,19 +71,25 @@ void rows(Loading& load) {
       u.add("solref and solimp of an equality: it is rigid", load.label(mjOBJ_EQUALITY, e));
   for (int t = 0; t < m.ntendon; ++t) {
     const std::string label = load.label(mjOBJ_TENDON, t);
-    if (m.tendon_limited[t] && load.enabled(mjDSBL_LIMIT)) u.add("range of a tendon", label);
-    if (m.tendon_stiffness[t] != 0 || any(m.tendon_stiffnesspoly + mjNPOLY * t, mjNPOLY))
-      u.add("stiffness of a tendon", label);
-    if (m.tendon_damping[t] != 0 || any(m.tendon_dampingpoly + mjNPOLY * t, mjNPOLY))
-      u.add("damping of a tendon", label);
-    if (m.tendon_frictionloss[t] != 0) u.add("frictionloss of a tendon", label);
+    if (load.tendon[at(t)] < 0) {
+      const std::string wraps = " of a tendon that wraps around a geom or ends on a mocap body";
+      if (m.tendon_limited[t] && load.enabled(mjDSBL_LIMIT)) u.add("range" + wraps, label);
+      if (m.tendon_stiffness[t] != 0) u.add("stiffness" + wraps, label);
+      if (m.tendon_damping[t] != 0) u.add("damping" + wraps, label);
+      if (m.tendon_frictionloss[t] != 0) u.add("frictionloss" + wraps, label);
+      continue;
+    }
+    if (any(m.tendon_stiffnesspoly + mjNPOLY * t, mjNPOLY)) u.add("stiffness of a tendon that is not linear", label);
+    if (any(m.tendon_dampingpoly + mjNPOLY * t, mjNPOLY)) u.add("damping of a tendon that is not linear", label);
+    if (m.tendon_limited[t] && soft(m.tendon_solref_lim + mjNREF * t, m.tendon_solimp_lim + mjNIMP * t))
+      u.add("solreflimit and solimplimit of a tendon: limits are rigid", label);
+    if (m.tendon_frictionloss[t] != 0 && soft(m.tendon_solref_fri + mjNREF * t, m.tendon_solimp_fri + mjNIMP * t))
+      u.add("solreffriction and solimpfriction of a tendon: dry friction is rigid", label);
+    if (m.tendon_limited[t] && m.tendon_margin[t] != 0) u.add("margin of a tendon's limit", label);
     if (m.tendon_armature[t] != 0) u.add("armature of a tendon", label);
     if (m.tendon_actfrclimited[t]) u.add("actuatorfrcrange of a tendon", label);
   }
-  for (int a = 0; a < m.nactuator; ++a)
-    if (m.actuator_plugin[a] >= 0) u.add("plugin", load.label(mjOBJ_ACTUATOR, a));
   for (int f = 0; f < m.nflex; ++f) u.add("flex: it neither stretches nor touches", load.label(mjOBJ_FLEX, f));
-  for (int s = 0; s < m.nsensor; ++s) u.add("sensor", load.label(mjOBJ_SENSOR, s));
 }
 
 }  // namespace
@@ -98,10 +100,21 @@ void find_unsupported(Loading& load) {
   geoms(load);
   joints(load);
   rows(load);
-  if (option.density != 0 || option.viscosity != 0) u.add("option density and viscosity: there is no fluid", "");
-  if (option.impratio != 1) u.add("option impratio: friction is not softened", "");
-  if (option.noslip_iterations > 0) u.add("option noslip_iterations: friction does not slip as it is", "");
+  if (option.integrator == mjINT_RK4)
+    u.add("option integrator = RK4: the stepper of the scene is used, of second order in free flight", "");
   if (option.enableflags & mjENBL_OVERRIDE) u.add("option o_margin, o_solref, o_solimp, o_friction", "");
+}
+
+std::vector<std::string> not_needed(const mjModel& m) {
+  std::vector<std::string> lines;
+  const auto add = [&](bool given, const char* what, const char* why) {
+    if (given) lines.push_back(std::string("option ") + what + ": not needed, " + why);
+  };
+  add(m.opt.impratio != 1, "impratio", "friction is exact");
+  add(m.opt.noslip_iterations > 0, "noslip_iterations", "friction is exact");
+  add(m.opt.integrator == mjINT_IMPLICIT || m.opt.integrator == mjINT_IMPLICITFAST, "integrator",
+      "damping and gains of motors are taken implicitly");
+  return lines;
 }
 
 }  // namespace tribo::mjcf

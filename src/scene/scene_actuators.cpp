@@ -3,6 +3,7 @@
 
 #include "base/names.hpp"
 #include "scene/scene_parts.hpp"
+#include "tribo/robot_file.hpp"
 
 namespace tribo {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 ActuatorOptions read_options(Section& section, const Model& model, int member_index) {
   const Member& member = model.members[static_cast<std::size_t>(member_index)];
   const auto n = static_cast<Eigen::Index>(member.actuators.size());
-  ActuatorOptions options{member_index, VecX::Zero(n)};
+  ActuatorOptions options{member_index, VecX::Zero(n), {}};
   if (section.has("pose")) {
     const std::string pose = section.text("pose");
     std::vector<std::string> known;
@@ -18,6 +19,9 @@ ActuatorOptions read_options(Section& section, const Model& model, int member_in
     const auto found = member.controls.find(pose);
     if (found == member.controls.end()) section.fail("pose", unknown_name("keyframe", pose, known));
     options.control = found->second;
+    if (const auto& file = member.file)
+      if (const auto act = file->activations.find(pose); act != file->activations.end())
+        options.activation = act->second;
   }
   const TomlValue* given = section.value("control");
   if (given == nullptr) return options;

@@ -9,6 +9,7 @@
 #include "readers/robots.hpp"
 #include "scene/clearance.hpp"
 #include "scene/scene_parts.hpp"
+#include "tribo/robot_file.hpp"
 
 namespace tribo {
 namespace {
@@ -91,6 +92,10 @@ void stand_up(Section& section, const Stand& stand, const SceneDraft& draft, int
               State& state) {
   const Member& member = model.members[at(member_index)];
   state.q.segment(member.iq, member.nq) = start_pose(section, model, member);
+  const TomlValue* pose = section.value("pose");
+  if (member.file && pose != nullptr && pose->kind == TomlValue::Kind::Text)
+    if (const auto v = member.file->velocities.find(pose->text); v != member.file->velocities.end())
+      state.v.segment(member.iv, member.nv) = v->second;
   by_joint(section, "joint_velocity", model, member, Bound::Any,
            [&](const Body& body, double value) { state.v[body.iv] = value; });
   if (!floats(model, member)) return;
@@ -329,6 +334,8 @@ void read_robot(Section& section, SceneDraft& draft) {
     options.floating = floats(*file);
   }
   Stand stand = read_stand(section, options.floating, draft.ground);
+  if (const TomlValue* pose = section.value("pose"); pose != nullptr && pose->kind == TomlValue::Kind::Text)
+    options.keyframe = pose->text;
   stand.placed = mjcf;
   if (stand.placed)
     for (const char* key : {"base", "contact", "feet", "rotor_inertia", "materials"})

@@ -105,8 +105,10 @@ void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows
       simulation.add_controller(make_pd(model, options));
     } else {
       std::unique_ptr<Controller> made = spec.make(model);
-      if (auto* live = dynamic_cast<LiveControls*>(made.get()); live != nullptr)
-        live->follow(rows.ctrl + first_actuator(model, spec.member));
+      if (auto* live = dynamic_cast<LiveControls*>(made.get()); live != nullptr) {
+        const int first = first_actuator(model, spec.member);
+        live->follow(rows.ctrl + first, rows.force == nullptr ? nullptr : rows.force + first);
+      }
       simulation.add_controller(std::move(made));
     }
   }

@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "dynamics/fluid.hpp"
 #include "stepping/ledger.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/linearization.hpp"
@@ -182,9 +183,10 @@ struct Simulation::Impl {
   void control() {
     ask_controllers();
     list_pushes();
-    if (forces.empty()) return;
+    if (forces.empty() && model->medium.boxes.empty()) return;
     work.update(state);
     add_forces(work.dynamics, forces, work.actuation.external);
+    add_fluid_forces(model->medium, work.dynamics, work.actuation.external);
   }
 
   // The step that begins now, asked about. The controllers' memory is as it was.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "dynamics/tendons.hpp"
 #include "tribo/stepper.hpp"
 
 namespace tribo {
@@ -24,6 +25,27 @@ std::string limits(const Model& model) {
     if (std::isfinite(model.joints.lower[b.iv]) || std::isfinite(model.joints.upper[b.iv]))
       return "joint '" + b.name + "': limits";
   }
+  return "";
+}
+
+std::string tendon_that_acts(const Model& model) {
+  if (!model.ties.empty()) return "tie of tendons '" + model.ties[0].name + "'";
+  for (const Tendon& t : model.tendons)
+    if (acts(t)) return "tendon '" + t.name + "'";
+  return "";
+}
+
+std::string ball_limits(const Model& model) {
+  for (const Body& b : model.bodies)
+    if (b.joint == JointKind::Spherical && std::isfinite(model.joints.upper[b.iv]))
+      return "joint '" + b.name + "': limit";
+  return "";
+}
+
+std::string free_friction(const Model& model) {
+  for (const Body& b : model.bodies)
+    if (b.joint == JointKind::Free && !model.joints.friction.segment<3>(b.iv).isZero(0))
+      return "free joint '" + b.name + "': friction = " + shown(model.joints.friction[b.iv]);
   return "";
 }
 
@@ -79,6 +101,9 @@ const std::vector<FeatureEntry>& features() {
        [](const Model& m) { return shape_of(m, ShapeKind::Ellipsoid); }},
       {Feature::Terrain, "terrain", "height fields",
        [](const Model& m) { return shape_of(m, ShapeKind::HeightField); }},
+      {Feature::Tendons, "tendons", "limits, springs, dampers, dry friction and ties of lengths", tendon_that_acts},
+      {Feature::BallLimits, "ball-joint limits", "largest angles of spherical joints", ball_limits},
+      {Feature::FreeFriction, "friction of free joints", "dry friction along the axes of the world", free_friction},
   };
   return table;
 }
@@ -118,6 +143,7 @@ constexpr const char* ways = R"(
 | joint stiffness | in M + h^2 k | as gains | in M + h^2 k, then held | as momentum |
 | equalities of joints | rows, and q is corrected | springs and dampers, `closure_stiffness`, `closure_damping` | rows of the program, errors taken back over five steps | springs and dampers |
 | connect, weld | rows, and q is corrected | springs and dampers, as above | refused | refused |
+| tendons, ball-joint limits, friction of free joints | rows; a tendon's spring and damper in the row, with its length at the end of the step | refused | refused | refused |
 | torsional, rolling friction | discs of the contact problem | by the speed of turning, full from 0.05 rad/s on, with f_N of the start of the step: slower turns creep | refused | refused |
 
 What is refused:
@@ -128,6 +154,7 @@ What is refused:
   that a load would press them in by.
 - loops (connect, weld) in the momentum family: its articulated-body passes are those of trees, and its relaxed impulses would leave a loop open.
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
+- tendons, limits of ball joints and friction of free joints, outside of rigid: they are rows along several coordinates, which the other families do not list.
 - more than 64 separate bodies, macroscopic: it keeps a dense A.
 )";
 

@@ -68,8 +68,9 @@ bool Substeps::cross_accurately(Crossing& crossing) {
     for (int k = 0; k < 2; ++k)
       if (!cross(crossing, 0.5 * taken)) return false;
     const State& state = crossing.state();
-    const double error =
-        std::max((state.q - q_single_).cwiseAbs().maxCoeff(), (state.v - v_single_).cwiseAbs().maxCoeff());
+    const double error = state.v.size() == 0 ? 0
+                                             : std::max((state.q - q_single_).cwiseAbs().maxCoeff(),
+                                                        (state.v - v_single_).cwiseAbs().maxCoeff());
     const double share = error > 0 ? 0.9 * std::pow(rules_.accuracy / error, 1.0 / (rules_.order + 1)) : 5;
     if (error > rules_.accuracy && taken > 1e-6 * dt && !spent()) {
       crossing.restore(before_pair_);

@@ -35,6 +35,7 @@ PUBLIC_HEADERS: dict[str, str] = {
     "contact_solver": "contact",
     "controller": "control",
     "material": "model",
+    "medium": "model",
     "contact_law": "contact",
     "linearization": "derivatives",
     "pool": "base",
@@ -42,6 +43,7 @@ PUBLIC_HEADERS: dict[str, str] = {
     "stage_times": "base",
     "step": "stepping",
     "robot": "readers",
+    "robot_file": "model",  # plain data: readers fill it
     "scene": "simulation",  # what a run is made of; src/scene fills it
     "state": "collision",  # plain data: t, q, v and what contacts remember
     "types": "base",

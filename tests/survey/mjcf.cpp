@@ -18,7 +18,7 @@ nlohmann::json compare(const std::string& path, const std::string& folder) {
     said["warnings"] = pair.notes.warnings;
     said["nv"] = pair.model->nv;
     double M = 0, bias = 0, passive = 0, pose = 0, shape = 0, actuator = 0;
-    const bool driven = pair.m->nu > 0 && pair.m->na == 0 &&
+    const bool driven = pair.m->nu > 0 && pair.m->nu == pair.m->nactuator &&
                         pair.model->members[0].actuators.size() == static_cast<std::size_t>(pair.m->nu);
     for (int trial = 0; trial < 5; ++trial) {
       pair.randomize();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynamics/group.hpp"
+#include "dynamics/tendons.hpp"
 #include "linalg/dense.hpp"
 
 namespace tribo {
@@ -35,21 +36,44 @@ Row bilateral(Row::Kind kind, int element, int component) {
   return row;
 }
 
+// Value and slope at x of a polynomial of degree four.
+std::pair<double, double> value_at(const std::array<double, 5>& polynomial, double x) {
+  double value = 0, slope = 0;
+  for (int k = 4; k >= 0; --k) {
+    slope = slope * x + value;
+    value = value * x + polynomial[at(k)];
+  }
+  return {value, slope};
+}
+
+// The tie of two tendons, or of one to a length.
+void add_tie(const Model& model, const VecX& q, const Dynamics& dynamics, int index, std::vector<Row>& rows) {
+  const TendonTie& tie = model.ties[at(index)];
+  Row row = bilateral(Row::Kind::Joint, static_cast<int>(model.equalities.size()) + index, 0);
+  row.tendon = tie.tendon_a;
+  double value = tie.polynomial[0];
+  if (tie.tendon_b >= 0) {
+    const double l = tendon_length(model, model.tendons[at(tie.tendon_b)], q, dynamics);
+    const auto [there, slope] = value_at(tie.polynomial, l - tie.center);
+    value = there;
+    row.other = tie.tendon_b;
+    row.slope = -slope;
+  }
+  row.error = tendon_length(model, model.tendons[at(tie.tendon_a)], q, dynamics) - value;  // (closures.5)
+  rows.push_back(row);
+}
+
 void add_joint(const Model& model, const VecX& q, int element, std::vector<Row>& rows) {
   const Equality& e = model.equalities[at(element)];
   const Body& a = model.bodies[at(e.body_a)];
   Row row = bilateral(Row::Kind::Joint, element, 0);
   row.dof = a.iv;
   row.sign = 1;
-  double value = e.polynomial[0], slope = 0;
+  double value = e.polynomial[0];
   if (e.body_b >= 0) {
     const Body& b = model.bodies[at(e.body_b)];
-    const double x = q[b.iq] - e.center;
-    value = 0;
-    for (int k = 4; k >= 0; --k) {
-      slope = slope * x + value;
-      value = value * x + e.polynomial[at(k)];
-    }
+    const auto [there, slope] = value_at(e.polynomial, q[b.iq] - e.center);
+    value = there;
     row.other = b.iv;
     row.slope = -slope;
   }
@@ -83,7 +107,7 @@ void add_bodies(const Model& model, const Dynamics& dynamics, int element, doubl
 }  // namespace
 
 Closures::Closures(const Model& model)
-    : empty_(model.equalities.empty()), dynamics_(model), chart_(model), assembly_(model) {
+    : empty_(model.equalities.empty() && model.ties.empty()), dynamics_(model), chart_(model), assembly_(model) {
   for (VecX* x : {&zero_, &work_, &dq_}) x->setZero(model.nv);
 }
 
@@ -95,6 +119,7 @@ void Closures::list(const Model& model, const VecX& q, const Dynamics& dynamics,
     else
       add_bodies(model, dynamics, i, t, dt, rows);
   }
+  for (int i = 0; i < static_cast<int>(model.ties.size()); ++i) add_tie(model, q, dynamics, i, rows);
 }
 
 // (closures.4)

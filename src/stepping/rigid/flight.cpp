@@ -87,7 +87,7 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
   flies_ = may_;
   for (std::size_t t = 0; t < held_.size(); ++t) {
     const Tree& tree = model.trees[t];
-    held_[t] = !start.actuation.external.segment(tree.iv, tree.nv).isZero(0);
+    held_[t] = tree.carried > 0 || !start.actuation.external.segment(tree.iv, tree.nv).isZero(0);
   }
   for (std::size_t i = 0; i < start.contacts.size(); ++i) {
     if (out.contacts[i].f.isZero(0)) continue;
@@ -99,7 +99,7 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
     bool acts = false, outside = false;
     for (int j : island.rows) {
       acts |= rows.forces()[j] != 0 || rows[j].closes();
-      outside |= rows[j].on_bodies();
+      outside |= rows[j].on_bodies() || rows[j].tendon >= 0;
     }
     for (int t : island.trees) {
       if (acts) flies_[at(t)] = 0;

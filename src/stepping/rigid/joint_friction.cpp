@@ -16,18 +16,27 @@ constexpr double rounding = 1e-9;  // of a bound, less than what the judge lets 
 JointFriction::JointFriction(const Model& model)
     : friction_(model.joints.friction),
       always_row_(at(model.nv), 0),
+      along_world_(at(model.nv), 0),
       guess_(at(model.nv), Guess::None),
       direction_(at(model.nv), 0),
       patience_(at(model.nv), 0) {
+  for (const Body& b : model.bodies)
+    if (b.joint == JointKind::Free) std::fill_n(along_world_.begin() + b.iv, 3, 1);
   for (int k = 0; k < model.nv; ++k)
-    if (friction_[k] > 0) joints_.push_back(k);
-  // A held joint in a closed loop leaves its closure without anything that can move.
+    if (friction_[k] > 0 && !along_world_[at(k)]) joints_.push_back(k);
+  // A held joint in a closed loop, or under a tendon, leaves that without anything that can move.
+  const auto always = [&](int body) {
+    if (body < 0) return;
+    const Tree& tree = model.trees[at(model.bodies[at(body)].tree)];
+    std::fill_n(always_row_.begin() + tree.iv, tree.nv, 1);
+  };
   for (const Equality& e : model.equalities)
-    for (int body : {e.body_a, e.body_b}) {
-      if (body < 0) continue;
-      const Tree& tree = model.trees[at(model.bodies[at(body)].tree)];
-      std::fill_n(always_row_.begin() + tree.iv, tree.nv, 1);
-    }
+    for (int body : {e.body_a, e.body_b}) always(body);
+  for (const Tendon& tendon : model.tendons) {
+    for (const TendonJoint& j : tendon.joints) always(j.body);
+    for (const TendonSegment& s : tendon.path)
+      for (int body : {s.body_a, s.body_b}) always(body);
+  }
 }
 
 std::uint64_t JointFriction::id(int k) {

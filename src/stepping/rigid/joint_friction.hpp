@@ -18,6 +18,8 @@ class JointFriction {
 
   /// The guesses of a step, from its velocities and from what the last steps had for rows.
   void begin(const State& state);
+  /// Is it along the axes of W, where coordinate k is not? BodyRows has its rows.
+  bool along_world(int k) const { return along_world_[at(k)]; }
   /// Has joint k friction that needs a row?
   bool needs_row(int k) const { return guess_[at(k)] == Guess::Row; }
   /// Gives a joint a row: its drive or its limit is one, or its guess was wrong.
@@ -49,7 +51,7 @@ class JointFriction {
 
   const VecX& friction_;
   std::vector<int> joints_;  ///< that have friction
-  std::vector<char> always_row_;
+  std::vector<char> always_row_, along_world_;
   std::vector<Guess> guess_;
   std::vector<double> direction_, patience_;
   int held_ = 0, rounds_ = 0;

@@ -23,8 +23,9 @@ double gap_at_end(const Start& start, int listed, const Outcome& out) {
 
 // Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
 double beyond(const Row& row, double dt, const VecX& v_end) {
-  if (row.kind != Row::Kind::Limit) return std::numeric_limits<double>::infinity();
-  return row.error + dt * row.sign * v_end[row.dof];
+  if (!row.limits()) return std::numeric_limits<double>::infinity();
+  const bool coordinate = row.kind == Row::Kind::Limit && row.tendon < 0;
+  return row.error + dt * (coordinate ? row.sign * v_end[row.dof] : row.end);
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
 // Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.
 void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const {
   ContactProblem& problem = s.problem;
-  const bool limit = row.kind == Row::Kind::Limit;
+  const bool limit = row.limits();
   const int o = 3 * problem.nc() + j;
   problem.lower()[j] = row.closes() ? row.lower : 0;
   problem.upper()[j] = limit || row.closes() ? row.upper : 0;

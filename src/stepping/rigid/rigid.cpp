@@ -101,7 +101,7 @@ class Rigid final : public Scheme, public RigidView {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       const Row& row = rows_.rows()[j];
       rows[j] = {StepRows::id(row, start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)],
-                 row.kind == Row::Kind::Friction ? rows_.friction().patience(row.dof) : 0};
+                 row.kind == Row::Kind::Friction && row.tendon < 0 ? rows_.friction().patience(row.dof) : 0};
     }
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
@@ -318,6 +318,7 @@ class Rigid final : public Scheme, public RigidView {
       rows_.forces()[s.island->rows[at(j)]] = f;
       if (row.drives()) continue;
       const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * f) + s.free[o];
+      if (row.limits()) rows_.set_end(s.island->rows[at(j)], end);
       (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
       given_work_ -= dt * f * row.given;
     }

@@ -14,7 +14,11 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 }  // namespace
 
 StepRows::StepRows(const Model& model)
-    : friction_(model), saturated_(at(model.nv), 0), drives_(at(model.nv)), coordinate_(at(model.nv), -1) {
+    : friction_(model),
+      bodies_(model),
+      saturated_(at(model.nv), 0),
+      drives_(at(model.nv)),
+      coordinate_(at(model.nv), -1) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
 }
@@ -39,7 +43,7 @@ void StepRows::list(const Start& start, double margin) {
       if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, below});
       if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
     }
-    if (p.friction[k] > 0) {
+    if (p.friction[k] > 0 && !friction_.along_world(k)) {
       if (rows_.size() > before || row_driven(a, k)) friction_.make_row(k);  // what else it does is not known
       if (friction_.needs_row(k)) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
     }
@@ -51,6 +55,7 @@ void StepRows::list(const Start& start, double margin) {
       rows_.push_back({k, 1, -torque / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
     }
   }
+  bodies_.list(start, margin, rows_);
   Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
   list_rolling(start.model, start.contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
@@ -63,6 +68,9 @@ std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
     return (std::uint64_t{7} << 61) | (mixed >> 3);
   }
   if (row.closes()) return (std::uint64_t{3} << 62) | static_cast<std::uint64_t>(row.element) << 8 | component;
+  if (row.tendon >= 0)
+    return (std::uint64_t{5} << 61) | static_cast<std::uint64_t>(row.tendon) << 8 |
+           static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
   return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
          static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
@@ -77,7 +85,7 @@ Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
 
 void StepRows::hold_joints(double smallest, VecX& v_end) const {
   for (std::size_t j = 0; j < rows_.size(); ++j)
-    if (rows_[j].kind == Row::Kind::Friction)
+    if (rows_[j].kind == Row::Kind::Friction && rows_[j].tendon < 0)
       friction_.settle(rows_[j].dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynamics/drive.hpp"
+#include "stepping/rigid/body_rows.hpp"
 #include "stepping/rigid/joint_friction.hpp"
 #include "tribo/step.hpp"
 
@@ -20,7 +21,7 @@ class StepRows {
 
   /// Forgets which drives were at their limits, and guesses what dry friction will do.
   void begin(const State& state);
-  /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, equality
+  /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, tendons, equality
   /// constraints, torsional and rolling friction of the contacts. Sets forces to zero.
   void list(const Start& start, double margin);
 
@@ -29,6 +30,8 @@ class StepRows {
   const Row& operator[](int j) const { return rows_[static_cast<std::size_t>(j)]; }
   /// Names the row from step to step. No contact has such an id.
   static std::uint64_t id(const Row& row, std::span<const Contact> contacts);
+  /// What the solve found: J v at the end of the step.
+  void set_end(int j, double speed) { rows_[static_cast<std::size_t>(j)].end = speed; }
 
   VectorBuffer& forces() { return forces_; }
   const VectorBuffer& forces() const { return forces_; }
@@ -53,6 +56,7 @@ class StepRows {
   }
 
   JointFriction friction_;
+  BodyRows bodies_;
   std::vector<Row> rows_;
   VectorBuffer forces_;
   std::vector<char> saturated_;

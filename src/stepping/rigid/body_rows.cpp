@@ -1,0 +1,102 @@
+#include "stepping/rigid/body_rows.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "dynamics/tendons.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+BodyRows::BodyRows(const Model& model) {
+  for (std::size_t i = 0; i < model.tendons.size(); ++i)
+    if (acts(model.tendons[i]) && body_of(model.tendons[i]) >= 0) tendons_.push_back(static_cast<int>(i));
+  for (std::size_t b = 0; b < model.bodies.size(); ++b) {
+    const Body& body = model.bodies[b];
+    if (body.joint == JointKind::Spherical && std::isfinite(model.joints.upper[body.iv]))
+      swings_.push_back(static_cast<int>(b));
+    if (body.joint == JointKind::Free && !model.joints.friction.segment<3>(body.iv).isZero(0))
+      frees_.push_back(static_cast<int>(b));
+  }
+}
+
+void BodyRows::list(const Start& start, double margin, std::vector<Row>& rows) const {
+  for (int i : tendons_) list_tendon(start, i, margin, rows);
+  for (int b : swings_) list_swing(start, b, margin, rows);
+  for (int b : frees_) {
+    const Body& body = start.model.bodies[at(b)];
+    for (int k = 0; k < 3; ++k) {
+      Row row;
+      row.kind = Row::Kind::Point;
+      row.dof = body.iv + k;
+      row.upper = start.model.joints.friction[row.dof];  // (free.1)
+      row.lower = -row.upper;
+      row.body_b = b;
+      row.axis = Vec3::Unit(k);
+      row.p_b = start.dynamics.X_WB(b).p;
+      rows.push_back(row);
+    }
+  }
+}
+
+void BodyRows::list_tendon(const Start& start, int index, double margin, std::vector<Row>& rows) {
+  const Tendon& tendon = start.model.tendons[at(index)];
+  const double dt = start.dt;
+  const double length = tendon_length(start.model, tendon, start.state.q, start.dynamics);
+  const double reach =
+      margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
+  Row row;
+  row.tendon = index;
+  row.upper = inf;
+  for (const double sign : {1.0, -1.0}) {
+    const double distance = sign > 0 ? length - tendon.lower : tendon.upper - length;
+    if (!(distance < reach)) continue;
+    row.sign = sign;
+    row.error = distance;
+    row.bias = std::max(distance, 0.0) / (dt * dt);  // (tendon.4)
+    rows.push_back(row);
+  }
+  row.sign = 1;
+  row.error = 0;
+  row.lower = -inf;
+  const double deflection = tendon_deflection(tendon, length), k = deflection == 0 ? 0 : tendon.stiffness;
+  const double gain = k * dt + tendon.damping;
+  if (gain > 0) {
+    row.kind = Row::Kind::Spring;
+    row.bias = k * deflection / (gain * dt);  // (tendon.5)
+    row.compliance = 1 / (gain * dt);
+    rows.push_back(row);
+  }
+  if (tendon.friction > 0) {
+    row.kind = Row::Kind::Friction;
+    row.bias = row.compliance = 0;
+    row.upper = tendon.friction;  // (tendon.6)
+    row.lower = -row.upper;
+    rows.push_back(row);
+  }
+}
+
+void BodyRows::list_swing(const Start& start, int b, double margin, std::vector<Row>& rows) {
+  const Body& body = start.model.bodies[at(b)];
+  const Quat turn(Eigen::Vector4d(start.state.q.segment<4>(body.iq)));
+  const double sine = turn.vec().norm(), sign = turn.w() < 0 ? -1 : 1;
+  const double angle = 2 * std::atan2(sine, sign * turn.w()), distance = start.model.joints.upper[body.iv] - angle;
+  const double reach = margin + 2 * start.dt * start.state.v.segment<3>(body.iv).norm();
+  if (!(distance < reach) || !(sine > 0)) return;
+  Row row;
+  row.kind = Row::Kind::Swing;
+  row.dof = body.iv;
+  row.body_a = body.parent;
+  row.body_b = b;
+  row.axis = -(sign / sine) * (start.dynamics.X_WB(b).R * turn.vec());
+  row.upper = inf;
+  row.error = distance;
+  row.bias = std::max(distance, 0.0) / (start.dt * start.dt);  // (swing.1)
+  rows.push_back(row);
+}
+
+}  // namespace tribo

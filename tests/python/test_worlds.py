@@ -1,0 +1,170 @@
+"""Worlds of MJCF files beside MuJoCo itself, for a second of motion, and its coordinates and sensors."""
+
+import numpy as np
+import pytest
+import tribo
+
+mujoco = pytest.importorskip("mujoco")
+
+ARM = """<mujoco><option timestep="0.002"/><worldbody>
+  <body pos="0 0 1" gravcomp="1"><joint name="a" axis="0 1 0" damping="0.2"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03"/>
+   <body pos=".4 0 0" gravcomp="1"><joint name="b" axis="0 1 0" actuatorgravcomp="true"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
+    <site name="tip" pos=".3 0 0"/></body></body></worldbody>
+  <sensor><framepos name="tip" objtype="site" objname="tip"/><jointpos name="angle" joint="a"/><accelerometer name="acc" site="tip"/></sensor>
+  <actuator><position joint="a" kp="30"/><motor joint="b"/></actuator>
+  <keyframe><key name="out" qpos="0.5 -0.7" qvel="1 2" ctrl="0.5 0"/></keyframe></mujoco>"""
+
+BOX = """<mujoco><option timestep="0.002"/><worldbody><site name="hook" pos="0 0 2"/>
+  <body name="box" pos="0.3 0 1.2"><freejoint/><geom type="box" size=".1 .05 .04" mass="2"/><site name="ring" pos="0 0 .04"/></body></worldbody>
+  <tendon><spatial name="string" range="0 1" limited="true"><site site="hook"/><site site="ring"/></spatial></tendon></mujoco>"""
+
+DRONE = """<mujoco><option timestep="0.002"/><worldbody><body name="drone" pos="0 0 1"><freejoint/>
+  <geom type="box" size=".1 .1 .02" mass="1.2"/><site name="r1" pos=".1 .1 0"/><site name="r2" pos="-.1 .1 0"/><site name="r3" pos="-.1 -.1 0"/><site name="r4" pos=".1 -.1 0"/></body></worldbody>
+  <actuator><motor name="m1" site="r1" gear="0 0 1 0 0 .02"/><motor name="m2" site="r2" gear="0 0 1 0 0 -.02"/>
+  <motor name="m3" site="r3" gear="0 0 1 0 0 .02"/><motor name="m4" site="r4" gear="0 0 1 0 0 -.02"/></actuator></mujoco>"""
+
+GRIPPER = """<mujoco><option timestep="0.002"/><worldbody><body name="l" pos="-.1 0 0"><joint name="l" type="slide" axis="1 0 0"/><geom size=".02" mass=".1"/></body>
+  <body name="r" pos=".1 0 0"><joint name="r" type="slide" axis="-1 0 0" damping="1"/><geom size=".02" mass=".3"/></body></worldbody>
+  <tendon><fixed name="l"><joint joint="l" coef="1"/></fixed><fixed name="r"><joint joint="r" coef="1"/></fixed>
+  <fixed name="both" range="-0.2 0.05" limited="true" damping="3"><joint joint="l" coef=".5"/><joint joint="r" coef=".5"/></fixed></tendon>
+  <equality><tendon tendon1="l" tendon2="r"/></equality>
+  <actuator><general name="close" tendon="both" dyntype="filterexact" dynprm="0.05" gainprm="2" ctrlrange="0 1"/></actuator></mujoco>"""
+
+
+def both(tmp_path, text, **keys):
+    path = tmp_path / "world.xml"
+    path.write_text(text)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    return tribo.load(path, **keys), model, mujoco.MjData(model)
+
+
+def test_compensated_arm_stays_where_it_is(tmp_path):
+    sim, model, data = both(tmp_path, ARM, controller="actuators")
+    sim.set(q=[0.5, -0.7])
+    sim.ctrl[:] = 0.5, 0
+    sim.run(1.0)
+    assert np.abs(sim.q - [0.5, -0.7]).max() < 1e-9  # without compensation b alone would fall
+
+
+def test_keyframe_has_velocities(tmp_path):
+    sim, model, data = both(tmp_path, ARM, controller="actuators")
+    sim.reset("out")
+    assert np.array_equal(sim.v, [1.0, 2.0])
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    sim.run(0.5)
+    for _ in range(250):
+        mujoco.mj_step(model, data)
+    assert np.abs(sim.q - data.qpos).max() < 1e-2  # both of first order in dt
+
+
+def test_box_hangs_on_a_string(tmp_path):
+    sim, model, data = both(tmp_path, BOX)
+    sim.run(4.0)
+    box = sim.pose("box")
+    ring = box[:3, 3] + box[:3, :3] @ [0, 0, 0.04]
+    length = np.linalg.norm(ring - [0, 0, 2])
+    assert length <= 1 + 1e-4 and length > 0.9
+
+
+def test_drone_hovers_and_turns(tmp_path):
+    sim, model, data = both(tmp_path, DRONE, controller="actuators")
+    sim.ctrl[:] = 1.2 * 9.81 / 4
+    sim.run(1.0)
+    assert np.abs(sim.pose("drone")[:3, 3] - [0, 0, 1]).max() < 1e-9
+    sim.ctrl[:] = np.array([1.1, 0.9, 1.1, 0.9]) * 1.2 * 9.81 / 4  # more about +z: the torques of a pair add
+    sim.run(0.5)
+    torque = 0.02 * 0.4 * 1.2 * 9.81 / 4
+    inertia = 1.2 / 3 * (0.1**2 + 0.1**2)
+    assert sim.v[5] == pytest.approx(0.5 * torque / inertia, rel=1e-9)
+
+
+def test_gripper_closes_as_in_mujoco(tmp_path):
+    sim, model, data = both(tmp_path, GRIPPER, controller="actuators")
+    sim.ctrl[:] = 0.6
+    data.ctrl[:] = 0.6
+    sim.run(0.1)
+    for _ in range(50):
+        mujoco.mj_step(model, data)
+    assert sim.q[0] == pytest.approx(sim.q[1], abs=1e-9)
+    assert sim.q[0] == pytest.approx(data.qpos[0], rel=0.05)  # MuJoCo's tie is soft
+    kept = sim.state
+    sim.run(0.1)
+    once = np.array(sim.q)
+    sim.state = kept  # the activation is in it
+    sim.run(0.1)
+    assert np.array_equal(once, sim.q)
+    sim.run(1.0)
+    assert 0.5 * (sim.q[0] + sim.q[1]) == pytest.approx(0.05, abs=1e-5)  # the range of the tendon
+
+
+def test_coordinates_of_mujoco(tmp_path):
+    text = BOX.replace("</worldbody>", """<body pos="1 0 1"><joint type="ball"/><geom size=".1"/>
+      <body pos=".3 0 0"><joint axis="0 1 0" ref="0.2"/><geom size=".1"/></body></body></worldbody>""")
+    sim, model, data = both(tmp_path, text)
+    assert np.allclose(sim.mujoco_qpos, data.qpos, atol=1e-15)
+    rng = np.random.default_rng(0)
+    data.qpos[:] = rng.normal(size=model.nq)
+    mujoco.mj_normalizeQuat(model, data.qpos)
+    data.qvel[:] = rng.normal(size=model.nv)
+    mujoco.mj_forward(model, data)
+    sim.mujoco_qpos, sim.mujoco_qvel = data.qpos, data.qvel
+    assert np.allclose(sim.mujoco_qpos, data.qpos, atol=1e-12) and np.allclose(sim.mujoco_qvel, data.qvel, atol=1e-12)
+    assert np.allclose(sim.pose("box")[:3, :3].ravel(), data.body("box").xmat, atol=1e-12)
+    velocity = np.zeros(6)
+    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, model.body("box").id, velocity, 0)
+    assert np.allclose(sim.velocity("box")[:3], velocity[3:], atol=1e-12)
+    with pytest.raises(tribo.InvalidInput, match="qpos"):
+        sim.mujoco_qpos = [1.0]
+
+
+def test_sensors_along_a_run(tmp_path):
+    sim, model, data = both(tmp_path, ARM, controller="actuators")
+    sim.reset("out")
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    sim.run(0.2)
+    seen = sim.file_sensors
+    assert set(seen) == {"tip", "angle", "acc"} and seen["angle"][0] == sim.q[0]
+    data.qpos[:], data.qvel[:] = sim.mujoco_qpos, sim.mujoco_qvel
+    data.ctrl[:] = sim.ctrl
+    mujoco.mj_forward(model, data)
+    assert np.allclose(seen["tip"], data.sensor("tip").data, atol=1e-12)
+    assert np.allclose(seen["acc"], data.sensor("acc").data, atol=0.5)  # the mean over the last step
+
+
+def test_mocap_bodies_stand_where_the_keyframe_puts_them(tmp_path):
+    text = """<mujoco><worldbody><body name="cart" mocap="true" pos="0 0 1"><geom type="box" size=".1 .1 .1"/></body>
+      <body pos="0 0 2"><freejoint/><geom size=".1"/></body></worldbody>
+      <keyframe><key name="away" mpos="1 2 3" mquat="0 1 0 0"/></keyframe></mujoco>"""
+    sim, model, data = both(tmp_path, text, settings={"robot.pose": "away"})
+    assert np.allclose(sim.pose("cart")[:3, 3], [1, 2, 3])
+    assert np.allclose(sim.pose("cart")[:3, :3], np.diag([1, -1, -1]))
+
+
+def test_plugins_are_refused(tmp_path):
+    text = """<mujoco><extension><plugin plugin="mujoco.pid"><instance name="p"><config key="kp" value="1"/></instance></plugin></extension>
+      <worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+      <actuator><plugin joint="j" plugin="mujoco.pid" instance="p" actdim="0"/></actuator></mujoco>"""
+    (tmp_path / "plugin.xml").write_text(text)
+    with pytest.raises(tribo.InvalidInput, match="plugin"):
+        tribo.load(tmp_path / "plugin.xml")
+
+
+def test_a_world_in_which_nothing_moves(tmp_path):
+    text = """<mujoco><worldbody><body name="table" pos="1 0 .5"><geom type="box" size=".5 .5 .05"/><site name="spot" pos="0 0 .05"/></body>
+      </worldbody></mujoco>"""
+    sim, model, data = both(tmp_path, text)
+    sim.run(0.01)
+    assert sim.model.nv == 0 and sim.mujoco_qpos.shape == (0,)
+    assert np.allclose(sim.pose("table")[:3, 3], [1, 0, 0.5]) and np.allclose(sim.pose("spot")[:3, 3], [1, 0, 0.55])
+
+
+def test_nested_includes_by_a_relative_path(tmp_path, monkeypatch):
+    (tmp_path / "robot" / "parts").mkdir(parents=True)
+    (tmp_path / "robot" / "main.xml").write_text('<mujoco><include file="parts/arm.xml"/></mujoco>')
+    (tmp_path / "robot" / "parts" / "arm.xml").write_text('<mujoco><include file="parts/ball.xml"/></mujoco>')
+    (tmp_path / "robot" / "parts" / "ball.xml").write_text(
+        '<mujoco><worldbody><body name="ball"><freejoint/><geom size=".1"/><body name="ear" pos=".1 0 0"><geom size=".02"/></body></body>'
+        "</worldbody></mujoco>")
+    monkeypatch.chdir(tmp_path)
+    sim = tribo.load("robot/main.xml")
+    assert sim.model.nv == 6 and np.allclose(sim.pose("ear")[:3, 3], [0.1, 0, 0])  # a body without a joint has its place
