@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "collision/narrowphase.hpp"
+#include "collision/touching_features.hpp"
 
 namespace tribo {
 
@@ -174,6 +174,7 @@ Separation separation(const Query& query) {
 namespace {
 
 constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
+constexpr double touching = 1e-4;  // of the smaller radius: gaps at which GJK's normal says little
 
 bool better(double candidate, double best, double tolerance) {
   return candidate > best + relative_preference * std::abs(best) + tolerance;
@@ -319,16 +320,16 @@ bool list_cylinder(const PlacedSolid& other, const FacePlane& plane, const Vec3&
 /// What of the other shape faces the plane, in scratch.polygon; false: an open segment.
 bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector<ClipVertex>& polygon,
                    std::size_t& incident) {
-  const Vec3 n_O = other.X.R.transpose() * plane.n;
   const Polytope& o = *other.solid->polytope;
-  for (std::size_t k = 1; k < o.faces.size(); ++k)
-    if (o.faces[k].n.dot(n_O) < o.faces[incident].n.dot(n_O)) incident = k;
   polygon.clear();
   if (other.solid->kind == ShapeKind::Cylinder) {
+    const Vec3 n_O = other.X.R.transpose() * plane.n;
+    incident = o.faces[1].n.dot(n_O) < o.faces[0].n.dot(n_O) ? 1 : 0;
     if (list_cylinder(other, plane, n_O, polygon, incident)) return true;
     incident = 0;  // it lies: which cap faces the plane more is rounding
     return false;
   }
+  incident = facing_face(other, plane.n);
   const std::vector<int>& loop = o.faces[incident].loop;
   for (std::size_t k = 0; k < loop.size(); ++k)
     polygon.push_back(
@@ -459,6 +460,15 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
       add_polygon(query, plane, 0, b_first, faces + 1, out);
       return;
     }
+  }
+  // Where they touch, the way from one to the other is no direction, and the edges say it; and where EPA failed.
+  const double near = touching * std::min(query.a.solid->radius, query.b.solid->radius);
+  const bool edges = query.a.solid->kind != ShapeKind::Cylinder && query.b.solid->kind != ShapeKind::Cylinder;
+  if (edges && !(std::abs(x.gap) > near)) {
+    const Separation parted = part_by_edges(query, x.p, near);
+    if (!better(x.gap, parted.gap, 1e-3 * near)) x = parted;
+  } else if (edges && !std::isfinite(x.gap)) {
+    x = part_by_edges(query, x.p, HUGE_VAL);
   }
   if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 1);
 }

@@ -145,8 +145,7 @@ void look_ahead(const Query& query, Touches& touches);
 
 /// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain.
 double reach_along(const Solid& solid, const Vec3& n);
-/// Signed distance of a point from a solid in its frame, and the outward normal there. Of an ellipsoid to first order;
-/// of a polytope, outside, a lower bound. Not for terrain.
+/// Signed distance of a point from a solid in its frame, and the outward normal there. Not for terrain.
 double depth_of(const Solid& solid, const Vec3& x, Vec3& n);
 
 // By kind; a is the shape that the name says first. A point is a sphere of radius zero.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "collision/narrowphase.hpp"
+
 namespace tribo {
 namespace {
 
@@ -186,6 +188,23 @@ RayEntry cast(const Geometry& g, const Ray& ray, double most) {
       break;
   }
   return entry.distance <= most ? entry : miss;
+}
+
+double enters(const Solid& solid, const Ray& ray) {
+  switch (solid.kind) {
+    case ShapeKind::Capsule:
+      return cast_capsule(solid.size.x(), solid.size.z(), ray).distance;
+    case ShapeKind::Cylinder:
+      return cast_tube(solid.size.x(), solid.size.z(), ray).distance;
+    case ShapeKind::Ellipsoid:
+      return cast_ellipsoid(solid.size, ray).distance;
+    default:
+      break;
+  }
+  if (!solid.polytope) return cast_sphere(Vec3::Zero(), solid.round, ray).distance;
+  Clip clip;
+  for (const PolytopeFace& face : solid.polytope->faces) clip.half_space(face.n, face.offset, ray);
+  return clip.entry().distance;
 }
 
 }  // namespace tribo

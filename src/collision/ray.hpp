@@ -5,6 +5,8 @@
 
 namespace tribo {
 
+struct Solid;
+
 /// A half-line from p along d (unit length), in the frame of the shape.
 struct Ray {
   Vec3 p, d;
@@ -17,5 +19,7 @@ struct RayEntry {
   Vec3 n = Vec3::Zero();
 };
 RayEntry cast(const Geometry& geometry, const Ray& ray, double most);
+/// The distance alone, of a convex solid that is no half-space.
+double enters(const Solid& solid, const Ray& ray);
 
 }  // namespace tribo

@@ -31,6 +31,63 @@ double reach_along(const Solid& solid, const Vec3& n) {
   return most;
 }
 
+namespace {
+
+/// The nearest point to x on the surface, y, has x = y + t grad: y_i = a_i^2 x_i / (a_i^2 + t), with t the largest root of
+///   F(t) = sum (a_i x_i / (a_i^2 + t))^2 - 1,                                                            (support.1)
+/// which falls and is convex from t = a_k (|x_k| - a_k) on, k the shortest axis: Newton's method from there goes past none.
+double ellipsoid_distance(const Vec3& a, const Vec3& x, Vec3& n) {
+  int k = 0;
+  a.minCoeff(&k);
+  const Vec3 squares = a.cwiseAbs2();
+  double t = a[k] * (std::abs(x[k]) - a[k]);
+  for (int round = 0; round < 40; ++round) {
+    double F = -1, slope = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double w = squares[i] + t;
+      if (x[i] == 0 || !(w > 0)) continue;
+      const double u = a[i] * x[i] / w;
+      F += u * u;
+      slope -= 2 * u * u / w;
+    }
+    if (!(F > 1e-15) || slope == 0) break;
+    t -= F / slope;
+  }
+  // In the middle plane of the shortest axis, near the centre: straight out along that axis.
+  Vec3 y = Vec3::Zero();
+  double rest = 1;
+  for (int i = 0; i < 3; ++i)
+    if (squares[i] + t > 0) y[i] = squares[i] * x[i] / (squares[i] + t), rest -= y[i] * y[i] / squares[i];
+  if (rest > 1e-12) y[k] = std::copysign(std::sqrt(y[k] * y[k] + rest * squares[k]), x[k]);
+  n = y.cwiseQuotient(squares).normalized();
+  return n.dot(x - y);
+}
+
+/// x is outside: the nearest of the faces that it is over, or of their sides.
+double outside_polytope(const Polytope& p, const Vec3& x, Vec3& n) {
+  double best = HUGE_VAL;
+  auto keep = [&](const Vec3& y) {
+    const double d = (x - y).norm();
+    if (d < best && d > 0) best = d, n = (x - y) / d;
+  };
+  for (const PolytopeFace& face : p.faces) {
+    const double height = face.n.dot(x) - face.offset;
+    if (!(height > 0) || height >= best) continue;
+    bool over = true;
+    for (std::size_t k = 0; k < face.loop.size(); ++k) {
+      const Vec3& a = p.vertices[at(face.loop[k])];
+      const Vec3 side = p.vertices[at(face.loop[(k + 1) % face.loop.size()])] - a;
+      if (face.n.dot(side.cross(x - a)) >= 0) continue;
+      over = false;
+      keep(a + std::clamp(side.dot(x - a) / side.squaredNorm(), 0.0, 1.0) * side);
+    }
+    if (over) best = height, n = face.n;
+  }
+  return best;
+}
+
+}  // namespace
+
 double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
   switch (solid.kind) {
     case ShapeKind::HalfSpace:
@@ -45,12 +102,8 @@ double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
       n = direction(d, Vec3::UnitX());
       return d.norm() - solid.round;
     }
-    case ShapeKind::Ellipsoid: {  // first order, exact on the surface
-      const Vec3 u = x.cwiseQuotient(solid.size), g = u.cwiseQuotient(solid.size);
-      n = direction(g, Vec3::UnitZ());
-      const double length = u.norm();
-      return length * (length - 1) / std::max(g.norm(), 1e-12);
-    }
+    case ShapeKind::Ellipsoid:
+      return ellipsoid_distance(solid.size, x, n);
     case ShapeKind::Cylinder:
       return cylinder_distance(solid.size, x, n);
     default:
@@ -59,7 +112,7 @@ double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
   double s = -HUGE_VAL;
   for (const PolytopeFace& face : solid.polytope->faces)
     if (const double height = face.n.dot(x) - face.offset; height > s) s = height, n = face.n;
-  return s;
+  return s > 0 ? outside_polytope(*solid.polytope, x, n) : s;
 }
 
 }  // namespace tribo

@@ -51,8 +51,9 @@ struct OverTerrain {
   const Solid& solid;
   Placement X;
   Vec3 center, half;
-  int i0, i1, j0, j1;  // cells under it
-  bool sunk = false;   // features may have passed each other's ends by as much as they overlap
+  int i0, i1, j0, j1;           // cells under it
+  bool sunk = false;            // features may have passed each other's ends by as much as they overlap
+  mutable bool passed = false;  // some that overlap have
 };
 
 struct Points {
@@ -126,6 +127,7 @@ void add_peak(const OverTerrain& o, int i, int j) {
   if (!(gap < o.query.reach)) return;
   const double tolerance = tie + 2 * o.allowed(gap) / o.solid.box_half.minCoeff();  // sinking turns the normal
   if (in_normal_cone(o.cells, i, j, -(o.X.R * n_B), tolerance)) return o.add(x, -(o.X.R * n_B), gap, feature);
+  o.passed |= gap < 0;
   if (!(gap <= 0) || !o.solid.polytope) return;
   gap = -HUGE_VAL;
   for (const PolytopeFace& face : o.solid.polytope->faces)
@@ -225,7 +227,10 @@ void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3&
     }
   }
   const double beyond = 2 * o.allowed(gap);  // what has sunk may cross past the end
-  if (!(to >= -beyond && from <= length + beyond)) return;
+  if (!(to >= -beyond && from <= length + beyond)) {
+    o.passed |= gap < 0;
+    return;
+  }
   from = std::clamp(from, 0.0, length);
   to = std::clamp(to, 0.0, length);
   if (!o.below(e0 + 0.5 * (from + to) * t + gap * n, gap)) return;
@@ -261,6 +266,22 @@ void add_ridges(const OverTerrain& o) {
     }
 }
 
+/// (terrain.8)
+void limit_depths(const OverTerrain& o, double most) {
+  const Vec3 up = o.query.a.X.R.col(2);
+  for (Touch& t : o.query.scratch->candidates) {
+    const double gap = std::max(t.gap, -most * std::max(0.0, up.dot(t.n)));
+    t.p += 0.5 * (gap - t.gap) * t.n;
+    t.gap = gap;
+  }
+}
+
+double least_gap(const std::vector<Touch>& found) {
+  double least = HUGE_VAL;
+  for (const Touch& t : found) least = std::min(least, t.gap);
+  return least;
+}
+
 }  // namespace
 
 void add_solid(const Query& query) {
@@ -272,10 +293,16 @@ void add_solid(const Query& query) {
   if (o.solid.kind == ShapeKind::Cylinder || o.solid.kind == ShapeKind::Ellipsoid) add_faces(o);
   add_ridges(o);
   add_peaks(o);
-  if (!query.scratch->candidates.empty()) return;
-  o.sunk = true;
-  add_ridges(o);
-  add_peaks(o);
+  const double least = least_gap(query.scratch->candidates);
+  const bool deep = least < -10 * tie * o.solid.radius, missed = o.passed && least > 0;
+  if (!deep && !missed) return;
+  const double most = lift(query);
+  if (missed && most > 0) {
+    o.sunk = true;
+    add_ridges(o);
+    add_peaks(o);
+  }
+  limit_depths(o, most);
 }
 
 }  // namespace tribo

@@ -1,4 +1,4 @@
-// Boxes, and hulls shaped as boxes, that touch exactly: where their common region is known by construction.
+// Boxes and hulls that touch exactly: where their common region is known by construction.
 //
 // In a frame whose z is the normal, a lies below the plane z = 0 and b above it; each meets the plane with a face, an
 // edge or a vertex. The common region is the intersection of those two, found in long double by listing every vertex of
@@ -80,19 +80,28 @@ constexpr std::array meetings = {Meeting::Flush,        Meeting::Tilted,       M
                                  Meeting::CornerOnFace, Meeting::CrossedEdges, Meeting::ParallelEdges};
 
 struct Placed {
-  Vec3 h;  // half extents
-  Mat3 R;  // in the frame of the meeting
+  ShapeKind kind;
+  Vec3 h;                            // half extents of a box
+  std::shared_ptr<const Hull> body;  // of a box too
+  Mat3 R;                            // in the frame of the meeting
   Vec3 p;
+  std::size_t face = 0;  // that meets, where it is one
 
-  Vec3 corner(int k) const { return R * h.cwiseProduct(Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1)); }
-  // The face, edge or vertex that is highest along sign z; of a tilted box the face. Corners seen along n, in order.
+  Vec3 corner(int k) const { return R * body->vertices[static_cast<std::size_t>(k)]; }
+  int corners() const { return static_cast<int>(body->vertices.size()); }
+  Vec3 normal(std::size_t f) const {
+    Vec3 n = Vec3::Zero();
+    const std::vector<int>& loop = body->faces[f];
+    for (std::size_t k = 0; k < loop.size(); ++k) n += corner(loop[k]).cross(corner(loop[(k + 1) % loop.size()]));
+    return n.normalized();
+  }
+  // The face, edge or vertex that is highest along sign z; of a tilted body the face. Corners seen along n, in order.
   Points top(double sign, bool tilted, const Vec3& n = Vec3::UnitZ()) const {
-    int face = 0;
-    R.row(2).cwiseAbs().maxCoeff(&face);
     Points out;
-    for (int k = 0; k < 8; ++k) {
-      const double below = height() - sign * corner(k).z();
-      const bool on_face = (k >> face & 1) == (sign * R(2, face) > 0);
+    const std::vector<int>& loop = body->faces[face];
+    for (int k = 0; k < corners(); ++k) {
+      const double below = height(sign) - sign * corner(k).z();
+      const bool on_face = std::find(loop.begin(), loop.end(), k) != loop.end();
       if (tilted ? on_face : below <= 1e-12) out.push_back(seen(p + corner(k), n));
     }
     return hull(out);
@@ -102,8 +111,27 @@ struct Placed {
     const Eigen::Matrix<Real, 3, 1> y = x.cast<Real>(), m = n.cast<Real>();
     return {y.x() - m.x() / m.z() * y.z(), y.y() - m.y() / m.z() * y.z()};
   }
-  double height() const { return h.dot(R.row(2).cwiseAbs().transpose()); }
+  double height(double sign) const {
+    double most = -HUGE_VAL;
+    for (int k = 0; k < corners(); ++k) most = std::max(most, sign * corner(k).z());
+    return most;
+  }
+  // Half the least extent along its own axes.
+  double thin() const {
+    Vec3 lo = Vec3::Constant(HUGE_VAL), hi = -lo;
+    for (const Vec3& v : body->vertices) lo = lo.cwiseMin(v), hi = hi.cwiseMax(v);
+    return 0.5 * (hi - lo).minCoeff();
+  }
+  // Largest n . x.
+  double reach(const Vec3& n) const {
+    double most = -HUGE_VAL;
+    for (int k = 0; k < corners(); ++k) most = std::max(most, n.dot(p + corner(k)));
+    return most;
+  }
 };
+
+/// The body of the pair: boxes, hulls shaped as boxes, or any hulls.
+enum class Made { Box, BoxHull, AnyHull };
 
 class Pairs {
  public:
@@ -113,41 +141,114 @@ class Pairs {
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(rng_); }
   double tiny() { return std::pow(10.0, within(-13, -5)) * (below(2) ? 1 : -1); }
 
-  void place(Meeting meeting, Placed& a, Placed& b) {
-    a.h = size(), b.h = size();
-    a.R = b.R = quarter();
-    a.R = quarter();
-    if (meeting == Meeting::CrossedEdges || meeting == Meeting::ParallelEdges) {
-      a.R = turn(0, within(0.2, 1.3)) * a.R;
-      b.R = turn(0, within(0.2, 1.3)) * b.R;
-      b.R = turn(2, meeting == Meeting::CrossedEdges ? within(0.1, 3) : M_PI * below(2)) * b.R;
+  void place(Meeting meeting, Made body_a, Made body_b, Placed& a, Placed& b) {
+    shape(body_a, a);
+    shape(body_b, b);
+    const bool edges = meeting == Meeting::CrossedEdges || meeting == Meeting::ParallelEdges;
+    edges ? show_edge(body_a, 1, a) : show_face(body_a, 1, a);
+    if (edges || meeting == Meeting::EdgeOnFace) {
+      show_edge(body_b, -1, b);
+    } else if (meeting == Meeting::CornerOnFace) {
+      b.R = random_rotation(rng_);
     } else {
-      if (meeting == Meeting::EdgeOnFace) b.R = turn(0, within(0.1, 1.4)) * b.R;
-      if (meeting == Meeting::CornerOnFace) b.R = random_rotation(rng_);
-      b.R = turn(2, angle()) * b.R;
-      if (meeting == Meeting::Tilted) b.R = Eigen::AngleAxisd(tiny(), flat()).toRotationMatrix() * b.R;
+      show_face(body_b, -1, b);
     }
-    a.p = Vec3(0, 0, -a.height());
-    b.p = Vec3(0, 0, b.height());
-    // A point of what each shows to the other, anywhere on it or a corner, is brought together.
+    if (meeting == Meeting::CrossedEdges)
+      b.R = turn(2, within(0.1, 3)) * b.R;
+    else
+      b.R = turn(2, meeting == Meeting::ParallelEdges ? M_PI * below(2) : angle()) * b.R;
     const bool tilted = meeting == Meeting::Tilted;
+    if (tilted) b.R = Eigen::AngleAxisd(tiny(), flat()).toRotationMatrix() * b.R;
+    a.p = Vec3(0, 0, -a.height(1));
+    b.p = Vec3(0, 0, b.height(-1));
+    // A point of what each shows to the other, anywhere on it or a corner, is brought together.
     const bool rims = !tilted && meeting != Meeting::EdgeOnFace;  // at a rim that is nearly parallel 1e-9 m decide
-    const Vec3 shift = choose(a.top(1, tilted), rims) - choose(b.top(-1, tilted), rims);
-    b.p += Vec3(shift.x(), shift.y(), 0);
+    const Vec3 at_a = choose(a.top(1, tilted), rims), at_b = choose(b.top(-1, tilted), rims);
+    b.p += Vec3(at_a.x() - at_b.x(), at_a.y() - at_b.y(), 0);
   }
 
-  Placement anywhere() { return {random_rotation(rng_), Vec3(within(-2, 2), within(-2, 2), within(-2, 2))}; }
+  Placement anywhere() {
+    const Mat3 R = random_rotation(rng_);
+    return {R, Vec3{within(-2, 2), within(-2, 2), within(-2, 2)}};
+  }
 
  private:
   Vec3 size() {
     if (below(4) == 0) return Vec3::Constant(0.1);  // equal ones: sides and corners coincide
-    return {within(0.01, 0.5), within(0.01, 0.5), within(0.01, 0.5)};
+    return Vec3{within(0.01, 0.5), within(0.01, 0.5), within(0.01, 0.5)};
+  }
+  void shape(Made body, Placed& x) {
+    x.kind = body == Made::Box ? ShapeKind::Box : ShapeKind::Convex;
+    x.h = size();
+    x.body = body == Made::AnyHull ? any_hull(x.h) : box_hull(x.h);
+  }
+  // A frustum of three to seven corners, or the hull of a few points.
+  std::shared_ptr<const Hull> any_hull(const Vec3& h) {
+    std::vector<Vec3> points;
+    if (below(3) == 0) {
+      for (int n = 6 + below(8); n > 0; --n) {
+        const Vec3 x{within(-1, 1), within(-1, 1), within(-1, 1)};
+        points.push_back(h.cwiseProduct(x.normalized()));
+      }
+      return make_hull(points, "points");
+    }
+    const int n = 3 + below(5);
+    const double narrow = within(0.4, 1), first = within(0, 2 * M_PI);
+    for (double end : {-1.0, 1.0})
+      for (int k = 0; k < n; ++k) {
+        const double t = first + 2 * M_PI * k / n, r = end > 0 ? narrow : 1;
+        points.push_back(Vec3(r * h.x() * std::cos(t), r * h.y() * std::sin(t), end * h.z()));
+      }
+    return make_hull(points, "frustum");
   }
   Vec3 flat() {
     const double t = within(0, 2 * M_PI);
     return {std::cos(t), std::sin(t), 0};
   }
   static Mat3 turn(int axis, double angle) { return Eigen::AngleAxisd(angle, Vec3::Unit(axis)).toRotationMatrix(); }
+  // The rotation that takes n to sign z, and where there is one the edge to x.
+  static Mat3 bring(const Vec3& n, const Vec3& edge, double sign) {
+    Mat3 R;
+    R.row(2) = sign * n.transpose();
+    R.row(0) = (edge - n * n.dot(edge)).normalized().transpose();
+    R.row(1) = R.row(2).cross(R.row(0));
+    return R;
+  }
+  void show_face(Made body, double sign, Placed& x) {
+    x.R.setIdentity();
+    x.face = static_cast<std::size_t>(below(static_cast<int>(x.body->faces.size())));
+    if (body == Made::AnyHull) {
+      const std::vector<int>& loop = x.body->faces[x.face];
+      x.R = bring(x.normal(x.face), x.corner(loop[1]) - x.corner(loop[0]), sign);
+      return;
+    }
+    x.R = quarter();
+    for (std::size_t f = 0; f < x.body->faces.size(); ++f)
+      if (sign * x.normal(f).z() > sign * x.normal(x.face).z()) x.face = f;
+  }
+  // An edge that is not nearly flat, and a normal well between those of its faces.
+  void show_edge(Made body, double sign, Placed& x) {
+    if (body != Made::AnyHull) {
+      const double angle = within(0.2, 1.3);
+      x.R = turn(0, angle) * quarter();
+      return;
+    }
+    x.R.setIdentity();
+    const std::vector<std::vector<int>>& faces = x.body->faces;
+    for (;;) {
+      const std::size_t f = static_cast<std::size_t>(below(static_cast<int>(faces.size())));
+      const std::size_t k = static_cast<std::size_t>(below(static_cast<int>(faces[f].size())));
+      const int from = faces[f][k], to = faces[f][(k + 1) % faces[f].size()];
+      const double share = within(0.2, 0.8);
+      for (std::size_t g = 0; g < faces.size(); ++g) {
+        const auto has = [&](int v) { return std::find(faces[g].begin(), faces[g].end(), v) != faces[g].end(); };
+        if (g == f || !has(from) || !has(to) || x.normal(f).dot(x.normal(g)) > 0.9) continue;
+        const Vec3 n = (share * x.normal(f) + (1 - share) * x.normal(g)).normalized();
+        x.R = bring(n, x.corner(to) - x.corner(from), sign);
+        return;
+      }
+    }
+  }
   // One of the turns of a cube: any face may be the one that meets.
   Mat3 quarter() {
     Mat3 R = Mat3::Identity();
@@ -157,8 +258,16 @@ class Pairs {
   }
   static Mat3 cycle(const Mat3& R) { return (Mat3() << 0, 0, 1, 1, 0, 0, 0, 1, 0).finished() * R; }
   double angle() {
-    const int kind = below(4);
-    return kind == 0 ? 0.5 * M_PI * below(4) : kind == 1 ? 0.5 * M_PI * below(4) + tiny() : within(0, 2 * M_PI);
+    switch (below(4)) {
+      case 0:
+        return 0.5 * M_PI * below(4);
+      case 1: {
+        const double quarters = 0.5 * M_PI * below(4);
+        return quarters + tiny();
+      }
+      default:
+        return within(0, 2 * M_PI);
+    }
   }
   Vec3 choose(const Points& corners, bool rims) {
     Point sum = Point::Zero();
@@ -182,6 +291,7 @@ struct Worst {
   Real outside = 0;    // of either body's part in the meeting [m]
   Real uncovered = 0;  // of the common region [m]
   double gap = 0;      // that should be 0 [m]
+  double along = 0;    // how far the bodies overlap along a normal, which should part them, of the smallest extent
 
   void take(const Worst& other) {
     pairs += other.pairs;
@@ -189,6 +299,7 @@ struct Worst {
     outside = std::max(outside, other.outside);
     uncovered = std::max(uncovered, other.uncovered);
     gap = std::max(gap, other.gap);
+    along = std::max(along, other.along);
   }
 };
 
@@ -203,6 +314,9 @@ Worst compare(const Placed& a, const Placed& b, bool tilted, const Touches& touc
   for (int k = 0; k < touches.count; ++k) {
     const Touch& t = touches.items[static_cast<std::size_t>(k)];
     least = std::min(least, t.gap);
+    const Vec3 normal = X.R.transpose() * t.n;
+    if (!tilted)
+      worst.along = std::max(worst.along, (a.reach(normal) + b.reach(-normal)) / std::min(a.thin(), b.thin()));
     if (t.gap > 2e-11 && !tilted) continue;  // near, but not touching
     const Vec3 x = X.R.transpose() * (t.p - X.p);
     found.push_back(Placed::seen(x, n));
@@ -211,29 +325,31 @@ Worst compare(const Placed& a, const Placed& b, bool tilted, const Touches& touc
   }
   if (!tilted) worst.gap = std::abs(least);
   const Points covered = hull(found);
-  for (const Point& x : common(of_a, of_b)) worst.uncovered = std::max(worst.uncovered, distance(x, covered));
+  const Points region = common(of_a, of_b);
+  if (region.size() > 8) return worst;  // round: patch.cpp keeps six of its corners
+  for (const Point& x : region) worst.uncovered = std::max(worst.uncovered, distance(x, covered));
   return worst;
 }
 
-std::array<Worst, meetings.size()> survey(int pairs, unsigned seed, ShapeKind kind_a, ShapeKind kind_b) {
+std::array<Worst, meetings.size()> survey(int pairs, unsigned seed, Made body_a, Made body_b) {
   Pairs random(seed);
   Scratch scratch;
   std::array<Worst, meetings.size()> worst;
-  auto solid = [](ShapeKind kind, const Vec3& h) {
+  auto solid = [](const Placed& x) {
     Geometry g;
-    g.kind = kind;
-    g.size = h;
-    g.radius = h.norm();
-    if (kind == ShapeKind::Convex) g.hull = box_hull(h);
+    g.kind = x.kind;
+    g.size = x.h;
+    if (x.kind == ShapeKind::Convex) g.hull = x.body;
+    for (const Vec3& v : x.body->vertices) g.radius = std::max(g.radius, v.norm());
     return Solid(g);
   };
   for (int k = 0; k < pairs; ++k) {
     const std::size_t which = static_cast<std::size_t>(k) % meetings.size();
     const bool tilted = meetings[which] == Meeting::Tilted;
     Placed a, b;
-    random.place(meetings[which], a, b);
+    random.place(meetings[which], body_a, body_b, a, b);
     const Placement X = random.anywhere();
-    const Solid solid_a = solid(kind_a, a.h), solid_b = solid(kind_b, b.h);
+    const Solid solid_a = solid(a), solid_b = solid(b);
     const PlacedSolid at_a{&solid_a, {X.R * a.R, X * a.p}, Vec3::Zero(), Vec3::Zero()};
     const PlacedSolid at_b{&solid_b, {X.R * b.R, X * b.p}, Vec3::Zero(), Vec3::Zero()};
     const Query query{at_a, at_b, 0.02, 0, 0.02, &scratch};
@@ -244,31 +360,29 @@ std::array<Worst, meetings.size()> survey(int pairs, unsigned seed, ShapeKind ki
   return worst;
 }
 
-}  // namespace
-
-namespace {
-
 void check(int pairs, unsigned seed) {
-  constexpr ShapeKind box = ShapeKind::Box, convex = ShapeKind::Convex;
-  for (const auto& kinds : {std::pair{box, box}, {box, convex}, {convex, convex}}) {
-    const ShapeKind kind_a = kinds.first, kind_b = kinds.second;
-    const auto worst = survey(pairs, seed, kind_a, kind_b);
+  constexpr std::pair<Made, Made> kinds[] = {{Made::Box, Made::Box},         {Made::Box, Made::BoxHull},
+                                             {Made::BoxHull, Made::BoxHull}, {Made::Box, Made::AnyHull},
+                                             {Made::AnyHull, Made::Box},     {Made::AnyHull, Made::AnyHull}};
+  for (const auto& kind : kinds) {
+    const auto worst = survey(pairs, seed, kind.first, kind.second);
     for (std::size_t k = 0; k < worst.size(); ++k) {
-      CAPTURE(static_cast<int>(kind_a));
-      CAPTURE(static_cast<int>(kind_b));
+      CAPTURE(static_cast<int>(kind.first));
+      CAPTURE(static_cast<int>(kind.second));
       CAPTURE(k);  // the meeting
       CHECK(worst[k].pairs >= pairs / static_cast<int>(meetings.size()));
       CHECK(worst[k].none == 0);
       CHECK(worst[k].outside <= 1e-9L);
       CHECK(worst[k].uncovered <= 1e-6L);
       CHECK(worst[k].gap <= 1e-9);
+      CHECK(worst[k].along <= 1.1e-3);  // faces win by a thousandth
     }
   }
 }
 
 }  // namespace
 
-TEST_CASE("collision: shapes that touch do so in their common region, and in all of it") { check(3000, 1); }
+TEST_CASE("collision: shapes that touch do so in their common region, and in all of it") { check(2000, 1); }
 
 TEST_SUITE("long") {
   TEST_CASE("collision: shapes that touch do so in their common region, a hundred thousand pairs of each kind") {

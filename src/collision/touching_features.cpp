@@ -1,0 +1,91 @@
+#include "collision/touching_features.hpp"
+
+#include <algorithm>
+
+namespace tribo {
+namespace {
+
+constexpr int most_edges = 32;
+constexpr double tie = 1e-6;            // of the radius: heights that differ by less are equal
+constexpr double parallel = 1e-6;       // sine of the angle between edges below which they have no common normal
+constexpr double end_tolerance = 1e-9;  // of an edge: it may be met this far beyond its ends
+
+struct Edges {
+  std::array<std::pair<Vec3, Vec3>, most_edges> ends;  // in W
+  int count = 0;
+};
+
+/// Edges that pass within `near` of p; each is in two faces, and taken from the one where it rises in index.
+void list_edges(const PlacedSolid& x, const Vec3& p, double near, Edges& out) {
+  const Polytope& polytope = *x.solid->polytope;
+  const Vec3 p_B = x.X.R.transpose() * (p - x.X.p);
+  for (const PolytopeFace& face : polytope.faces)
+    for (std::size_t k = 0; k < face.loop.size() && out.count < most_edges; ++k) {
+      const int i = face.loop[k], j = face.loop[(k + 1) % face.loop.size()];
+      if (i > j) continue;
+      const Vec3 &from = polytope.vertices[at(i)], d = polytope.vertices[at(j)] - from;
+      const double s = std::clamp(d.dot(p_B - from) / d.squaredNorm(), 0.0, 1.0);
+      if ((from + s * d - p_B).squaredNorm() < near * near)
+        out.ends[at(out.count++)] = {x.X * from, x.X * polytope.vertices[at(j)]};
+    }
+}
+
+/// Midway between the nearest points of two lines that are not parallel; false where that is beyond the ends.
+bool crossing(const std::pair<Vec3, Vec3>& a, const std::pair<Vec3, Vec3>& b, Vec3& p) {
+  const Vec3 u = a.second - a.first, v = b.second - b.first, d = b.first - a.first;
+  const double uu = u.squaredNorm(), vv = v.squaredNorm(), uv = u.dot(v), det = uu * vv - uv * uv;
+  const double s = (vv * u.dot(d) - uv * v.dot(d)) / det, t = (uv * u.dot(d) - uu * v.dot(d)) / det;
+  if (std::abs(s - 0.5) > 0.5 + end_tolerance || std::abs(t - 0.5) > 0.5 + end_tolerance) return false;
+  p = 0.5 * (a.first + s * u + b.first + t * v);
+  return true;
+}
+
+}  // namespace
+
+std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
+  const Polytope& o = *solid.solid->polytope;
+  const Vec3 n_O = solid.X.R.transpose() * n;
+  double least = HUGE_VAL;
+  std::size_t best = 0;
+  for (int round = 0; round < 2; ++round) {  // the least height, then the direction among those that have it
+    const double enough = least + tie * solid.solid->radius;
+    double along = HUGE_VAL;
+    for (std::size_t k = 0; k < o.faces.size(); ++k) {
+      if (round == 1 && !(o.faces[k].n.dot(n_O) < along)) continue;
+      double first = HUGE_VAL, second = HUGE_VAL;
+      for (int i : o.faces[k].loop) {
+        const double height = n_O.dot(o.vertices[at(i)]);
+        second = std::min(second, std::max(first, height));
+        first = std::min(first, height);
+      }
+      if (round == 0)
+        least = std::min(least, first + second);
+      else if (first + second <= enough)
+        along = o.faces[k].n.dot(n_O), best = k;
+    }
+  }
+  return best;
+}
+
+Separation part_by_edges(const Query& query, const Vec3& p, double near) {
+  Edges of_a, of_b;
+  list_edges(query.a, p, near, of_a);
+  list_edges(query.b, p, near, of_b);
+  const Vec3 way = query.b.X * query.b.solid->box_center - query.a.X * query.a.solid->box_center;
+  Separation best{-HUGE_VAL, p, Vec3::Constant(NAN)};
+  for (int i = 0; i < of_a.count; ++i)
+    for (int j = 0; j < of_b.count; ++j) {
+      const auto &a = of_a.ends[at(i)], &b = of_b.ends[at(j)];
+      const Vec3 u = a.second - a.first, v = b.second - b.first, cross = u.cross(v);
+      const double length = cross.norm();
+      if (length < parallel * u.norm() * v.norm()) continue;
+      const Vec3 n = (cross.dot(way) < 0 ? -1 / length : 1 / length) * cross;
+      const double s = n.dot(query.b.X.p - query.a.X.p) - reach_along(*query.a.solid, query.a.X.R.transpose() * n) -
+                       reach_along(*query.b.solid, query.b.X.R.transpose() * -n);
+      Vec3 met = p;
+      if (s > best.gap && crossing(a, b, met)) best = {s, met, n};
+    }
+  return best;
+}
+
+}  // namespace tribo
