@@ -74,7 +74,7 @@ def main(path: str) -> int:
         text += "| `" + head.replace("|", "\\|") + "` | " + doc.replace("|", "\\|") + " |\n"
     for name in classes:
         text += describe_class(name, getattr(tribo, name))
-    for name in ("SoloVelocityVectorEnv", "SoloVelocityEnv"):
+    for name in ("VelocityVectorEnv", "VelocityEnv", "Task", "Terms", "Worlds", "Terrain"):
         text += describe_class("gym." + name, getattr(tribo.gym, name))
     write_text(path, text)
     return 0

@@ -5,13 +5,17 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tribo/inquiry.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
+#include "tribo/model_numbers.hpp"
 #include "tribo/scene.hpp"
+#include "tribo/sensors.hpp"
 
 namespace tribo {
 
@@ -20,7 +24,13 @@ struct WorldParameters {
   double mass = 1;         ///< factor on the mass and inertia of every body [-], > 0
   double friction = 1;     ///< factor on every coefficient of friction [-], >= 0
   double gains = 1;        ///< factor on kp and kd of every 'pd' controller [-], >= 0
-  ModelChanges changes{};  ///< of single bodies and geometries, before the factors
+  ModelChanges changes{};  ///< of single bodies, materials and joints, before the factors
+};
+
+/// The same for many worlds: arrays of a row each, absolute values; null: as the scene has them.
+struct ParameterRows {
+  ModelNumbers numbers;
+  const double* gains = nullptr;  ///< (nv) [-]
 };
 
 enum class WorldStatus : std::uint8_t {
@@ -36,25 +46,40 @@ struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
+/// Points about a place, turned with its heading, from which rays fall to the ground.
+struct HeightScan {
+  Place place;
+  std::vector<double> points;  ///< (n x 2) [m]
+  double above = 1;            ///< the place, where the rays begin [m]
+  double most = 100;           ///< length of a ray [m]
+  std::vector<char> ignored;   ///< geometries that rays pass, an entry each; empty: none
+};
+/// Heights (n) [m] at the instant that the inquiry looks at; NaN where there is nothing.
+void scan_heights(const Inquiry& inquiry, const HeightScan& scan, double* heights);
+
 /// Arrays are row-major, one row a world, and belong to the batch; they keep their place as long as it lives. Read and
 /// write them between steps.
+/// Lists of worlds name each once. InvalidInput for a world that is not there, and nothing is changed.
 /// One thread at a time: a call during a step of another thread throws std::runtime_error, and so does one in a process
 /// forked off, where the threads of the batch are not. A batch of one thread lives on there.
 class Batch {
  public:
   /// threads = 0: as many as the machine has cores. more: controllers beside those of the scene, after them in order.
+  /// sensors: in every world, each with a seed of its own, the given one plus its number.
   /// InvalidInput where worlds < 1.
-  Batch(const Scene& scene, int worlds, int threads = 0, std::vector<WorldController> more = {});
+  Batch(const Scene& scene, int worlds, int threads = 0, std::vector<WorldController> more = {},
+        const std::optional<SensorOptions>& sensors = {});
   ~Batch();
 
   int worlds() const;
   int threads() const;
   const Scene& scene() const;
 
-  /// Takes steps, >= 0, in every world that runs.
+  /// Takes steps, >= 0, in every world that runs, or in these of them.
   /// stop: asked by the calling thread after each of its steps, and while it waits for the others. Where it says true the
   /// steps that are being taken are the last ones; the worlds are then at different times.
   void step(int steps = 1, const std::function<bool()>& stop = {});
+  void step(std::span<const int> worlds, int steps, const std::function<bool()>& stop = {});
   /// std::runtime_error where another thread steps, or in a process forked off.
   void check_still() const;
 
@@ -69,26 +94,39 @@ class Batch {
   /// Sum of the forces on the feet of the first robot that has any, each foot one column (worlds x feet), normal [N].
   std::span<const double> foot_force() const;
   int feet() const;
+  /// Of every body, see Simulation::write_bodies (worlds x bodies x 7), (worlds x bodies x 6). From the first call on they
+  /// follow every step.
+  std::span<const double> body_pose();
+  std::span<const double> body_velocity();
   std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
   std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
   std::span<double> ctrl();       ///< controls of the actuators, see CommandRows (worlds x nu)
   std::span<double> wrench();     ///< on every body, see CommandRows (worlds x bodies x 6)
-  std::vector<ContactReport> contacts(int world) const;  ///< of its last step
-  std::shared_ptr<const Model> model(int world) const;   ///< with its own masses and friction
-  std::span<const WorldStatus> status() const;           ///< (worlds)
-  std::string reason(int world) const;                   ///< of a failure; "" where there is none
+  std::span<double> gains();  ///< factors on kp and kd of the 'pd' controllers (worlds x nv) [-]; a reset keeps them
+  const std::vector<ContactReport>& contacts(int world) const;  ///< of its last step; until the next one
+  std::shared_ptr<const Model> model(int world) const;          ///< with its own numbers; a copy where these are others
+  std::span<const WorldStatus> status() const;                  ///< (worlds)
+  std::string reason(int world) const;                          ///< of a failure; "" where there is none
+  SensorReading sensors(int world) const;                       ///< InvalidInput where there are none
+  /// Of every world, on the threads of the batch (worlds x points) [m].
+  std::vector<double> height_scan(const HeightScan& scan);
 
-  /// Back to the start of the scene, or to a state of the world's model; worlds with other masses or friction have another
-  /// one, and refuse it unless they are to adopt it: coordinates, velocities and memory as they are. Targets are those of
-  /// the scene again, torques zero, controllers remember what the state says. InvalidInput for a world that is not there,
-  /// here and below.
-  /// forgotten_memory(state, scene().stepper) says what it loses there.
+  /// Back to the start of the scene. Targets are those of the scene again, torques zero, controllers remember nothing;
+  /// parameters stay.
   void reset(int world);
+  void reset(std::span<const int> worlds);
+  /// Puts worlds elsewhere: rows of q and v, null: as they are. What contacts remember is forgotten.
+  void set(std::span<const int> worlds, const double* q, const double* v);
+  /// Goes to a state of the world's model; worlds with other masses or friction have another one, and refuse it unless
+  /// they are to adopt it: coordinates, velocities and memory as they are. Targets are those of the scene again, torques
+  /// zero, controllers remember what the state says. forgotten_memory(state, scene().stepper) says what it loses there.
   void set_state(int world, const State& state, bool adopt = false);
   State state(int world) const;
   std::uint64_t hash(int world) const;
-  /// The world begins anew with these parameters.
+  /// Worlds begin anew with these parameters. Nothing is made anew and nothing allocates, unless a joint's friction, damping
+  /// or armature begins or ceases to be zero, or a controller may have looked at the model when it was made.
   void set_parameters(int world, const WorldParameters& parameters);
+  void set_parameters(std::span<const int> worlds, const ParameterRows& rows);
 
  private:
   struct Impl;

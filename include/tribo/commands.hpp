@@ -16,6 +16,7 @@ struct CommandRows {
   double* torque = nullptr;  ///< added to that of the controllers, within the limits (nv) [N m] or [N]
   double* ctrl = nullptr;    ///< of the actuators, in their order (nu), in their units
   double* wrench = nullptr;  ///< force at the centre of mass and torque of every body, in W (bodies x 6) [N], [N m]
+  double* gains = nullptr;   ///< factors on kp and kd of the 'pd' controllers (nv) [-]
   double* force = nullptr;  ///< where the actuators write the force that each gave in the last step (nu); null: nowhere
 };
 
@@ -26,10 +27,10 @@ bool has_actuators(const Scene& scene);
 bool has_pd(const Scene& scene);
 
 /// Adds the controllers of a scene to a simulation of its model, so that they follow the rows; and those that add the
-/// torques and wrenches, last, which remember nothing. gains: factor on kp and kd of every 'pd'.
-void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows, double gains = 1);
+/// torques and wrenches, last, which remember nothing.
+void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows);
 void add_direct(Simulation& simulation, const CommandRows& rows);
-/// The rows as the scene has them: targets and controls of its controllers, no torque and no wrench.
+/// The rows as the scene has them: targets and controls of its controllers, no torque and no wrench. Gains stay.
 void clear_commands(const Scene& scene, const CommandRows& rows);
 /// What is not finite in them, in words; "" where all is.
 std::string unusable(const Model& model, const CommandRows& rows);

@@ -66,6 +66,8 @@ struct PdOptions {
   EffortLimits limits;
   double period = 0;  ///< between ticks [s]; 0: every step
   bool implicit = true;
+  /// Factors on kp and kd (nv of the member), read at every tick; they belong to the caller. Null: 1.
+  const double* gains = nullptr;
 };
 std::unique_ptr<Controller> make_pd(const Model& model, const PdOptions& options);
 

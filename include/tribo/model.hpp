@@ -117,6 +117,7 @@ struct ModelFactors {
 };
 
 struct ModelChanges;  // tribo/model_changes.hpp
+struct ModelNumbers;  // tribo/model_numbers.hpp
 
 class Model {
  public:
@@ -167,13 +168,16 @@ class Model {
  private:
   friend class ModelBuilder;
   friend Model changed(const Model& model, const ModelChanges& changes);
-  std::uint64_t computed_hash() const;               // of all that changes the motion
+  friend void set_numbers(Model& model, const Model& base, const ModelNumbers& numbers);
+  void set_hash();                                   // from all that changes the motion
+  void set_numbers_hash();                           // the same, where only ModelNumbers are others than before
   std::vector<SurfacePair> surfaces_;                ///< (materials x materials), then those of pairs
   std::vector<std::pair<int, int>> excluded_;        ///< sorted pairs of bodies
   std::vector<std::pair<int, int>> apart_;           ///< sorted pairs of geometries that do not meet
   std::vector<char> self_collision_;                 ///< per member
   std::map<std::pair<int, int>, int> pair_surface_;  ///< geometries of pairs, in order, to index in surfaces_
   std::uint64_t hash_ = 0;
+  std::uint64_t rest_hash_ = 0;  ///< of what ModelNumbers do not change
 };
 
 /// Collects bodies, shapes and materials, checks them, and makes the constant Model. An index of what was not added is

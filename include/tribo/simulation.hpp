@@ -79,6 +79,9 @@ class Simulation {
   MatX parameter_slopes(const std::vector<std::string>& names);
   /// Body poses at the present state.
   Placement body_pose(int body);
+  /// Of all bodies: position and quaternion xyzw (bodies x 7); velocity of the origin and angular velocity (bodies x 6),
+  /// in W [m], [m/s], [rad/s].
+  void write_bodies(double* pose, double* velocity);
 
   /// Times the stages of every step from now on, from zero; or no longer.
   void time_stages(bool on = true);

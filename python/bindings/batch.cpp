@@ -1,4 +1,5 @@
 // Many worlds at once.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
@@ -8,6 +9,7 @@
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
+#include "height_scans.hpp"
 #include "interrupts.hpp"
 #include "named_contact.hpp"
 #include "tribo/batch.hpp"
@@ -21,6 +23,12 @@ template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig> rows(std::span<T> x, int worlds, nb::handle owner) {
   const auto n = static_cast<std::size_t>(worlds);
   return {x.data(), {n, x.size() / n}, owner};
+}
+
+nb::ndarray<nb::numpy, const double, nb::ndim<3>, nb::c_contig> stack(std::span<const double> x, int worlds, int each,
+                                                                      nb::handle owner) {
+  const auto n = static_cast<std::size_t>(worlds), k = static_cast<std::size_t>(each);
+  return {x.data(), {n, x.size() / n / k, k}, owner};
 }
 
 /// Flags are whole numbers to Python; here they would be a mask gone astray.
@@ -42,6 +50,35 @@ int checked(const Batch& batch, nb::handle world) {
   return static_cast<int>(w);
 }
 
+using Which = nb::ndarray<const int, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+std::span<const int> list(const Which& worlds) { return {worlds.data(), worlds.shape(0)}; }
+
+/// The rows of an array that a parameter was given as; null where it was not. each: numbers a world.
+using Rows = std::optional<MatrixIn>;
+const double* data(const Rows& rows, const Which& worlds, int each, const char* what) {
+  if (!rows) return nullptr;
+  if (rows->shape(0) != worlds.shape(0) || rows->shape(1) != static_cast<std::size_t>(each))
+    throw InvalidInput(std::string(what) + " has shape (" + std::to_string(rows->shape(0)) + ", " +
+                       std::to_string(rows->shape(1)) + "), must be (" + std::to_string(worlds.shape(0)) + ", " +
+                       std::to_string(each) + ")");
+  return rows->data();
+}
+
+/// An array of its own with one row a contact.
+MatrixView contact_table(const Batch& b) {
+  constexpr std::size_t columns = 13;  // world, geometries, mode, point, normal, force
+  std::vector<double> table;
+  for (int w = 0; w < b.worlds(); ++w)
+    for (const ContactReport& c : b.contacts(w)) {
+      const Vec3 force = c.R_WC * c.f, normal = c.R_WC.col(2);
+      for (double x : {static_cast<double>(w), static_cast<double>(c.geometry_a), static_cast<double>(c.geometry_b),
+                       static_cast<double>(static_cast<int>(c.mode))})
+        table.push_back(x);
+      for (const Vec3* x : {&c.p_WC, &normal, &force}) table.insert(table.end(), x->begin(), x->end());
+    }
+  return copied_rows(table.data(), table.size() / columns, columns);
+}
+
 /// Made before the controllers that write to it.
 struct Interrupt {
   std::atomic<bool> interrupted{false};  ///< Ctrl-C came while a function ran
@@ -52,8 +89,28 @@ struct FunctionBatch : Interrupt, Batch {
   using Functions = nb::typed<nb::list, nb::object>;
   using Kinds = std::vector<std::pair<int, double>>;  ///< memory and period of each row
 
-  FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds)
-      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted)), functions(rows) {}
+  FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds,
+                const std::optional<SensorOptions>& sensors)
+      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors), functions(rows) {}
+
+  /// Steps all worlds, or some, with the GIL released.
+  void take(nb::handle steps, const std::optional<Which>& worlds) {
+    const Py_ssize_t n = whole(steps, "the number of steps");
+    if (n < 0 || n > INT_MAX)
+      throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
+                         std::to_string(INT_MAX));
+    Interrupts interrupts;
+    {
+      nb::gil_scoped_release release;
+      if (worlds)
+        step(list(*worlds), static_cast<int>(n), [&] { return interrupts.came(); });
+      else
+        step(static_cast<int>(n), [&] { return interrupts.came(); });
+    }
+    interrupts.rethrow();
+    if (interrupted.exchange(false)) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
 
   Functions functions;
 
@@ -81,11 +138,13 @@ void bind_batch(nb::module_& m) {
       .def(
           "__init__",
           [](FunctionBatch* self, const Scene& scene, int worlds, int threads,
-             const FunctionBatch::Functions& functions, const FunctionBatch::Kinds& kinds) {
+             const FunctionBatch::Functions& functions, const FunctionBatch::Kinds& kinds,
+             const std::optional<SensorOptions>& sensors) {
             warn_forgotten(scene.start, scene.stepper);
-            new (self) FunctionBatch(scene, worlds, threads, functions, kinds);
+            new (self) FunctionBatch(scene, worlds, threads, functions, kinds, sensors);
           },
-          "scene"_a, "worlds"_a, "threads"_a = 0, "functions"_a = nb::list(), "kinds"_a = FunctionBatch::Kinds{})
+          "scene"_a, "worlds"_a, "threads"_a = 0, "functions"_a = nb::list(), "kinds"_a = FunctionBatch::Kinds{},
+          "sensors"_a = nb::none())
       .def_ro("_functions", &FunctionBatch::functions)
       .def_prop_ro(
           "worlds", [](const FunctionBatch& b) { return b.worlds(); }, "number of worlds")
@@ -130,6 +189,45 @@ void bind_batch(nb::module_& m) {
             return rows(b.foot_force(), b.worlds(), h);
           },
           "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
+      .def_prop_ro(
+          "_body_pose",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return stack(b.body_pose(), b.worlds(), 7, h);
+          },
+          automatic)
+      .def_prop_ro(
+          "_body_velocity",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return stack(b.body_velocity(), b.worlds(), 6, h);
+          },
+          automatic)
+      .def_prop_ro(
+          "_gains",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return rows(b.gains(), b.worlds(), h);
+          },
+          "factors on kp and kd of the pd controllers (worlds, nv); write to it", automatic)
+      .def(
+          "_contact_table", [](const FunctionBatch& b) { return contact_table(b); }, automatic)
+      .def(
+          "_reading", [](const FunctionBatch& b, nb::handle world) { return b.sensors(checked(b, world)); }, "world"_a,
+          nb::rv_policy::move, nb::sig("def _reading(self, world: int) -> SensorReading"))
+      .def(
+          "_height_scan",
+          [](FunctionBatch& b, const std::string& name, const MatrixIn& points, double above, double most,
+             const std::vector<std::string>& ignored) {
+            const HeightScan scan = height_scan_of(*b.scene().model, name, points, above, most, ignored);
+            std::vector<double> heights;
+            {
+              nb::gil_scoped_release release;
+              heights = b.height_scan(scan);
+            }
+            return copied_rows(heights.data(), at(b.worlds()), points.shape(0));
+          },
+          "name"_a, "points"_a, "above"_a, "most"_a, "ignored"_a, automatic)
       .def(
           "_instant",
           [](const FunctionBatch& b) {
@@ -175,7 +273,7 @@ void bind_batch(nb::module_& m) {
           "_contacts",
           [](const FunctionBatch& b, nb::handle world) {
             const int w = checked(b, world);
-            return named(b.contacts(w), b.model(w));
+            return named(b.contacts(w), b.scene().model);
           },
           "world"_a, nb::sig("def _contacts(self, world: int) -> list[Contact]"))
       .def(
@@ -200,23 +298,8 @@ void bind_batch(nb::module_& m) {
           "reason", [](const FunctionBatch& b, nb::handle world) { return b.reason(checked(b, world)); }, "world"_a,
           nb::sig("def reason(self, world: int) -> str"), "Why a world failed; '' where it did not.")
       .def(
-          "step",
-          [](FunctionBatch& b, nb::handle steps) {
-            const Py_ssize_t n = whole(steps, "the number of steps");
-            if (n < 0 || n > INT_MAX)
-              throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
-                                 std::to_string(INT_MAX));
-            Interrupts interrupts;
-            {
-              nb::gil_scoped_release release;
-              b.step(static_cast<int>(n), [&] { return interrupts.came(); });
-            }
-            interrupts.rethrow();
-            if (b.interrupted.exchange(false)) PyErr_SetNone(PyExc_KeyboardInterrupt);
-            if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
-          },
-          "n"_a = 1, nb::sig("def step(self, n: int = 1) -> None"),
-          "Takes n steps in every world that runs. The GIL is released.")
+          "_step", [](FunctionBatch& b, nb::handle n, const std::optional<Which>& worlds) { b.take(n, worlds); }, "n"_a,
+          "worlds"_a.none(), nb::sig("def _step(self, n: int, worlds: object) -> None"))
       .def(
           "linearize",
           [](FunctionBatch& b) {
@@ -230,7 +313,14 @@ void bind_batch(nb::module_& m) {
           "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is "
           "released.")
       .def(
-          "_reset", [](FunctionBatch& b, int world) { b.reset(world); }, "world"_a)
+          "_reset", [](FunctionBatch& b, const Which& worlds) { b.reset(list(worlds)); }, "worlds"_a)
+      .def(
+          "_set",
+          [](FunctionBatch& b, const Which& worlds, const Rows& q, const Rows& v) {
+            const Model& model = *b.scene().model;
+            b.set(list(worlds), data(q, worlds, model.nq, "q"), data(v, worlds, model.nv, "v"));
+          },
+          "worlds"_a, "q"_a.none(), "v"_a.none())
       .def(
           "_set_state",
           [](FunctionBatch& b, int world, const State& s, bool adopt) {
@@ -246,10 +336,23 @@ void bind_batch(nb::module_& m) {
           nb::sig("def hash(self, world: int) -> str"), "Hash of every bit of a world's state.")
       .def(
           "_set_parameters",
-          [](FunctionBatch& b, int world, double mass, double friction, double gains, const ModelChanges& changes) {
-            b.set_parameters(world, {mass, friction, gains, changes});
+          [](FunctionBatch& b, const Which& worlds, const Rows& mass, const Rows& com, const Rows& mu_static,
+             const Rows& mu_dynamic, const Rows& damping, const Rows& armature, const Rows& dry_friction,
+             const Rows& gains) {
+            const Model& m = *b.scene().model;
+            const int bodies = static_cast<int>(m.bodies.size()), nv = m.nv;
+            const ModelNumbers numbers{data(mass, worlds, bodies, "mass"),
+                                       data(com, worlds, 3 * bodies, "com"),
+                                       data(mu_static, worlds, m.surfaces(), "friction"),
+                                       data(mu_dynamic, worlds, m.surfaces(), "friction"),
+                                       data(damping, worlds, nv, "damping"),
+                                       data(armature, worlds, nv, "armature"),
+                                       data(dry_friction, worlds, nv, "dry_friction")};
+            b.set_parameters(list(worlds), {numbers, data(gains, worlds, nv, "gains")});
           },
-          "world"_a, "mass"_a, "friction"_a, "gains"_a, "changes"_a);
+          "worlds"_a, nb::kw_only(), "mass"_a = nb::none(), "com"_a = nb::none(), "mu_static"_a = nb::none(),
+          "mu_dynamic"_a = nb::none(), "damping"_a = nb::none(), "armature"_a = nb::none(),
+          "dry_friction"_a = nb::none(), "gains"_a = nb::none());
 }
 
 }  // namespace tribo::python

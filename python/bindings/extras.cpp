@@ -17,6 +17,25 @@ void bind_sensors(nb::module_& m) {
       .def_ro("noise", &SensorError::noise)
       .def_ro("bias", &SensorError::bias)
       .def_ro("walk", &SensorError::walk);
+  nb::class_<SensorOptions>(m, "_SensorOptions")
+      .def(
+          "__init__",
+          [](SensorOptions* self, const Model& model, const std::string& robot, const std::string& imu_frame,
+             double period, double delay, std::uint64_t seed, SensorError accelerometer, SensorError gyroscope,
+             SensorError position, SensorError velocity, SensorError force, double contact_threshold) {
+            int member = robot.empty() ? 0 : model.member(robot);
+            for (std::size_t i = 0; robot.empty() && i < model.members.size(); ++i)
+              if (model.members[i].robot) {
+                member = static_cast<int>(i);
+                break;
+              }
+            new (self)
+                SensorOptions{member,   imu_frame, period,           delay, seed, accelerometer, gyroscope, position,
+                              velocity, force,     contact_threshold};
+          },
+          "model"_a, nb::kw_only(), "robot"_a = "", "imu_frame"_a = "", "period"_a = 0.0, "delay"_a = 0.0, "seed"_a = 1,
+          "accelerometer"_a = SensorError(), "gyroscope"_a = SensorError(), "position"_a = SensorError(),
+          "velocity"_a = SensorError(), "force"_a = SensorError(), "contact_threshold"_a = 0.1);
   nb::class_<SensorReading>(m, "SensorReading", "One sample of a robot's sensors.")
       .def_ro("t", &SensorReading::t, "when it was taken [s]")
       .def_prop_ro(

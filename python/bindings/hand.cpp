@@ -6,12 +6,14 @@
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
+#include "height_scans.hpp"
 #include "origins.hpp"
 #include "scene/clearance.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/inquiry.hpp"
 #include "tribo/inverse_kinematics.hpp"
 #include "tribo/model_changes.hpp"
+#include "tribo/model_numbers.hpp"
 
 namespace tribo::python {
 namespace {
@@ -56,35 +58,6 @@ Stack<Dimensions> stacked(Inquiry& inquiry, const Worlds& worlds, std::array<std
 
 void write_rows(const MatX& x, double* out) {
   Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(out, x.rows(), x.cols()) = x;
-}
-
-/// Geometries of a robot or object, of a body, or the one that is called so.
-std::vector<int> geometries(const Model& model, const std::string& name) {
-  std::vector<int> found;
-  const int n = static_cast<int>(model.geometries.size());
-  for (int g = 0; g < n; ++g)
-    if (model.geometries[at(g)].name == name) return {g};
-  if (name == "world") {
-    for (int g = 0; g < n; ++g)
-      if (model.geometries[at(g)].body == -1) found.push_back(g);
-    return found;
-  }
-  for (std::size_t m = 0; m < model.members.size(); ++m)
-    if (model.members[m].name == name) {
-      for (int g = 0; g < n; ++g)
-        if (model.geometries[at(g)].member == static_cast<int>(m)) found.push_back(g);
-      return found;
-    }
-  int body = -1;
-  try {
-    body = model.place(name).body;
-  } catch (const InvalidInput&) {
-    return {model.geometry(name)};  // whose message lists what there is
-  }
-  if (body == -1) return {model.geometry(name)};
-  for (int g = 0; g < n; ++g)
-    if (model.geometries[at(g)].body == body) found.push_back(g);
-  return found;
 }
 
 void bind_inquiry(nb::module_& m) {
@@ -177,9 +150,7 @@ void bind_inquiry(nb::module_& m) {
           [](Inquiry& x, const Worlds& w, std::size_t world, const VectorIn& p, const VectorIn& d, double most,
              const std::vector<std::string>& ignored) {
             w.show(x, world);
-            std::vector<char> skip(ignored.empty() ? 0 : x.model().geometries.size());
-            for (const std::string& name : ignored)
-              for (int g : geometries(x.model(), name)) skip[at(g)] = 1;
+            const std::vector<char> skip = ignored_geometries(x.model(), ignored);
             return x.ray(vec3(p, "origin"), vec3(d, "direction"), most, skip);
           },
           "worlds"_a, "world"_a, "origin"_a, "direction"_a, "most"_a, "ignored"_a)
@@ -190,9 +161,7 @@ void bind_inquiry(nb::module_& m) {
             if (p.shape(1) != 3 || d.shape(1) != 3 || p.shape(0) != d.shape(0))
               throw InvalidInput("rays need as many origins (n x 3) as directions (n x 3)");
             w.show(x, world);
-            std::vector<char> skip(ignored.empty() ? 0 : x.model().geometries.size());
-            for (const std::string& name : ignored)
-              for (int g : geometries(x.model(), name)) skip[at(g)] = 1;
+            const std::vector<char> skip = ignored_geometries(x.model(), ignored);
             VecX distance(static_cast<Eigen::Index>(p.shape(0)));
             for (std::size_t i = 0; i < p.shape(0); ++i)
               distance[static_cast<Eigen::Index>(i)] =
@@ -201,6 +170,14 @@ void bind_inquiry(nb::module_& m) {
             return copied(distance);
           },
           "worlds"_a, "world"_a, "origins"_a, "directions"_a, "most"_a, "ignored"_a)
+      .def(
+          "height_scan",
+          [](Inquiry& x, const Worlds& w, const std::string& name, const MatrixIn& points, double above, double most,
+             const std::vector<std::string>& ignored) {
+            const HeightScan scan = height_scan_of(x.model(), name, points, above, most, ignored);
+            return stacked<2>(x, w, {points.shape(0)}, [&](std::size_t, double* out) { scan_heights(x, scan, out); });
+          },
+          "worlds"_a, "name"_a, "points"_a, "above"_a, "most"_a, "ignored"_a, automatic)
       .def(
           "distance",
           [](Inquiry& x, const Worlds& w, std::size_t world, const std::string& a, const std::string& b, double most) {
@@ -267,6 +244,23 @@ void bind_changes(nb::module_& m) {
   m.def(
       "_origins_of_scene", [](const Scene& scene) { return origins(origins_of(scene)); }, "scene"_a,
       nb::sig("def _origins_of_scene(scene: Scene) -> list[tuple[str, str, str, list[tuple[str, str]]]]"));
+  m.def(
+      "_numbers",
+      [](const Model& model) {
+        const OwnNumbers n(model);
+        nb::dict out;
+        for (const auto& [key, x] : std::initializer_list<std::pair<const char*, const std::vector<double>*>>{
+                 {"mass", &n.mass},
+                 {"com", &n.com},
+                 {"mu_static", &n.mu_static},
+                 {"mu_dynamic", &n.mu_dynamic},
+                 {"damping", &n.damping},
+                 {"armature", &n.armature},
+                 {"dry_friction", &n.dry_friction}})
+          out[key] = copied(x->data(), x->size());
+        return out;
+      },
+      "model"_a, nb::sig("def _numbers(model: Model) -> dict[str, object]"));
   nb::class_<ModelFactors>(m, "_ModelFactors")
       .def(
           "__init__",
@@ -278,6 +272,14 @@ void bind_changes(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("mass", &ModelChanges::mass)
       .def_rw("friction", &ModelChanges::friction)
+      .def_prop_rw(
+          "com", [](const ModelChanges& self) { return self.com.size(); },
+          [](ModelChanges& self, const std::map<int, VectorIn>& given) {
+            for (const auto& [body, x] : given) self.com[body] = vec3(x, "com");
+          })
+      .def_rw("damping", &ModelChanges::damping)
+      .def_rw("armature", &ModelChanges::armature)
+      .def_rw("dry_friction", &ModelChanges::dry_friction)
       .def_rw("without", &ModelChanges::without)
       .def(
           "weld",

@@ -39,12 +39,15 @@ class Commands {
         torque(scene.model->nv),
         ctrl(static_cast<Eigen::Index>(actuator_names(*scene.model).size())),
         wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())),
+        gains(VecX::Ones(scene.model->nv)),
         force(VecX::Zero(ctrl.size())) {
     clear_commands(scene, rows());
   }
-  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data(), force.data()}; }
+  CommandRows rows() {
+    return {target.data(), torque.data(), ctrl.data(), wrench.data(), gains.data(), force.data()};
+  }
 
-  VecX target, torque, ctrl, wrench;
+  VecX target, torque, ctrl, wrench, gains;
   VecX force;  ///< of the actuators, in the last step
 };
 
@@ -240,7 +243,8 @@ class Runner final : public Observer {
     if (!(gains >= 0) || !std::isfinite(gains)) throw InvalidInput("factor of gains must be finite and >= 0");
     Model other = changed(*scene_.model, changes);
     if (factors.mass != 1 || factors.friction != 1) other = other.scaled(factors);
-    rebuild(std::make_shared<const Model>(std::move(other)), gains_ * gains);
+    rebuild(std::make_shared<const Model>(std::move(other)));
+    commands_.gains *= gains;
   }
 
   /// A kinematic body goes to a pose within a time, and stays.
@@ -249,7 +253,7 @@ class Runner final : public Observer {
     if (!(time >= 0) || !std::isfinite(time)) throw InvalidInput("a kinematic body moves in a time >= 0 s");
     if (!own_model_) {  // the model is shared with others until now
       own_model_ = std::make_shared<Model>(*scene_.model);
-      rebuild(own_model_, gains_);
+      rebuild(own_model_);
     }
     // A steady motion from here to there, in whole steps; settle() ends it.
     KinematicBody& body = own_model_->kinematic[at(k)];
@@ -290,7 +294,7 @@ class Runner final : public Observer {
 
   std::unique_ptr<Simulation> made() {
     auto made = std::make_unique<Simulation>(scene_.model, scene_.stepper, scene_.stepper_options, scene_.dt);
-    add_commanded(*made, scene_, commands_.rows(), gains_);
+    add_commanded(*made, scene_, commands_.rows());
     for (const Maker& maker : added_) made->add_controller(maker(*scene_.model));
     if (direct_) add_direct(*made, commands_.rows());
     for (const Push& push : scene_.pushes) made->add_push(push);
@@ -304,7 +308,7 @@ class Runner final : public Observer {
     simulation_->add_controller(maker(*scene_.model));
     added_.push_back(std::move(maker));
   }
-  void rebuild(std::shared_ptr<const Model> model, double gains) {
+  void rebuild(std::shared_ptr<const Model> model) {
     State state = simulation_->state();
     state.model = scene_.start.model = model->hash();
     if (model != own_model_) {
@@ -312,7 +316,6 @@ class Runner final : public Observer {
       ways_.clear();
     }
     scene_.model = std::move(model);
-    gains_ = gains;
     simulation_ = made();
     find_file_sensors();
     simulation_->set_state(state);
@@ -365,7 +368,6 @@ class Runner final : public Observer {
 
   Scene scene_;
   Commands commands_;                                 ///< before the simulation, whose controllers read them
-  double gains_ = 1;                                  ///< factor on those of the pd controllers
   bool direct_ = false;                               ///< torques and wrenches are added
   std::vector<Maker> added_;                          ///< controllers beside those of the scene
   std::shared_ptr<Model> own_model_;                  ///< where kinematic bodies are commanded

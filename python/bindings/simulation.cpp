@@ -146,6 +146,9 @@ void bind_simulation(nb::module_& m) {
           "_ctrl", [](nb::handle self) { return view(nb::cast<Runner&>(self).commands().ctrl, self); },
           nb::rv_policy::automatic)
       .def_prop_ro(
+          "_gains", [](nb::handle self) { return view(nb::cast<Runner&>(self).commands().gains, self); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
           "_wrench",
           [](nb::handle self) {
             nb::cast<Runner&>(self).command_directly();
@@ -217,24 +220,7 @@ void bind_simulation(nb::module_& m) {
       .def("explain", &Runner::explain,
            "Why the run went wrong, or is about to: the likely first cause with its evidence.")
       .def(
-          "_add_sensors",
-          [](Runner& r, const std::string& robot, const std::string& imu_frame, double period, double delay,
-             std::uint64_t seed, SensorError accelerometer, SensorError gyroscope, SensorError position,
-             SensorError velocity, SensorError force, double contact_threshold) {
-            SensorOptions o{0,        imu_frame, period,           delay, seed, accelerometer, gyroscope, position,
-                            velocity, force,     contact_threshold};
-            const Model& model = *r.scene().model;
-            if (!robot.empty()) o.member = model.member(robot);
-            for (std::size_t i = 0; robot.empty() && i < model.members.size(); ++i)
-              if (model.members[i].robot) {
-                o.member = static_cast<int>(i);
-                break;
-              }
-            r.add_sensors(o);
-          },
-          nb::kw_only(), "robot"_a = "", "imu_frame"_a = "", "period"_a = 0.0, "delay"_a = 0.0, "seed"_a = 1,
-          "accelerometer"_a = SensorError(), "gyroscope"_a = SensorError(), "position"_a = SensorError(),
-          "velocity"_a = SensorError(), "force"_a = SensorError(), "contact_threshold"_a = 0.1)
+          "_add_sensors", [](Runner& r, const SensorOptions& options) { r.add_sensors(options); }, "options"_a)
       .def_prop_ro(
           "file_sensors",
           [](Runner& r) {

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Union, cast
 
 import numpy as np
 
 from . import _core
-from .hand import Hand, adopts, changes_of
+from .hand import Hand, Named, adopts, by_body
+from .parameters import Rows
 from .simulation import Simulation, load
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
+    from .parameters import Parameter
     from .render import Camera, Renderer
     from .simulation import ControlFunction
 
@@ -25,12 +27,36 @@ def _is_flag(x: object) -> bool:
     return isinstance(x, (bool, np.bool_))
 
 
+class Contacts(NamedTuple):
+    """The contacts of all worlds in their last steps, a row each."""
+
+    world: NDArray[np.int64]
+    geometry_a: NDArray[np.int64]  # index in Model.geometries
+    geometry_b: NDArray[np.int64]
+    mode: NDArray[np.int64]  # tribo.ContactMode(mode)
+    point: NDArray[np.float64]  # in the world (n, 3) [m]
+    normal: NDArray[np.float64]  # from a to b (n, 3)
+    force: NDArray[np.float64]  # on b, in the world (n, 3) [N]
+
+
+class Sensed(NamedTuple):
+    """What the sensors of all worlds say; see SensorReading."""
+
+    t: NDArray[np.float64]  # (worlds) [s]
+    acceleration: NDArray[np.float64]  # (worlds, 3) [m/s^2]
+    angular_velocity: NDArray[np.float64]  # (worlds, 3) [rad/s]
+    position: NDArray[np.float64]  # (worlds, joints) [rad] or [m]
+    velocity: NDArray[np.float64]  # (worlds, joints) [rad/s] or [m/s]
+    force: NDArray[np.float64]  # (worlds, feet) [N]
+    touching: NDArray[np.bool_]  # (worlds, feet)
+
+
 def _functions_of(simulation: Simulation) -> list[tuple[ControlFunction, int, float]]:
     """What was added to a simulation, where every world can have it: functions with their memory and period."""
     found: list[tuple[ControlFunction, int, float]] = []
     for method, arguments, keys in simulation._added:
-        if method != "control":
-            raise _core.InvalidInput("a Batch has no sensors: make it from a simulation without add_sensors")
+        if method == "add_sensors":
+            continue
         if not isinstance(arguments[0], FunctionType):
             raise _core.InvalidInput(
                 f"the controller {arguments[0]!r} is an object, which may remember one world in another: give a "
@@ -51,14 +77,15 @@ else:
 class Batch(_Handed):
     """n worlds of a scene on a pool of threads (0: one a core).
 
-    q, v, t, tau, foot_force are views of shape (n, ...) that follow the run; write to target (references of the pd
-    controllers) and torque. Every world is bit-equal to the same world run alone, for any number of threads. A world
+    q, v, t, tau, foot_force, body_pose, body_velocity are views of shape (n, ...) that follow the run; write to target
+    (references of the pd controllers), gains, torque, ctrl and wrench. Every world is bit-equal to the same world run alone, for any number of threads. A world
     whose step cannot be taken is marked in failed and stands still until it is reset; the others go on.
 
     A Python function that controls a simulation controls every world of its batch; it is called under the GIL, by one
     thread at a time. One that remembers anything in itself needs its own in each world: controller(world) makes the
     function of a world, and makes it anew when the world is reset or given parameters; memory and period are those of
-    Simulation.control.
+    Simulation.control. The sensors of a simulation are in every world, with a seed of their own: the given one plus the
+    number of the world.
 
     A batch is used by one thread at a time: a call during a step of another thread raises RuntimeError, and so does one
     in a process that was forked off, where its threads are not.
@@ -71,7 +98,11 @@ class Batch(_Handed):
             scene = load(scene)
         functions: list[object] = []
         kinds: list[tuple[int, float]] = []
+        sensors: _core._SensorOptions | None = None
         if isinstance(scene, Simulation):
+            for method, _, keys in scene._added:
+                if method == "add_sensors":
+                    sensors = _core._SensorOptions(scene.model, **keys)
             for function, numbers, time in _functions_of(scene):
                 functions += [function] * worlds
                 kinds.append((numbers, time))
@@ -82,8 +113,9 @@ class Batch(_Handed):
         if controller is not None:
             functions += [self._made(w) for w in range(worlds)]
             kinds.append((memory, period))
-        super().__init__(scene, worlds, threads, functions, kinds)
+        super().__init__(scene, worlds, threads, functions, kinds, sensors)
         self._scene = scene
+        self._parameters: Rows | None = None
         self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None
 
     def _made(self, world: int) -> ControlFunction:
@@ -93,11 +125,11 @@ class Batch(_Handed):
             raise TypeError(f"controller({world}) returned {function!r}, must return a function of (t, q, v)")
         return function
 
-    def _which(self, worlds: Worlds | None) -> list[int]:
-        """Indices of one world, of several, of those that a mask marks, or of all; each once."""
+    def _which(self, worlds: Worlds | None) -> NDArray[np.intc]:
+        """Indices of one world, of several, of those that a mask marks, or of all; each once, in their order."""
         n = self.worlds
         if worlds is None:
-            return list(range(n))
+            return np.arange(n, dtype=np.intc)
         if _is_flag(worlds):
             raise TypeError(f"worlds is {worlds}, must be indices, or a mask with an entry for each of {n} worlds")
         if not hasattr(worlds, "__array__") and not hasattr(worlds, "__index__"):
@@ -108,19 +140,22 @@ class Batch(_Handed):
         if given.dtype == bool:
             if given.shape != (n,):
                 raise _core.InvalidInput(f"worlds is a mask of shape {given.shape}, must be ({n},)")
-            return [int(w) for w in np.flatnonzero(given)]
+            return np.flatnonzero(given).astype(np.intc)
         if given.ndim > 1 or (given.size > 0 and not np.issubdtype(given.dtype, np.integer)):
             raise TypeError(f"worlds is an array of {given.dtype} of shape {given.shape}, must be indices or a mask")
-        chosen = [int(w) for w in given.reshape(-1)]
-        for w in chosen:
-            if not 0 <= w < n:
-                raise IndexError(f"world {w}, must be from 0 to {n - 1}")
-        return list(dict.fromkeys(chosen))
+        chosen = given.reshape(-1)
+        outside = (chosen < 0) | (chosen >= n)
+        if outside.any():
+            raise IndexError(f"world {chosen[outside][0]}, must be from 0 to {n - 1}")
+        whole = chosen.astype(np.intc)
+        _, first = np.unique(whole, return_index=True)
+        return whole if len(first) == len(whole) else whole[np.sort(first)]
 
-    def _renew(self, world: int) -> None:
-        """The function of a world that begins anew."""
+    def _renew(self, worlds: NDArray[np.intc]) -> None:
+        """The functions of worlds that begin anew."""
         if self._controller is not None:
-            self._functions[len(self._functions) - self.worlds + world] = self._made(world)
+            for world in worlds.tolist():
+                self._functions[len(self._functions) - self.worlds + world] = self._made(world)
 
     def _model(self) -> _core.Model:
         return self._scene.model
@@ -138,9 +173,43 @@ class Batch(_Handed):
         array: NDArray[np.float64] = getattr(self, "_" + name)
         return array
 
+    def step(self, n: int = 1, worlds: Worlds | None = None) -> None:
+        """Takes n steps in every world that runs, or in those that are named or marked. The GIL is released."""
+        self._step(n, None if worlds is None else self._which(worlds))
+
     def contacts(self, world: int = 0) -> list[_core.Contact]:
         """Contacts of a world in its last step."""
         return self._contacts(world)
+
+    @property
+    def contact_rows(self) -> Contacts:
+        """The contacts of all worlds in their last steps, as arrays with a row each."""
+        table: NDArray[np.float64] = self._contact_table()
+        whole = table[:, :4].astype(np.int64)
+        return Contacts(whole[:, 0], whole[:, 1], whole[:, 2], whole[:, 3], table[:, 4:7], table[:, 7:10], table[:, 10:])
+
+    @property
+    def sensors(self) -> Sensed:
+        """What the sensors say now, arrays with a row a world. The batch has those of the simulation that it was made of."""
+        readings = [self._reading(w) for w in range(self.worlds)]
+        return Sensed(*(np.array([getattr(r, name) for r in readings]) for name in Sensed._fields))
+
+    @property
+    def body_pose(self) -> Named:
+        """Position [m] and quaternion xyzw of every body in the world (worlds, bodies, 7), read only; by index or body.
+        From the first look on it follows every step."""
+        return Named.of(self._body_pose, by_body(self._model()))
+
+    @property
+    def body_velocity(self) -> Named:
+        """Velocity of its origin [m/s] and angular velocity [rad/s] of every body, in the world (worlds, bodies, 6), read
+        only; by index or body. From the first look on it follows every step."""
+        return Named.of(self._body_velocity, by_body(self._model()))
+
+    def _heights(self, name: str, points: NDArray[np.float64], above: float, most: float,
+                 ignored: list[str]) -> NDArray[np.float64]:
+        heights: NDArray[np.float64] = self._height_scan(name, points, above, most, ignored)
+        return heights
 
     def render(self, camera: Camera | str | None = None, *, world: int = 0, width: int = 640, height: int = 480,
                shadows: bool = True, **options: Any) -> NDArray[np.uint8]:
@@ -159,31 +228,52 @@ class Batch(_Handed):
     def reset(self, worlds: Worlds | None = None, *, keyframe: str | None = None) -> None:
         """Back to the start of the scene, or to a keyframe: one world, several, those that a mask marks, or all."""
         key = None if keyframe is None else self._keyframe(keyframe)
-        for w in self._which(worlds):
-            self._reset(w)
-            self._renew(w)
-            if key is not None:
-                state = self.state(w)
-                state.q[:], state.v[:] = key[0], key[1]
-                state.forget_contacts()
-                self._set_state(w, state, True)
-                self._target[w], self._ctrl[w] = key[0], key[2]
+        chosen = self._which(worlds)
+        self._reset(chosen)
+        self._renew(chosen)
+        if key is not None:
+            self.set(chosen, q=key[0], v=key[1])
+            self._target[chosen], self._ctrl[chosen] = key[0], key[2]
+
+    def set(self, worlds: Worlds | None = None, *, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
+        """Puts worlds elsewhere: q (nq) and v (nv), or a row for each of them. What contacts remember is forgotten."""
+        chosen = self._which(worlds)
+        model = self._model()
+
+        def rows(x: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+            if x is None:
+                return None
+            return np.ascontiguousarray(np.broadcast_to(np.asarray(x, dtype=float), (len(chosen), n)))
+
+        self._set(chosen, rows(q, model.nq), rows(v, model.nv))
 
     def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
         """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction
         have a model of their own, and refuse the state of another one unless they are to adopt it as it is. What contacts
         remember is forgotten, with a warning, where a stepper of another family wrote it."""
-        for w in self._which(world):
+        for w in self._which(world).tolist():
             self._set_state(w, state, adopt)
 
-    def set_parameters(self, world: Worlds, *, mass: float | Mapping[str, float] = 1.0,
-                       friction: float | Mapping[str, float] = 1.0, gains: float = 1.0) -> None:
-        """Other masses, friction and pd gains in a world, in several, or in those that a mask marks, which begin anew.
+    def set_parameters(self, world: Worlds | None = None, *, mass: Parameter = 1.0, com: Parameter | None = None,
+                       friction: Parameter = 1.0, damping: Parameter = 1.0, armature: Parameter = 1.0,
+                       dry_friction: Parameter = 1.0, gains: Parameter = 1.0) -> None:
+        """Other masses, friction, joints and pd gains in a world, in several, in those that a mask marks, or in all, which
+        begin anew. Nothing is built anew: 1024 worlds take milliseconds.
 
-        mass: a factor on those of the scene [-], or {body: kg}. friction: a factor [-], or {material, or geometry, body,
-        robot or object with a material of its own: coefficient against all others}. gains: a factor [-].
+        Each is a factor on what the scene has, or values by name; each number may be an array with one for every world
+        that is meant, in their order. mass: a factor [-], or {body: kg}. com: {body: centre of mass in its frame (3) or
+        (n, 3) [m]}. friction: a factor [-], or {material, or geometry, body, robot or object with a material of its own:
+        coefficient against all others}. damping, armature, dry_friction: a factor [-], or {joint: value}. gains: a
+        factor, or {joint: factor} [-].
         """
-        changes, masses, frictions = changes_of(self._model(), mass, friction)
-        for w in self._which(world):
-            self._set_parameters(w, masses, frictions, gains, changes)
-            self._renew(w)
+        chosen = self._which(world)
+        if self._parameters is None:
+            self._parameters = Rows(self._model())
+        given = {"mass": mass, "com": com, "friction": friction, "damping": damping, "armature": armature,
+                 "dry_friction": dry_friction, "gains": gains}
+        rows: dict[str, NDArray[np.float64]] = {}
+        for key, value in given.items():
+            if value is not None and not (isinstance(value, (int, float)) and value == 1):
+                rows.update(self._parameters.of(key, value, len(chosen)))
+        self._set_parameters(chosen, **rows)
+        self._renew(chosen)

@@ -64,7 +64,7 @@ def _by_joint(model: _core.Model, *, velocities: bool) -> Callable[[str], Any]:
     return find
 
 
-def _by_body(model: _core.Model) -> Callable[[str], Any]:
+def by_body(model: _core.Model) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         for member in model.members:
             if member.name == name:
@@ -186,6 +186,15 @@ class Hand:
         np.asarray(self.ctrl)[...] = value
 
     @property
+    def gains(self) -> Named:
+        """Factors on kp and kd of the pd controllers (nv) [-]; write to it, by index or joint. A reset keeps them."""
+        return Named.of(self._command_array("gains"), _by_joint(self._model(), velocities=True))
+
+    @gains.setter
+    def gains(self, value: ArrayLike) -> None:
+        np.asarray(self.gains)[...] = value
+
+    @property
     def actuators(self) -> list[str]:
         """Names of the actuators, in the order of ctrl."""
         return list(_core._actuator_names(self._model()))
@@ -194,7 +203,7 @@ class Hand:
     def wrench(self) -> Named:
         """Force at the centre of mass and torque on every body, in the world (bodies, 6) [N], [N m]; write to it, by index
         or body: wrench["cube"] = [1, 0, 0, 0, 0, 0]. It acts until it is changed."""
-        return Named.of(self._command_array("wrench"), _by_body(self._model()))
+        return Named.of(self._command_array("wrench"), by_body(self._model()))
 
     @wrench.setter
     def wrench(self, value: ArrayLike) -> None:
@@ -287,18 +296,12 @@ class Hand:
         Rays fall from `above` [m] over it; NaN where there is nothing. The robot or object itself is not seen; name what
         else is to be ignored.
         """
-        grid = np.asarray(points, dtype=float).reshape(-1, 2)
-        poses = np.asarray(self.pose(name)).reshape(-1, 4, 4)
+        grid = np.ascontiguousarray(np.asarray(points, dtype=float).reshape(-1, 2))
         own = [name.split("/")[0]] if any(m.name == name.split("/")[0] for m in self._model().members) else []
-        skip = list(own if ignore is None else ignore)
-        out = np.zeros((len(poses), len(grid)))
-        for w, pose in enumerate(poses):
-            x = pose[:2, 0] / max(float(np.linalg.norm(pose[:2, 0])), 1e-12)
-            R = np.array([[x[0], -x[1]], [x[1], x[0]]])
-            start = np.column_stack([grid @ R.T + pose[:2, 3], np.full(len(grid), pose[2, 3] + above)])
-            fallen = self.rays(start, [0, 0, -1], most=most, ignore=skip, world=w)
-            out[w] = np.where(np.isfinite(fallen), start[:, 2] - fallen, np.nan)
-        return out[0] if self._single else out
+        return self._heights(name, grid, above, most, list(own if ignore is None else ignore))
+
+    def _heights(self, name: str, points: Array, above: float, most: float, ignored: list[str]) -> Array:
+        return self._answer("height_scan", name, points, above, most, ignored)
 
     def distance(self, a: str, b: str, *, most: float = 10.0, world: int = 0) -> _core.Nearest:
         """The nearest points of two robots, objects, bodies or geometries, up to `most` [m]."""
@@ -357,30 +360,3 @@ def adopts(methods: type) -> Callable[[type], type]:
         return kind
 
     return give
-
-
-def _materials(model: _core.Model, name: str) -> list[int]:
-    """A material by its name, or that of a robot, object, body or geometry which nothing else has."""
-    if name in model.materials:
-        return [model.materials.index(name)]
-    mine = set(_core._geometries(model, name))
-    used = {model.geometries[g].material for g in mine}
-    shared = [g.name for i, g in enumerate(model.geometries) if g.material in used and i not in mine]
-    if shared:
-        materials = ", ".join(f"'{model.materials[m]}'" for m in sorted(used))
-        raise _core.InvalidInput(f"friction of '{name}': its material {materials} is also that of '{shared[0]}'; name the material, "
-                                 "or give it one of its own in the scene")
-    return sorted(used)
-
-
-def changes_of(model: _core.Model, mass: float | Mapping[str, float], friction: float | Mapping[str, float]
-               ) -> tuple[_core._ModelChanges, float, float]:
-    """Factors on all, or values of single bodies [kg] and of materials and what has one of its own [-]."""
-    changes = _core._ModelChanges()
-    if isinstance(mass, Mapping):
-        find = _by_body(model)
-        changes.mass = {int(find(name)[1]): float(value) for name, value in mass.items()}
-    if isinstance(friction, Mapping):
-        changes.friction = {m: float(mu) for name, mu in friction.items() for m in _materials(model, name)}
-    return (changes, 1.0 if isinstance(mass, Mapping) else float(mass),
-            1.0 if isinstance(friction, Mapping) else float(friction))

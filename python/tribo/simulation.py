@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _core, mujoco_coordinates
-from .hand import Hand, adopts, changes_of
+from .hand import Hand, adopts
+from .parameters import changes_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +127,7 @@ class Simulation(_Handed):
         velocity [rad/s], force [N]: a SensorError each. contact_threshold [N]. What sensors remember, their generator
         too, lives in the State: a restored run measures the same again.
         """
-        self._add_sensors(**options)
+        self._add_sensors(_core._SensorOptions(self.model, **options))
         self._added.append(("add_sensors", (), options))
 
     def push(self, where: str, force: ArrayLike | None = None, duration: float = 0.0, *, start: float | None = None,
@@ -206,15 +207,23 @@ class Simulation(_Handed):
             place[:3, 3] = pose
         self._move_kinematic(name, np.ascontiguousarray(place), duration)
 
-    def set_parameters(self, *, mass: float | Mapping[str, float] = 1.0, friction: float | Mapping[str, float] = 1.0,
-                       gains: float = 1.0) -> None:
-        """Other masses, friction or pd gains from now on; the run goes on from where it is.
+    def set_parameters(self, *, mass: float | Mapping[str, float] = 1.0, com: Mapping[str, ArrayLike] | None = None,
+                       friction: float | Mapping[str, float] = 1.0, damping: Mapping[str, float] | None = None,
+                       armature: Mapping[str, float] | None = None, dry_friction: Mapping[str, float] | None = None,
+                       gains: float | Mapping[str, float] = 1.0) -> None:
+        """Other masses, friction, joints or pd gains from now on; the run goes on from where it is.
 
-        mass: a factor on all [-], or {body: kg}. friction: a factor on all [-], or {material, or geometry, body,
-        robot or object with a material of its own: coefficient against all others}. gains: a factor [-]. Factors count from what is now. The audit begins anew.
+        mass: a factor on all [-], or {body: kg}. com: {body: centre of mass in its frame (3) [m]}. friction: a factor on
+        all [-], or {material, or geometry, body, robot or object with a material of its own: coefficient against all
+        others}. damping, armature, dry_friction: {joint: value}. gains: a factor, or {joint: factor} [-]. Factors count
+        from what is now. The audit begins anew.
         """
-        changes, masses, frictions = changes_of(self.model, mass, friction)
-        self._change(changes, _core._ModelFactors(masses, frictions), gains)
+        changes, masses, frictions = changes_of(self.model, {
+            "mass": mass, "com": com, "friction": friction, "damping": damping, "armature": armature,
+            "dry_friction": dry_friction})
+        self._change(changes, _core._ModelFactors(masses, frictions), 1.0 if isinstance(gains, Mapping) else gains)
+        for joint, factor in (gains.items() if isinstance(gains, Mapping) else ()):
+            self.gains[joint] = factor * self.gains[joint]
 
     def weld(self, a: str, b: str = "world", *, name: str | None = None) -> None:
         """Holds two bodies together as they are now, until release(name): a grasp, a latch. b may be "world"."""
@@ -269,7 +278,7 @@ class Simulation(_Handed):
         twin = Simulation(self.scene)
         twin._recipe, twin._request = self._recipe, self._request
         self._add_to(twin)
-        for name in ("target", "ctrl", *(("torque", "wrench") if self._direct else ())):
+        for name in ("target", "ctrl", "gains", *(("torque", "wrench") if self._direct else ())):
             twin._command_array(name)[:] = self._command_array(name)
         twin.state = self.state
         return twin

@@ -57,6 +57,8 @@ class Pd final : public Controller {
       const double error = joint_error(body, now_.q[j], state.q);
       narrow(options_.limits, joint, a);
       a.tau[k] += options_.tau_ff[j];
+      const double gain = options_.gains == nullptr ? 1 : options_.gains[j], kp = gain * options_.kp[j],
+                   kd = gain * options_.kd[j];
       double ki = options_.ki[j];
       if (ki > 0) {
         double& I = memory[1 + n];
@@ -65,12 +67,12 @@ class Pd final : public Controller {
         a.tau[k] += ki * I;
       }
       if (options_.implicit) {  // (pd.2)
-        a.kp[k] += options_.kp[j] + a.dt * ki;
-        a.kd[k] += options_.kd[j];
+        a.kp[k] += kp + a.dt * ki;
+        a.kd[k] += kd;
         a.error[k] += error + next_.q[j] - now_.q[j];
         a.v_ref[k] += next_.v[j];
       } else {  // (pd.1)
-        a.tau[k] += options_.kp[j] * error + options_.kd[j] * (now_.v[j] - state.v[k]);
+        a.tau[k] += kp * error + kd * (now_.v[j] - state.v[k]);
       }
     }
     if (integral_) memory[0] = state.t;

@@ -132,7 +132,7 @@ void RigidDerivative::fly(const Start& start, int t, int first) {
 // The flight of a single body: d v_end in X, d(v_mean - v_end) in D.
 void RigidDerivative::spin(const Start& start, int t, int first) {
   const Tree& tree = model_.trees[at(t)];
-  const Gyroscope& body = view_->flight().body(t);
+  const Gyroscope body = make_gyroscope(model_, tree);
   const int a = tree.nv - 3;
   const double dt = start.dt;
   const Vec3 w = w_.segment<3>(tree.iv + a);

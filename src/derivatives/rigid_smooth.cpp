@@ -74,7 +74,7 @@ void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t
   const Tree& tree = model_.trees[at(t)];
   const int iv = tree.iv, nv = tree.nv, n = group_.n(), w = nv - 3;
   const double dt = start.dt;
-  const Gyroscope& body = view_->flight().body(t);
+  const Gyroscope body = make_gyroscope(model_, tree);
   const Vec3 before = v_start_.segment<3>(iv + w), x = body.mean(before, dt), turned = 2 * (x - before);
   Mat3 D = 2 * right_solve(body.M + 0.5 * dt * (skew(x) * body.I - skew(body.I * x)), body.M);
   D.diagonal().array() -= 2;

@@ -441,7 +441,7 @@ Model ModelBuilder::build() {
   for (const auto& [names, pair] : pairs_)
     for (const std::string& name : {names.first, names.second})
       find_name("material", name, n, [&](std::size_t i) -> const std::string& { return model.materials[i].name; });
-  model.hash_ = model.computed_hash();
+  model.set_hash();
   return std::exchange(*this, {}).model_;
 }
 

@@ -1,5 +1,6 @@
 // The hash of a model: every number that changes the motion, whether by the step, by a controller or by who meets whom. What
-// build() derives from others is left out.
+// build() derives from others is left out. The numbers that change between steps (tribo/model_numbers.hpp) are hashed apart from
+// the rest, which then need not be read again.
 #include "base/hash.hpp"
 
 #include "tribo/model.hpp"
@@ -12,7 +13,6 @@ void add(Hash& hash, const Placement& X) { hash.add(X.p).add(X.R); }
 void add(Hash& hash, const Body& b) {
   hash.add(b.name).add(b.parent).add(static_cast<int>(b.joint)).add(b.axis);
   add(hash, b.X_PJ);
-  hash.add(b.inertia.mass).add(b.inertia.com).add(b.inertia.about_com);
   if (b.carried > 0) hash.add(b.carried).add(b.carried_at);
 }
 
@@ -35,15 +35,13 @@ void add(Hash& hash, const Geometry& g) {
 }
 
 void add(Hash& hash, const SurfacePair& s) {
-  for (double x : {s.mu_static, s.mu_dynamic, s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping,
-                   s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
+  for (double x : {s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping, s.stiffness_tangential,
+                   s.damping_tangential, s.torsional, s.rolling})
     hash.add(x);
 }
 
 void add(Hash& hash, const JointProperties& p) {
-  for (const VecX* x : {&p.damping, &p.armature, &p.friction, &p.effort_limit, &p.velocity_limit, &p.lower, &p.upper,
-                        &p.stiffness, &p.rest})
-    hash.add(*x);
+  for (const VecX* x : {&p.effort_limit, &p.velocity_limit, &p.lower, &p.upper, &p.stiffness, &p.rest}) hash.add(*x);
 }
 
 void add(Hash& hash, const Equality& e) {
@@ -122,7 +120,7 @@ void add_all(Hash& hash, const Items& items) {
 
 }  // namespace
 
-std::uint64_t Model::computed_hash() const {
+void Model::set_hash() {
   Hash hash;
   add_all(hash, bodies);
   add_all(hash, geometries);
@@ -139,7 +137,22 @@ std::uint64_t Model::computed_hash() const {
   if (!tendons.empty()) add_all(hash, tendons);
   if (!ties.empty()) add_all(hash, ties);
   if (!medium.boxes.empty()) add(hash, medium);
-  return hash.add(gravity).value();
+  rest_hash_ = hash.add(gravity).value();
+  set_numbers_hash();
+}
+
+void Model::set_numbers_hash() {
+  Hash hash;
+  hash.add(rest_hash_);
+  for (const Body& b : bodies) {
+    hash.word(b.inertia.mass);
+    for (double x : b.inertia.com) hash.word(x);
+    for (double x : b.inertia.about_com.reshaped()) hash.word(x);
+  }
+  for (const VecX* x : {&joints.damping, &joints.armature, &joints.friction})
+    for (double y : *x) hash.word(y);
+  for (const SurfacePair& s : surfaces_) hash.word(s.mu_static).word(s.mu_dynamic);
+  hash_ = hash.value();
 }
 
 }  // namespace tribo

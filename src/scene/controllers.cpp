@@ -1,6 +1,7 @@
 // Every controller: one line each, and the keys of each.
 #include "base/table.hpp"
 #include "tribo/controller.hpp"
+#include "tribo/policy.hpp"
 #include "tribo/task_space.hpp"
 #include "tribo/tracking.hpp"
 
@@ -64,6 +65,16 @@ OptionTable tracking_keys() {
   return t;
 }
 
+OptionTable policy_keys() {
+  FieldTable<PolicyOptions> t;
+  t.mention("file", "a file .npz of tribo.Policy.save", "", "network, observations, reach, gains and period");
+  t.add("forward", &PolicyOptions::forward, any_number(), "m/s", "velocity that is asked for");
+  t.add("left", &PolicyOptions::left, any_number(), "m/s", "the same, to the left");
+  t.add("yaw", &PolicyOptions::yaw, any_number(), "rad/s", "turning that is asked for");
+  t.add("phase", &PolicyOptions::phase, any_number(), "", "of the gait's clock at t = 0");
+  return t;
+}
+
 OptionTable task_space_keys() {
   using Own = TaskSpaceOptions;
   FieldTable<Own> t;
@@ -111,6 +122,7 @@ std::deque<ControllerEntry>& table_of_controllers() {
       {"pd", "joint positions held by springs and dampers, within the effort limits", pd_keys(false)},
       {"actuators", "the motors that the robot's MJCF file describes, under constant controls", actuator_keys()},
       {"tracking", "a motion from a file, by feed-forward and linear feedback", tracking_keys()},
+      {"policy", "a trained network that moves the references of the joints", policy_keys()},
       {"task-space", "inverse dynamics of centre of mass, frames, posture and contacts, by a quadratic program",
        task_space_keys()},
       {"pid", "the same with an integral", pd_keys(true)},

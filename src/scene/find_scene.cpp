@@ -102,7 +102,8 @@ Scene world_scene(const std::string& file, const SceneRequest& request) {
 Scene robot_scene(const std::string& robot, const SceneRequest& request) {
   if (fs::path(robot).has_extension() && is_mjcf(robot)) return world_scene(robot, request);
   const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
-  if (request.controller == "none") return parse_scene(text, robot, request.overrides);
+  const std::string& c = request.controller;
+  if (!c.empty() && c != "pd" && c != "pid") return parse_scene(text, robot, request.overrides);  // has no such gains
   const Scene bare = parse_scene(text, robot, request.overrides);
   std::vector<Override> overrides = default_gains(bare);
   for (const Member& member : bare.model->members) {

@@ -35,6 +35,7 @@ ControllerReader reader_of(const std::string& name) {
                                                                   {"pid", read_pid},
                                                                   {"actuators", read_actuators},
                                                                   {"tracking", read_tracking},
+                                                                  {"policy", read_policy},
                                                                   {"task-space", read_task_space},
                                                                   {"inverse-dynamics", read_inverse_dynamics},
                                                                   {"velocity-constraint", read_velocity_constraint},

@@ -91,6 +91,9 @@ void read_actuators(Section& section, const Scene& scene, ControllerSpec& spec);
 // scene_tracking.cpp
 void read_tracking(Section& section, const Scene& scene, ControllerSpec& spec);
 
+// scene_policy.cpp
+void read_policy(Section& section, const Scene& scene, ControllerSpec& spec);
+
 // scene_task_space.cpp
 void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec);
 

@@ -93,14 +93,13 @@ bool has_pd(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(), [](auto& c) { return c.pd.has_value(); });
 }
 
-void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows, double gains) {
+void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows) {
   const Model& model = simulation.model();
   for (const ControllerSpec& spec : scene.controllers) {
     if (spec.pd) {
       PdOptions options = *spec.pd;
-      options.kp *= gains;
-      options.kd *= gains;
       const Member& member = model.members[at(options.member)];
+      options.gains = rows.gains + member.iv;
       options.reference = std::make_shared<Aimed>(model, options, rows.target + member.iq);
       simulation.add_controller(make_pd(model, options));
     } else {
@@ -145,6 +144,8 @@ std::string unusable(const Model& model, const CommandRows& rows) {
   if (!finite(rows.torque, at(model.nv))) return "a torque is not finite";
   if (!finite(rows.ctrl, nu)) return "a control is not finite";
   if (!finite(rows.wrench, 6 * model.bodies.size())) return "a wrench is not finite";
+  if (!std::all_of(rows.gains, rows.gains + model.nv, [](double x) { return x >= 0 && std::isfinite(x); }))
+    return "a factor of gains is not finite and >= 0";
   return "";
 }
 

@@ -375,4 +375,18 @@ Placement Simulation::body_pose(int body) {
   return impl_->work.dynamics.X_WB(body);
 }
 
+// The next step begins with these, and does not compute them again.
+void Simulation::write_bodies(double* pose, double* velocity) {
+  impl_->work.update(impl_->state);
+  const Dynamics& dynamics = impl_->work.dynamics;
+  for (int b = 0; b < static_cast<int>(impl_->model->bodies.size()); ++b) {
+    const Placement& X = dynamics.X_WB(b);
+    const Quat turn(X.R);
+    Eigen::Map<Vec3>(pose + 7 * b) = X.p;
+    Eigen::Map<Eigen::Vector4d>(pose + 7 * b + 3) = turn.w() < 0 ? Eigen::Vector4d(-turn.coeffs()) : turn.coeffs();
+    Eigen::Map<Vec3>(velocity + 6 * b) = dynamics.point_velocity(b, X.p);
+    Eigen::Map<Vec3>(velocity + 6 * b + 3) = dynamics.body_velocity(b).ang;
+  }
+}
+
 }  // namespace tribo

@@ -29,7 +29,6 @@ Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& opt
       margin_(scheme.contact_margin(options.contact.margin)),
       audit_(options.audit),
       divides_(scheme.substeps().any()),
-      mass_(model.mass()),
       looks_(scheme.substeps().touch || (options.audit == AuditLevel::Full && scheme.stores_energy())),
       chart_(model),
       judge_(model),
@@ -157,7 +156,7 @@ bool Crossing::absurd(const Start& start) const {
   if (v_next_.cwiseAbs().maxCoeff() > faster * speed) return true;
   double most = 0;
   for (const ContactReport& c : outcome_.contacts) most = std::max(most, c.f.squaredNorm());
-  return std::sqrt(most) * h_ > stronger * mass_ * speed;
+  return std::sqrt(most) * h_ > stronger * model_.mass() * speed;
 }
 
 // Free joints: from the axes of the start to those of the end. What is corrected turns the body, not its motion.

@@ -70,7 +70,6 @@ class Crossing {
   double margin_;
   AuditLevel audit_;
   bool divides_;  // steps may have several substeps
-  double mass_;   // of all that moves [kg]
   bool looks_;    // begin is called at the end of a substep too
   Chart chart_;
   Judge judge_;

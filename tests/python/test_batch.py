@@ -1,4 +1,4 @@
-"""Batch: bit-equal for any number of threads, failures stay in their world, parameters, Gymnasium."""
+"""Batch: bit-equal for any number of threads, failures stay in their world, parameters."""
 
 import numpy as np
 import pytest
@@ -75,45 +75,3 @@ def test_bad_parameters_are_refused():
     with pytest.raises(IndexError):
         batch.state(2)
     batch.step()
-
-
-def test_gymnasium_checker():
-    from gymnasium.utils.env_checker import check_env
-
-    from tribo.gym import SoloVelocityEnv
-
-    check_env(SoloVelocityEnv(), skip_render_check=True)
-
-
-def test_vector_environment():
-    from tribo.gym import SoloVelocityVectorEnv
-
-    def roll(threads):
-        env = SoloVelocityVectorEnv(6, threads=threads, randomize=True)
-        observations, _ = env.reset(seed=5)
-        env.action_space.seed(5)
-        assert env.observation_space.contains(observations)
-        rewards = []
-        for _ in range(40):
-            observations, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-            assert env.observation_space.contains(observations) and reward.shape == (6,)
-            assert terminated.dtype == bool and truncated.dtype == bool
-            rewards.append(reward)
-        return np.array(rewards), observations
-
-    one, two = roll(1), roll(2)
-    assert (one[0] == two[0]).all() and (one[1] == two[1]).all()
-
-
-def test_standing_still_earns_more_than_noise():
-    from tribo.gym import SoloVelocityVectorEnv
-
-    env = SoloVelocityVectorEnv(4, threads=1)
-    env.reset(seed=1)
-    env._command[:] = 0
-    still = np.mean([env.step(np.zeros((4, 12)))[1] for _ in range(50)])
-    env.reset(seed=1)
-    env._command[:] = 0
-    env.action_space.seed(1)
-    noise = np.mean([env.step(env.action_space.sample())[1] for _ in range(50)])
-    assert still > noise + 0.3

@@ -25,7 +25,6 @@ Flight::Flight(const Model& model, bool second_order)
     : second_order_(second_order), springs_(!model.joints.stiffness.isZero(0)), end_(model) {
   const std::size_t n = model.trees.size();
   for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_, &rubs_}) x->assign(n, 0);
-  bodies_.resize(n);
   change_.assign(n, 0);
   needed_.assign(n, 0);
   passes_.assign(n, 0);
@@ -34,7 +33,6 @@ Flight::Flight(const Model& model, bool second_order)
     gyroscope_[t] = is_gyroscope(model, tree);
     floats_[t] = tree.bodies > 1 && model.bodies[at(tree.first_body)].joint == JointKind::Free;
     rubs_[t] = !model.joints.friction.segment(tree.iv, tree.nv).isZero(0);
-    if (gyroscope_[t]) bodies_[t] = make_gyroscope(model, tree);
   }
   motion_ = end_.make_motion();
   for (VecX* x : {&theta_, &extra_, &force_, &deflection_, &w_, &trial_, &rate_, &lock_}) x->setZero(model.nv);
@@ -71,7 +69,7 @@ void Flight::watch(int t, double change, double motion) {
 
 void Flight::turn_in_place(const Start& start, int t, VecX& bias) {
   const Tree& tree = start.model.trees[at(t)];
-  const Gyroscope& body = bodies_[at(t)];
+  const Gyroscope body = make_gyroscope(start.model, tree);
   const int w = tree.iv + tree.nv - 3;
   const Vec3 before = start.state.v.segment<3>(w), turned = 2 * (body.mean(before, start.dt) - before);
   rate_.segment(tree.iv, tree.nv).setZero();
@@ -158,7 +156,7 @@ void Flight::take_off(const Start& start, int t, Outcome& out) {
 // The flight of a single body: its centre goes straight on, in the axes of the start.
 void Flight::spin(const Start& start, int t, double dt, Outcome& out) {
   const Tree& tree = start.model.trees[at(t)];
-  const Gyroscope& body = bodies_[at(t)];
+  const Gyroscope body = make_gyroscope(start.model, tree);
   const int i = tree.iv + tree.nv - 3;
   const Vec3 w = w_.segment<3>(i);
   const auto [after, turn] = body.fly(w, dt);

@@ -50,8 +50,6 @@ class Flight {
   }
   /// Passes of (flight.5) that the last flight took.
   int passes(int tree) const { return passes_[static_cast<std::size_t>(tree)]; }
-  /// Of a tree that is a gyroscope.
-  const Gyroscope& body(int tree) const { return bodies_[static_cast<std::size_t>(tree)]; }
   /// A tree that takes the step otherwise: what a pass changed (flight.5), and the work that its motion needs [J].
   void watch(int tree, double change, double motion);
 
@@ -75,7 +73,6 @@ class Flight {
   // held: a force from outside the tree acts on it, beside its weight.
   bool second_order_, springs_, arrived_ = false;
   std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, rubs_;  // by tree
-  std::vector<Gyroscope> bodies_;                                                    // by tree
   std::vector<int> passes_;                                                          // by tree
   std::vector<double> change_, needed_;  // by tree: e, and work of the motion [J]
   Dynamics end_;

@@ -1,0 +1,50 @@
+#include "height_scans.hpp"
+
+namespace tribo::python {
+
+std::vector<int> geometries(const Model& model, const std::string& name) {
+  std::vector<int> found;
+  const int n = static_cast<int>(model.geometries.size());
+  for (int g = 0; g < n; ++g)
+    if (model.geometries[at(g)].name == name) return {g};
+  if (name == "world") {
+    for (int g = 0; g < n; ++g)
+      if (model.geometries[at(g)].body == -1) found.push_back(g);
+    return found;
+  }
+  for (std::size_t m = 0; m < model.members.size(); ++m)
+    if (model.members[m].name == name) {
+      for (int g = 0; g < n; ++g)
+        if (model.geometries[at(g)].member == static_cast<int>(m)) found.push_back(g);
+      return found;
+    }
+  int body = -1;
+  try {
+    body = model.place(name).body;
+  } catch (const InvalidInput&) {
+    return {model.geometry(name)};  // whose message lists what there is
+  }
+  if (body == -1) return {model.geometry(name)};
+  for (int g = 0; g < n; ++g)
+    if (model.geometries[at(g)].body == body) found.push_back(g);
+  return found;
+}
+
+std::vector<char> ignored_geometries(const Model& model, const std::vector<std::string>& names) {
+  std::vector<char> skip(names.empty() ? 0 : model.geometries.size());
+  for (const std::string& name : names)
+    for (int g : geometries(model, name)) skip[at(g)] = 1;
+  return skip;
+}
+
+HeightScan height_scan_of(const Model& model, const std::string& name, const MatrixIn& points, double above,
+                          double most, const std::vector<std::string>& ignored) {
+  if (points.shape(1) != 2) throw InvalidInput("points of a height scan must have shape (n, 2)");
+  return {model.place(name),
+          {points.data(), points.data() + points.size()},
+          above,
+          most,
+          ignored_geometries(model, ignored)};
+}
+
+}  // namespace tribo::python

@@ -1,0 +1,79 @@
+"""A trained policy: a small network with what it needs to run anywhere. One .npz file, the same for NumPy and for the
+controller 'policy' of a scene."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+# What the controller 'policy' can observe, in the order of its numbers.
+TERMS = ("gravity", "linear", "angular", "joints", "joint_velocities", "action", "command", "clock")
+
+
+@dataclasses.dataclass
+class Policy:
+    """reference of the joints = pose + lift max(0, sin(2 pi (clock + phase))) + reach clip(network(observation), -1, 1),
+    every `period`.
+
+    The network: y = (x - mean) / std, then y <- elu(W y + b) for each layer, the last one without elu.
+    """
+
+    weights: list[Array]  # (out, in) of each layer
+    biases: list[Array]  # (out)
+    mean: Array  # of the observation
+    std: Array
+    layout: list[tuple[str, int]]  # terms of the observation and their sizes
+    joints: list[str]
+    pose: Array  # of the joints [rad]
+    reach: float  # [rad]
+    kp: float  # [N m/rad]
+    kd: float  # [N m s/rad]
+    period: float  # [s]
+    frequency: float  # of the gait's clock [Hz]
+    lift: Array  # of the joints, on the clock [rad]
+    phase: Array  # of the joints on the clock [-]
+
+    def __call__(self, observation: Any) -> Array:
+        """Actions (..., joints) of observations (..., size)."""
+        y = (np.asarray(observation, dtype=float) - self.mean) / self.std
+        for i, (W, b) in enumerate(zip(self.weights, self.biases)):
+            y = y @ W.T + b
+            if i + 1 < len(self.weights):
+                y = np.where(y > 0, y, np.expm1(np.minimum(y, 0.0)))
+        return np.asarray(np.clip(y, -1.0, 1.0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as .npz; all in it are arrays of numbers, names as bytes with a new line between them."""
+        unknown = [name for name, _ in self.layout if name not in TERMS]
+        if unknown:
+            raise ValueError(f"observation '{unknown[0]}' is not known to the controller 'policy'; it knows: {', '.join(TERMS)}")
+        arrays: dict[str, Any] = {"mean": self.mean, "std": self.std, "pose": self.pose, "lift": self.lift,
+                                  "phase": self.phase,
+                                  "numbers": np.array([self.reach, self.kp, self.kd, self.period, self.frequency]),
+                                  "layout": np.array([TERMS.index(name) for name, _ in self.layout], dtype=np.int64),
+                                  "sizes": np.array([size for _, size in self.layout], dtype=np.int64),
+                                  "layers": np.array([len(self.weights)], dtype=np.int64),
+                                  "joints": np.frombuffer("\n".join(self.joints).encode(), dtype=np.uint8)}
+        for i, (W, b) in enumerate(zip(self.weights, self.biases)):
+            arrays[f"weight{i}"], arrays[f"bias{i}"] = np.ascontiguousarray(W, dtype=float), np.asarray(b, dtype=float)
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Policy:
+        with np.load(path, allow_pickle=False) as x:
+            n = int(x["layers"][0])
+            reach, kp, kd, period, frequency = (float(y) for y in x["numbers"])
+            return Policy([np.array(x[f"weight{i}"]) for i in range(n)], [np.array(x[f"bias{i}"]) for i in range(n)],
+                          np.array(x["mean"]), np.array(x["std"]),
+                          [(TERMS[int(k)], int(size)) for k, size in zip(x["layout"], x["sizes"])],
+                          bytes(x["joints"]).decode().split("\n"), np.array(x["pose"]), reach, kp, kd, period, frequency,
+                          np.array(x["lift"]), np.array(x["phase"]))
