@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/thread_pool.hpp"
+#include "simulation/lane_worlds.hpp"
 #include "tribo/commands.hpp"
 
 namespace tribo {
@@ -36,8 +37,8 @@ void check(const WorldParameters& p) {
 
 }  // namespace
 
-struct Batch::Impl {
-  Impl(const Scene& given, int n, int threads, std::vector<WorldController> added)
+struct Batch::Impl : LaneWorlds::Host {
+  Impl(const Scene& given, int n, int threads, std::vector<WorldController> added, bool in_lanes)
       : scene(given),
         more(std::move(added)),
         nq(at(given.model->nq)),
@@ -58,6 +59,9 @@ struct Batch::Impl {
     wrench.resize(at(n) * 6 * scene.model->bodies.size());
     foot_force.resize(at(n) * feet.size());
     status.assign(at(n), WorldStatus::Running);
+    if (in_lanes)
+      lanes = std::make_unique<LaneWorlds>(scene, n, threads, !more.empty(),
+                                           lanes::Commands{target.data(), torque_in.data()}, wrench.data());
     for (int w = 0; w < n; ++w) make(w, {});
   }
 
@@ -70,11 +74,13 @@ struct Batch::Impl {
   std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench;
   std::vector<WorldStatus> status;
   std::vector<Linearization> linearizations;
+  std::unique_ptr<LaneWorlds> lanes;  ///< null: not asked for
   ThreadPool pool;
   mutable std::mutex door;
-  bool stepping = false;          ///< behind the door
-  std::atomic<bool> halt{false};  ///< the steps that are being taken are the last ones
-  std::thread::id caller;         ///< of the step that is taken
+  bool stepping = false;                         ///< behind the door
+  std::atomic<bool> halt{false};                 ///< the steps that are being taken are the last ones
+  std::thread::id caller;                        ///< of the step that is taken
+  const std::function<bool()>* asked = nullptr;  ///< whether to stop; by the caller alone
 
   /// Held over a call, which waits for others of its kind. A step is long, and whoever comes meanwhile is refused.
   std::unique_lock<std::mutex> turn() const {
@@ -115,12 +121,14 @@ struct Batch::Impl {
     start.model = next.model->hash();
     simulation.set_state(start);
     worlds[at(w)] = std::move(next);
+    if (lanes) lanes->set_model(w, *worlds[at(w)].model, p.gains);
     restart(w, start);
   }
 
   void restart(int w, const State& state) {
     World& world = worlds[at(w)];
     world.simulation->set_state(state);
+    if (lanes) lanes->put(w, world.simulation->state());
     world.reason.clear();
     status[at(w)] = WorldStatus::Running;
     clear_commands(scene, commands(w));
@@ -130,6 +138,12 @@ struct Batch::Impl {
   }
 
   void show(int w) {
+    if (lanes && lanes->holds(w)) {
+      lanes->lanes().copy_q(w, q.data() + at(w) * nq);
+      lanes->lanes().copy_v(w, v.data() + at(w) * nv);
+      t[at(w)] = lanes->lanes().t(w);
+      return;
+    }
     const State& state = worlds[at(w)].simulation->state();
     std::copy_n(state.q.data(), nq, q.data() + at(w) * nq);
     std::copy_n(state.v.data(), nv, v.data() + at(w) * nv);
@@ -137,6 +151,12 @@ struct Batch::Impl {
   }
 
   void show_forces(int w) {
+    if (lanes && lanes->holds(w)) {
+      lanes->lanes().copy_torque(w, torque.data() + at(w) * nv);
+      for (std::size_t i = 0; i < feet.size(); ++i)
+        foot_force[at(w) * feet.size() + i] = lanes->lanes().normal_force(w, feet[i]);
+      return;
+    }
     const Simulation& simulation = *worlds[at(w)].simulation;
     std::copy_n(simulation.torque().data(), nv, torque.data() + at(w) * nv);
     double* row = foot_force.data() + at(w) * feet.size();
@@ -151,27 +171,62 @@ struct Batch::Impl {
     worlds[at(w)].reason = std::move(reason);
   }
 
+  // Can the world take steps?
+  bool ready(int w) {
+    if (status[at(w)] == WorldStatus::Failed) return false;
+    std::string why = unusable(*worlds[at(w)].model, commands(w));
+    if (!why.empty()) fail(w, std::move(why));
+    return status[at(w)] != WorldStatus::Failed;
+  }
+
   // Never throws: what goes wrong stays in its world.
-  void advance(int w, int steps, const std::function<bool()>& stop) {
-    if (status[at(w)] == WorldStatus::Failed) return;
+  bool step_alone(int w) override {
     World& world = worlds[at(w)];
-    if (std::string why = unusable(*world.model, commands(w)); !why.empty()) return fail(w, std::move(why));
     try {
-      for (int i = 0; i < steps && !halt; ++i) {
-        const StepReport report = world.simulation->step();
-        if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
-          fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
-          break;
-        }
-        if (stop && std::this_thread::get_id() == caller && stop()) halt = true;
+      const StepReport report = world.simulation->step();
+      if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
+        fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
+        return false;
       }
+      return true;
     } catch (const Interrupted&) {
       halt = true;
     } catch (const std::exception& error) {
       fail(w, error.what());
     }
+    return false;
+  }
+  Simulation& simulation(int w) override { return *worlds[at(w)].simulation; }
+  bool go_on() override {
+    if (asked && std::this_thread::get_id() == caller && (*asked)()) halt = true;
+    return !halt;
+  }
+
+  void advance(int w, int steps) {
+    if (!ready(w)) return;
+    for (int i = 0; i < steps && !halt; ++i)
+      if (!step_alone(w) || !go_on()) break;
     show(w);
     show_forces(w);
+  }
+
+  void advance_pack(int pack, int steps) {
+    const int first = pack * lanes->width(), end = std::min(first + lanes->width(), static_cast<int>(worlds.size()));
+    unsigned running = 0;
+    for (int w = first; w < end && !halt; ++w)
+      if (ready(w)) running |= 1u << (w - first);
+    lanes->advance(pack, running, steps, *this);
+    for (int w = first; w < end; ++w) {
+      if ((running >> (w - first) & 1u) == 0) continue;
+      show(w);
+      show_forces(w);
+    }
+  }
+
+  /// The simulation of a world, with the state that its lane may have.
+  Simulation& synced(int w) {
+    if (lanes) lanes->sync(w, *worlds[at(w)].simulation);
+    return *worlds[at(w)].simulation;
   }
 
   // Never throws.
@@ -180,18 +235,18 @@ struct Batch::Impl {
     out.finite = false;
     if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
-      worlds[at(w)].simulation->linearize(out);
+      synced(w).linearize(out);
     } catch (const std::exception&) {
       out.finite = false;  // a controller threw; the next step says so
     }
   }
 };
 
-Batch::Batch(const Scene& scene, int worlds, int threads, std::vector<WorldController> more) {
+Batch::Batch(const Scene& scene, int worlds, int threads, std::vector<WorldController> more, bool lanes) {
   if (worlds < 1) throw InvalidInput("a batch of " + std::to_string(worlds) + " worlds: must have at least one");
   if (threads < 0) throw InvalidInput(std::to_string(threads) + " threads: must be >= 0");
   if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds), std::move(more));
+  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds), std::move(more), lanes);
 }
 Batch::~Batch() {
   // Only a process forked off during a step sees one that never ends: its worlds are half written.
@@ -201,11 +256,18 @@ Batch::~Batch() {
 int Batch::worlds() const { return static_cast<int>(impl_->worlds.size()); }
 int Batch::threads() const { return impl_->pool.threads(); }
 const Scene& Batch::scene() const { return impl_->scene; }
+std::string Batch::lanes() const { return impl_->lanes ? impl_->lanes->description() : ""; }
+std::uint64_t Batch::lane_steps(int world) const {
+  impl_->world(world);
+  return impl_->lanes ? impl_->lanes->steps(world) : 0;
+}
 
 void Batch::step(int steps, const std::function<bool()>& stop) {
   if (steps < 0) throw InvalidInput(std::to_string(steps) + " steps: must be >= 0");
   Impl& b = *impl_;
-  const std::function<void(int)> advance = [&](int w) { b.advance(w, steps, stop); };
+  const bool packs = b.lanes && b.lanes->on();
+  const auto work = [&](int i) { packs ? b.advance_pack(i, steps) : b.advance(i, steps); };
+  const std::function<void(int)> advance = [&work](int i) { work(i); };  // small enough to need no memory
   const std::function<void()> wait = [&] {
     if (stop()) b.halt = true;
   };
@@ -214,8 +276,9 @@ void Batch::step(int steps, const std::function<bool()>& stop) {
     b.stepping = true;
     b.halt = false;
     b.caller = std::this_thread::get_id();
+    b.asked = stop ? &stop : nullptr;
   }
-  b.pool.run(worlds(), advance, stop ? wait : std::function<void()>{});
+  b.pool.run(packs ? b.lanes->packs() : worlds(), advance, stop ? wait : std::function<void()>{});
   const std::lock_guard lock(b.door);
   b.stepping = false;
 }
@@ -248,7 +311,11 @@ std::span<double> Batch::ctrl() { return impl_->ctrl; }
 std::span<double> Batch::wrench() { return impl_->wrench; }
 std::vector<ContactReport> Batch::contacts(int world) const {
   const auto turn = impl_->turn();
-  return impl_->world(world).simulation->contacts();
+  const Simulation& simulation = *impl_->world(world).simulation;
+  if (!impl_->lanes || !impl_->lanes->holds(world)) return simulation.contacts();
+  std::vector<ContactReport> list;
+  impl_->lanes->lanes().contacts(world, list);
+  return list;
 }
 std::shared_ptr<const Model> Batch::model(int world) const {
   const auto turn = impl_->turn();
@@ -280,12 +347,14 @@ void Batch::set_state(int world, const State& state, bool adopt) {
 
 State Batch::state(int world) const {
   const auto turn = impl_->turn();
-  return impl_->world(world).simulation->state();
+  impl_->world(world);
+  return impl_->synced(world).state();
 }
 
 std::uint64_t Batch::hash(int world) const {
   const auto turn = impl_->turn();
-  return tribo::hash(impl_->world(world).simulation->state());
+  impl_->world(world);
+  return tribo::hash(impl_->synced(world).state());
 }
 
 void Batch::set_parameters(int world, const WorldParameters& parameters) {
