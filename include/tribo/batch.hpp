@@ -66,14 +66,20 @@ class Batch {
  public:
   /// threads = 0: as many as the machine has cores. more: controllers beside those of the scene, after them in order.
   /// sensors: in every world, each with a seed of its own, the given one plus its number.
+  /// lanes: worlds side by side, a SIMD lane each, wherever they can be (docs/theory/lanes.md). Then a world is as near to
+  /// itself run alone as the tolerance of the contact solve; without, it is bit-equal.
   /// InvalidInput where worlds < 1.
   Batch(const Scene& scene, int worlds, int threads = 0, std::vector<WorldController> more = {},
-        const std::optional<SensorOptions>& sensors = {});
+        const std::optional<SensorOptions>& sensors = {}, bool lanes = false);
   ~Batch();
 
   int worlds() const;
   int threads() const;
   const Scene& scene() const;
+  /// "avx512, 4 lanes", or what is not covered; "" where lanes were not asked for.
+  std::string lanes() const;
+  /// Steps of a world that were taken in a lane, since it was made.
+  std::uint64_t lane_steps(int world) const;
 
   /// Takes steps, >= 0, in every world that runs, or in these of them.
   /// stop: asked by the calling thread after each of its steps, and while it waits for the others. Where it says true the

@@ -21,6 +21,8 @@ class Reference {
  public:
   virtual ~Reference() = default;
   virtual int nv() const = 0;
+  /// False where it is the same at every time.
+  virtual bool moves() const { return true; }
   /// out has been sized; nothing is allocated.
   virtual void at(double t, JointMotion& out) const = 0;
 };

@@ -90,8 +90,9 @@ struct FunctionBatch : Interrupt, Batch {
   using Kinds = std::vector<std::pair<int, double>>;  ///< memory and period of each row
 
   FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds,
-                const std::optional<SensorOptions>& sensors)
-      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors), functions(rows) {}
+                const std::optional<SensorOptions>& sensors, bool lanes)
+      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
+        functions(rows) {}
 
   /// Steps all worlds, or some, with the GIL released.
   void take(nb::handle steps, const std::optional<Which>& worlds) {
@@ -139,17 +140,28 @@ void bind_batch(nb::module_& m) {
           "__init__",
           [](FunctionBatch* self, const Scene& scene, int worlds, int threads,
              const FunctionBatch::Functions& functions, const FunctionBatch::Kinds& kinds,
-             const std::optional<SensorOptions>& sensors) {
+             const std::optional<SensorOptions>& sensors, bool lanes) {
             warn_forgotten(scene.start, scene.stepper);
-            new (self) FunctionBatch(scene, worlds, threads, functions, kinds, sensors);
+            new (self) FunctionBatch(scene, worlds, threads, functions, kinds, sensors, lanes);
           },
           "scene"_a, "worlds"_a, "threads"_a = 0, "functions"_a = nb::list(), "kinds"_a = FunctionBatch::Kinds{},
-          "sensors"_a = nb::none())
+          "sensors"_a = nb::none(), "lanes"_a = false)
       .def_ro("_functions", &FunctionBatch::functions)
       .def_prop_ro(
           "worlds", [](const FunctionBatch& b) { return b.worlds(); }, "number of worlds")
       .def_prop_ro(
           "threads", [](const FunctionBatch& b) { return b.threads(); }, "that step them")
+      .def_prop_ro(
+          "lanes", [](const FunctionBatch& b) { return b.Batch::lanes(); },
+          "vector unit and number of SIMD lanes, or what they do not cover; '' where they were not asked for")
+      .def_prop_ro(
+          "lane_steps",
+          [](const FunctionBatch& b) {
+            std::vector<double> steps;
+            for (int w = 0; w < b.worlds(); ++w) steps.push_back(static_cast<double>(b.lane_steps(w)));
+            return copied(steps.data(), steps.size());
+          },
+          "steps of each world that were taken in a lane (worlds), a copy", automatic)
       .def_prop_ro(
           "scene", [](const FunctionBatch& b) { return b.scene(); }, "a copy of the scene")
       .def_prop_ro(

@@ -87,13 +87,17 @@ class Batch(_Handed):
     Simulation.control. The sensors of a simulation are in every world, with a seed of their own: the given one plus the
     number of the world.
 
+    lanes=True steps worlds side by side, a SIMD lane each, wherever that is covered (`lanes` says what is): several times as
+    fast. A world is then as near to itself run alone as the tolerance of the contact solve, for any number of threads and
+    any place in the batch with the same bits.
+
     A batch is used by one thread at a time: a call during a step of another thread raises RuntimeError, and so does one
     in a process that was forked off, where its threads are not.
     """
 
     def __init__(self, scene: str | Simulation | _core.Scene | _core.Model, worlds: int, threads: int = 0, *,
                  controller: Callable[[int], ControlFunction] | None = None, memory: int = 0,
-                 period: float = 0.0) -> None:
+                 period: float = 0.0, lanes: bool = False) -> None:
         if isinstance(scene, str):
             scene = load(scene)
         functions: list[object] = []
@@ -113,7 +117,7 @@ class Batch(_Handed):
         if controller is not None:
             functions += [self._made(w) for w in range(worlds)]
             kinds.append((memory, period))
-        super().__init__(scene, worlds, threads, functions, kinds, sensors)
+        super().__init__(scene, worlds, threads, functions, kinds, sensors, lanes)
         self._scene = scene
         self._parameters: Rows | None = None
         self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None

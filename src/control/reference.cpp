@@ -50,6 +50,7 @@ class ConstantReference final : public Reference {
  public:
   explicit ConstantReference(const VecX& q) : q_(q) { refuse_not_finite(q, "pose", "q"); }
   int nv() const override { return static_cast<int>(q_.size()); }
+  bool moves() const override { return false; }
   void at(double, JointMotion& out) const override {
     out.q = q_;
     out.v.setZero();

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/thread_pool.hpp"
+#include "simulation/lane_worlds.hpp"
 #include "tribo/commands.hpp"
 
 namespace tribo {
@@ -29,9 +30,9 @@ bool looks_at_model(const Scene& scene) {
 
 }  // namespace
 
-struct Batch::Impl {
+struct Batch::Impl : LaneWorlds::Host {
   Impl(const Scene& given, int n, int threads, std::vector<WorldController> added,
-       const std::optional<SensorOptions>& sensed)
+       const std::optional<SensorOptions>& sensed, bool in_lanes)
       : scene(given),
         more(std::move(added)),
         sensors(sensed),
@@ -63,6 +64,10 @@ struct Batch::Impl {
     std::vector<double> zeros(std::max({nv, 6 * nb, std::size_t{1}}));
     clear_commands(scene, {home_target.data(), zeros.data(), home_ctrl.data(), zeros.data(), gains.data()});
     if (sensors) reader.emplace(*scene.model, *sensors, scene.dt);
+    if (in_lanes)
+      lanes = std::make_unique<LaneWorlds>(scene, n, threads, !more.empty() || sensors,
+                                           lanes::Commands{target.data(), torque_in.data(), gains.data()},
+                                           wrench.data());
     for (int w = 0; w < n; ++w) make(w, std::make_shared<Model>(*scene.model));
   }
 
@@ -83,11 +88,14 @@ struct Batch::Impl {
   std::vector<Linearization> linearizations;
   std::vector<std::unique_ptr<Inquiry>> inquiries;  ///< one a thread, where heights are scanned
   std::vector<char> named;                          ///< worlds of a list; scratch
+  std::unique_ptr<LaneWorlds> lanes;  ///< null: not asked for
+  std::vector<std::vector<ContactReport>> lane_contacts;  ///< of worlds whose last step was taken in a lane
   ThreadPool pool;
   mutable std::mutex door;
-  bool stepping = false;          ///< behind the door
-  std::atomic<bool> halt{false};  ///< the steps that are being taken are the last ones
-  std::thread::id caller;         ///< of the step that is taken
+  bool stepping = false;                         ///< behind the door
+  std::atomic<bool> halt{false};                 ///< the steps that are being taken are the last ones
+  std::thread::id caller;                        ///< of the step that is taken
+  const std::function<bool()>* asked = nullptr;  ///< whether to stop; by the caller alone
 
   /// Held over a call, which waits for others of its kind. A step is long, and whoever comes meanwhile is refused.
   std::unique_lock<std::mutex> turn() const {
@@ -98,11 +106,13 @@ struct Batch::Impl {
     return lock;
   }
   /// Work for all threads, in turn with other calls.
-  void spread(int n, const std::function<void(int)>& work, const std::function<void()>& wait = {}) {
+  void spread(int n, const std::function<void(int)>& work, const std::function<void()>& wait = {},
+              const std::function<bool()>* stop = nullptr) {
     {
       const auto turn = this->turn();
       stepping = true;
       halt = false;
+      asked = stop;
       caller = std::this_thread::get_id();
     }
     pool.run(n, work, wait);
@@ -150,6 +160,7 @@ struct Batch::Impl {
     going.model = model->hash();
     made->set_state(going);
     worlds[at(w)] = {std::move(model), std::move(made), ""};
+    if (lanes) lanes->set_model(w, *worlds[at(w)].model);
     restart(w, going);
   }
 
@@ -157,6 +168,7 @@ struct Batch::Impl {
   void restart(int w, const State& state) {
     World& world = worlds[at(w)];
     world.simulation->set_state(state);
+    if (lanes) lanes->put(w, world.simulation->state());
     world.reason.clear();
     status[at(w)] = WorldStatus::Running;
     std::copy(home_target.begin(), home_target.end(), target.data() + at(w) * nq);
@@ -178,6 +190,7 @@ struct Batch::Impl {
     Model& model = *worlds[at(w)].model;
     if (follows && keeps_zeros(model, *scene.model, numbers)) {
       set_numbers(model, *scene.model, numbers);
+      if (lanes) lanes->set_model(w, model);
       return reset(w);
     }
     auto other = std::make_shared<Model>(*scene.model);
@@ -197,6 +210,13 @@ struct Batch::Impl {
   }
 
   void show(int w) {
+    if (lanes && lanes->holds(w)) {
+      lanes->lanes().copy_q(w, q.data() + at(w) * nq);
+      lanes->lanes().copy_v(w, v.data() + at(w) * nv);
+      t[at(w)] = lanes->lanes().t(w);
+      if (!pose.empty()) synced(w).write_bodies(pose.data() + at(w) * 7 * nb, velocity.data() + at(w) * 6 * nb);
+      return;
+    }
     const State& state = worlds[at(w)].simulation->state();
     std::copy_n(state.q.data(), nq, q.data() + at(w) * nq);
     std::copy_n(state.v.data(), nv, v.data() + at(w) * nv);
@@ -206,6 +226,12 @@ struct Batch::Impl {
   }
 
   void show_forces(int w) {
+    if (lanes && lanes->holds(w)) {
+      lanes->lanes().copy_torque(w, torque.data() + at(w) * nv);
+      for (std::size_t i = 0; i < feet.size(); ++i)
+        foot_force[at(w) * feet.size() + i] = lanes->lanes().normal_force(w, feet[i]);
+      return;
+    }
     const Simulation& simulation = *worlds[at(w)].simulation;
     std::copy_n(simulation.torque().data(), nv, torque.data() + at(w) * nv);
     double* row = foot_force.data() + at(w) * feet.size();
@@ -220,27 +246,79 @@ struct Batch::Impl {
     worlds[at(w)].reason = std::move(reason);
   }
 
+  // Can the world take steps?
+  bool ready(int w) {
+    if (status[at(w)] == WorldStatus::Failed) return false;
+    std::string why = unusable(*worlds[at(w)].model, commands(w));
+    if (!why.empty()) fail(w, std::move(why));
+    return status[at(w)] != WorldStatus::Failed;
+  }
+
   // Never throws: what goes wrong stays in its world.
-  void advance(int w, int steps, const std::function<bool()>& stop) {
-    if (status[at(w)] == WorldStatus::Failed) return;
+  bool step_alone(int w) override {
     World& world = worlds[at(w)];
-    if (std::string why = unusable(*world.model, commands(w)); !why.empty()) return fail(w, std::move(why));
     try {
-      for (int i = 0; i < steps && !halt; ++i) {
-        const StepReport report = world.simulation->step();
-        if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
-          fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
-          break;
-        }
-        if (stop && std::this_thread::get_id() == caller && stop()) halt = true;
+      const StepReport report = world.simulation->step();
+      if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
+        fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
+        return false;
       }
+      return true;
     } catch (const Interrupted&) {
       halt = true;
     } catch (const std::exception& error) {
       fail(w, error.what());
     }
+    return false;
+  }
+  Simulation& simulation(int w) override { return *worlds[at(w)].simulation; }
+  bool go_on() override {
+    if (asked && std::this_thread::get_id() == caller && (*asked)()) halt = true;
+    return !halt;
+  }
+
+  void advance(int w, int steps) {
+    if (!ready(w)) return;
+    for (int i = 0; i < steps && !halt; ++i)
+      if (!step_alone(w) || !go_on()) break;
     show(w);
     show_forces(w);
+  }
+
+  void advance_pack(int pack, int steps) {
+    const int first = pack * lanes->width(), end = std::min(first + lanes->width(), static_cast<int>(worlds.size()));
+    unsigned running = 0;
+    for (int w = first; w < end && !halt; ++w)
+      if (named[at(w)] != 0 && ready(w)) running |= 1u << (w - first);
+    lanes->advance(pack, running, steps, *this);
+    for (int w = first; w < end; ++w) {
+      if ((running >> (w - first) & 1u) == 0) continue;
+      show(w);
+      show_forces(w);
+    }
+  }
+
+  /// The worlds of a list, each named, or where it is empty all of them.
+  void step(std::span<const int> list, int steps, const std::function<bool()>& stop) {
+    const bool in_packs = lanes && lanes->on();
+    const int n = in_packs ? lanes->packs() : static_cast<int>(list.empty() ? worlds.size() : list.size());
+    const auto work = [&](int i) {
+      if (in_packs)
+        advance_pack(i, steps);
+      else
+        advance(list.empty() ? i : list[at(i)], steps);
+    };
+    const std::function<void(int)> each = [&work](int i) { work(i); };  // small enough to need no memory
+    const std::function<void()> wait = [&] {
+      if (stop()) halt = true;
+    };
+    spread(n, each, stop ? wait : std::function<void()>{}, stop ? &stop : nullptr);
+  }
+
+  /// The simulation of a world, with the state that its lane may have.
+  Simulation& synced(int w) {
+    if (lanes) lanes->sync(w, *worlds[at(w)].simulation);
+    return *worlds[at(w)].simulation;
   }
 
   // Never throws.
@@ -249,7 +327,7 @@ struct Batch::Impl {
     out.finite = false;
     if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
-      worlds[at(w)].simulation->linearize(out);
+      synced(w).linearize(out);
     } catch (const std::exception&) {
       out.finite = false;  // a controller threw; the next step says so
     }
@@ -257,11 +335,11 @@ struct Batch::Impl {
 };
 
 Batch::Batch(const Scene& scene, int worlds, int threads, std::vector<WorldController> more,
-             const std::optional<SensorOptions>& sensors) {
+             const std::optional<SensorOptions>& sensors, bool lanes) {
   if (worlds < 1) throw InvalidInput("a batch of " + std::to_string(worlds) + " worlds: must have at least one");
   if (threads < 0) throw InvalidInput(std::to_string(threads) + " threads: must be >= 0");
   if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds), std::move(more), sensors);
+  impl_ = std::make_unique<Impl>(scene, worlds, std::min(threads, worlds), std::move(more), sensors, lanes);
 }
 Batch::~Batch() {
   // Only a process forked off during a step sees one that never ends: its worlds are half written.
@@ -271,30 +349,29 @@ Batch::~Batch() {
 int Batch::worlds() const { return static_cast<int>(impl_->worlds.size()); }
 int Batch::threads() const { return impl_->pool.threads(); }
 const Scene& Batch::scene() const { return impl_->scene; }
+std::string Batch::lanes() const { return impl_->lanes ? impl_->lanes->description() : ""; }
+std::uint64_t Batch::lane_steps(int world) const {
+  impl_->world(world);
+  return impl_->lanes ? impl_->lanes->steps(world) : 0;
+}
 
 void Batch::step(int steps, const std::function<bool()>& stop) {
   if (steps < 0) throw InvalidInput(std::to_string(steps) + " steps: must be >= 0");
-  Impl& b = *impl_;
-  const std::function<void()> wait = [&] {
-    if (stop()) b.halt = true;
-  };
-  b.spread(
-      worlds(), [&](int w) { b.advance(w, steps, stop); }, stop ? wait : std::function<void()>{});
+  {
+    const auto turn = impl_->turn();
+    std::fill(impl_->named.begin(), impl_->named.end(), char{1});
+  }
+  impl_->step({}, steps, stop);
 }
 
 void Batch::step(std::span<const int> worlds, int steps, const std::function<bool()>& stop) {
   if (steps < 0) throw InvalidInput(std::to_string(steps) + " steps: must be >= 0");
-  Impl& b = *impl_;
+  if (worlds.empty()) return check_still();
   {
-    const auto turn = b.turn();
-    b.check(worlds);
+    const auto turn = impl_->turn();
+    impl_->check(worlds);
   }
-  const std::function<void()> wait = [&] {
-    if (stop()) b.halt = true;
-  };
-  b.spread(
-      static_cast<int>(worlds.size()), [&](int i) { b.advance(worlds[at(i)], steps, stop); },
-      stop ? wait : std::function<void()>{});
+  impl_->step(worlds, steps, stop);
 }
 
 void Batch::check_still() const { static_cast<void>(impl_->turn()); }
@@ -320,7 +397,7 @@ std::vector<double> Batch::height_scan(const HeightScan& scan) {
   b.spread(threads(), [&](int part) {
     Inquiry& inquiry = *b.inquiries[at(part)];
     for (std::size_t w = at(part) * each; w < std::min(b.worlds.size(), (at(part) + 1) * each); ++w) {
-      const State& state = b.worlds[w].simulation->state();
+      const State& state = b.synced(static_cast<int>(w)).state();
       inquiry.look(state.q, state.v, state.t);
       scan_heights(inquiry, scan, heights.data() + w * n);
     }
@@ -355,7 +432,13 @@ std::span<double> Batch::wrench() { return impl_->wrench; }
 std::span<double> Batch::gains() { return impl_->gains; }
 const std::vector<ContactReport>& Batch::contacts(int world) const {
   const auto turn = impl_->turn();
-  return impl_->world(world).simulation->contacts();
+  const Simulation& simulation = *impl_->world(world).simulation;
+  if (!impl_->lanes || !impl_->lanes->holds(world)) return simulation.contacts();
+  impl_->lane_contacts.resize(impl_->worlds.size());
+  std::vector<ContactReport>& list = impl_->lane_contacts[at(world)];
+  list.clear();
+  impl_->lanes->lanes().contacts(world, list);
+  return list;
 }
 std::shared_ptr<const Model> Batch::model(int world) const {
   const auto turn = impl_->turn();
@@ -390,12 +473,13 @@ void Batch::set(std::span<const int> worlds, const double* q, const double* v) {
   const auto turn = b.turn();
   b.check(worlds);
   for (std::size_t i = 0; i < worlds.size(); ++i) {
-    Simulation& simulation = *b.worlds[at(worlds[i])].simulation;
+    Simulation& simulation = b.synced(worlds[i]);
     b.going = simulation.state();
     if (q != nullptr) b.going.q = Eigen::Map<const VecX>(q + i * b.nq, static_cast<Eigen::Index>(b.nq));
     if (v != nullptr) b.going.v = Eigen::Map<const VecX>(v + i * b.nv, static_cast<Eigen::Index>(b.nv));
     b.going.memory.clear();
     simulation.set_state(b.going);
+    if (b.lanes) b.lanes->put(worlds[i], b.going);
     b.show(worlds[i]);
   }
 }
@@ -415,12 +499,14 @@ void Batch::set_state(int world, const State& state, bool adopt) {
 
 State Batch::state(int world) const {
   const auto turn = impl_->turn();
-  return impl_->world(world).simulation->state();
+  impl_->world(world);
+  return impl_->synced(world).state();
 }
 
 std::uint64_t Batch::hash(int world) const {
   const auto turn = impl_->turn();
-  return tribo::hash(impl_->world(world).simulation->state());
+  impl_->world(world);
+  return tribo::hash(impl_->synced(world).state());
 }
 
 void Batch::set_parameters(int world, const WorldParameters& p) {

@@ -19,10 +19,11 @@ MAY_INCLUDE: dict[str, str] = {
     "stepping": "base linalg model collision dynamics contact",
     "derivatives": "base linalg model collision dynamics contact stepping",
     "control": "base linalg model collision dynamics contact",
-    "simulation": "base linalg model readers collision dynamics contact stepping derivatives control",
-    "io": "base linalg model readers collision dynamics contact stepping derivatives control simulation",
-    "scene": "base linalg model readers collision dynamics contact stepping derivatives control simulation io",
-    "diagnosis": "base linalg model readers collision dynamics contact stepping derivatives control simulation io scene",
+    "lanes": "base linalg model collision dynamics contact stepping control",
+    "simulation": "base linalg model readers collision dynamics contact stepping derivatives control lanes",
+    "io": "base linalg model readers collision dynamics contact stepping derivatives control lanes simulation",
+    "scene": "base linalg model readers collision dynamics contact stepping derivatives control lanes simulation io",
+    "diagnosis": "base linalg model readers collision dynamics contact stepping derivatives control lanes simulation io scene",
 }
 
 # A public header belongs to the room of the source of the same name, NAME.cpp. These have none, or belong before it.

@@ -1,0 +1,94 @@
+// What crosses into the lane kernels: plain numbers and pointers, since each kernel is compiled for another instruction
+// set and must share no inline function with the rest.
+//
+// Worlds of one model stand side by side, `width` of them in a pack. An array of a pack has its lanes innermost: entry i
+// of lane l is x[i * width + l], aligned to a vector.
+#pragma once
+
+namespace tribo::lanes {
+
+enum Joint : int { free_joint, revolute, prismatic };
+
+/// A plane that points may touch.
+struct Ground {
+  double n[3], p[3];  ///< normal of the plane, and a point of it
+  double t[3];        ///< first tangent of a contact that has none yet
+};
+
+/// A point or a ball of a body that may touch a ground: a foot, a corner of a box, an end of a capsule.
+struct Point {
+  int body, ground, geometry;  ///< geometry: in the order of the list, equal for all points of one shape
+  double p[3];                 ///< in the frame of the body [m]
+  double round;                ///< radius [m]
+};
+
+/// A shape that is only watched: where it comes near its ground, the lane is left. All of it lies in the box.
+struct Watched {
+  int body, ground;
+  double center[3], axes[9];  ///< of the box in the frame of the body; axes: three columns, each of its half length [m]
+  double margin;              ///< [m]
+};
+
+/// What all worlds share.
+struct Shape {
+  int bodies, nq, nv, points, watched, grounds, entries;  ///< entries: of M, row by row along the chains
+  int most_contacts;                                      ///< of one lane
+  bool floats;                                            ///< the root has a free joint
+  bool rubs;                                              ///< some joint may have dry friction
+  double dt, gravity[3], tolerance_abs, tolerance_rel;
+  bool recovers;                                           ///< overlap is removed
+  double joint_share;                                      ///< of the overlap of a joint limit that a step removes
+  double joint_margin;                                     ///< joint limits are listed from this distance on
+  const int *parent, *joint, *iq, *iv, *aligned, *turned;  ///< by body; aligned: axis is a unit vector, or -1
+  const double *placement, *axis;  ///< by body: rotation by columns and translation (12), axis (3)
+  const int *dof_body, *dof_iq, *depth, *row, *chain_start;  ///< by velocity; depth: of the chain without it
+  const int* chain;                                          ///< velocities from the root on
+  const int* body_depth;                                     ///< length of the chain of a body
+  const int* shared;                                         ///< (bodies x bodies) velocities that two chains share
+  const Point* point;
+  const Watched* watch;
+  const Ground* ground;
+  const int* together;  ///< (points x points) 1: shapes of one body that overlap, which may cover each other's contacts
+};
+
+/// What one pack holds. (n) entries of `width` lanes each.
+struct PackArrays {
+  double *q, *v;                          ///< (nq), (nv)
+  double *mass, *com, *inertia;           ///< (bodies), (3 bodies), (6 bodies: xx xy xz yy yz zz) about com
+  double *damping, *armature, *friction;  ///< (nv)
+  double *effort_lower, *effort_upper, *lower, *upper;  ///< (nv)
+  double *kp, *kd, *feedforward, *target;               ///< (nv)
+  double* tau;                                          ///< (nv) feedforward and the torque that is commanded
+  double *mu_static, *mu_dynamic, *restitution, *restitution_speed, *size, *margin, *share;  ///< (points)
+  double* total_mass;                                                                        ///< (1)
+
+  // Memory of the last step, and its report.
+  double *known, *slips, *touched;       ///< (points) 1 or 0
+  double *f, *t1;                        ///< (3 points)
+  double *row_f, *row_known, *patience;  ///< (4 nv) by kind: lower limit, upper limit, friction, drive; patience (nv)
+  double* rows;                          ///< (1) how many rows are known, or more
+  double* torque;                        ///< (nv)
+  double *gap, *mu, *contact_p, *c_start, *c_end, *axis_n;  ///< (points), (points), (3 points)
+};
+
+/// Kinds of rows, as they stand in row_f.
+enum RowKind : int { lower_limit, upper_limit, friction_row, drive_row, row_kinds };
+
+struct Kernel {
+  const char* name;
+  int width;
+  /// Doubles of working memory that step needs, aligned to 64 bytes.
+  unsigned long (*memory)(const Shape&);
+  /// A step of every lane of `running` that can take it here; the others are as they were. Bit l: lane l has moved.
+  unsigned (*step)(const Shape&, const PackArrays&, double* memory, unsigned running);
+};
+
+/// Null where this machine does not have it.
+const Kernel* kernel_avx512();
+const Kernel* kernel_avx2();
+const Kernel* kernel_base();
+/// The widest that this machine has; or the one of this name, null where there is none.
+const Kernel& best_kernel();
+const Kernel* kernel_named(const char* name);
+
+}  // namespace tribo::lanes

@@ -1,0 +1,229 @@
+// Drives, joint limits and dry friction of a lane step, and its motion before contacts act: rows.hpp, joint_friction.hpp and
+// free_motion.hpp of the rigid stepper, with a mask where they have a branch.
+// Included inside the namespace of a kernel, after newton.hpp.
+
+struct FreeLanes {
+  const Shape& s;
+  const PackArrays& a;
+  TreeLanes& tree;
+  ProblemLanes& problem;
+  const Pack *q, *v;
+  Pack *torque, *gain;         // of the drives that are no row (drive.2)
+  Pack *asked, *asked_gain;    // of all of them
+  Pack *direction, *patience;  // of dry friction
+  Mask *saturated, *rubbed, *held, *row_rubs;
+  Pack *extra, *force, *bias, *h, *v_free, *middle, *last, *last_bias, *out_torque;
+  Pack turned;  // what the first pass of (rigid.12) changed
+  int rounds[TRIBO_LANES];
+  Mask any_held;
+
+  FreeLanes(const Shape& shape, const PackArrays& arrays, TreeLanes& lanes, ProblemLanes& rows, Room& room)
+      : s(shape), a(arrays), tree(lanes), problem(rows) {
+    q = reinterpret_cast<const Pack*>(a.q);
+    v = reinterpret_cast<const Pack*>(a.v);
+    room.share(s.nv, torque, gain, asked, asked_gain, direction, patience, extra, force, bias, h, v_free, middle, last,
+               last_bias, out_torque);
+    room.share(s.nv, saturated, rubbed, held, row_rubs);
+  }
+  static unsigned long packs(const Shape& s) { return 19ul * (unsigned long)s.nv; }
+
+  /// What the drives ask for, and the guesses of dry friction.
+  void begin() {
+    constexpr double at_rest = 1e-10;
+    for (int k = 0; k < s.nv; ++k) {
+      const Pack kp = TreeLanes::at(a.kp, k), kd = TreeLanes::at(a.kd, k);
+      const int i = s.dof_iq[k];
+      const Pack error = i >= 0 ? TreeLanes::at(a.target, k) - q[i] : Pack{};
+      asked[k] = TreeLanes::at(a.tau, k) + kp * error;
+      asked_gain[k] = kd + s.dt * kp;
+      saturated[k] = rubbed[k] = held[k] = row_rubs[k] = none();
+      direction[k] = patience[k] = Pack{};
+    }
+    for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
+    if (!s.rubs) return;
+    for (int k = 0; k < s.nv; ++k) {
+      const Mask has = TreeLanes::at(a.friction, k) > 0.0;
+      patience[k] = only(has, max(TreeLanes::at(a.patience, k) - 1.0, 0.0));
+      direction[k] = select(v[k] > 0.0, all(1), all(-1));
+      row_rubs[k] = has & (patience[k] > 0.0);
+      held[k] = has & ~row_rubs[k] & (abs(v[k]) <= at_rest);
+      rubbed[k] = has & ~row_rubs[k] & ~held[k];
+    }
+  }
+
+  Mask known(int k) const { return TreeLanes::at(a.effort_lower, k) == TreeLanes::at(a.effort_upper, k); }
+
+  void make_row(int k, Mask m) {
+    row_rubs[k] |= m;
+    held[k] &= ~m;
+    rubbed[k] &= ~m;
+  }
+
+  /// Rows of this pass, in the order of the scalar step; drives that are none.
+  void list() {
+    problem.nr = 0;
+    any_held = none();
+    for (int k = 0; k < s.nv; ++k) {
+      const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
+      const Mask driven = saturated[k] & ~known(k), fixed = known(k);
+      const Pack clamped = min(max(asked[k], lower), upper);
+      torque[k] = select(fixed, lower, select(driven, 0.0, select(asked_gain[k] == 0.0, clamped, asked[k])));
+      gain[k] = select(fixed | driven, 0.0, asked_gain[k]);
+      const Mask limited = s.dof_iq[k] >= 0 ? list_limits(k) : none();
+      const Pack rub = TreeLanes::at(a.friction, k);
+      if (s.rubs) {
+        make_row(k, (rub > 0.0) & (limited | driven));
+        any_held |= held[k];
+        if (any(row_rubs[k])) add(k, friction_row, row_rubs[k], {1, all(0), all(0), -rub, rub, all(0)});
+      }
+      if (!any(driven)) continue;
+      const Pack per = 1.0 / (asked_gain[k] * s.dt);
+      add(k, drive_row, driven, {1, -asked[k] * per, per, lower, upper, all(0)});
+    }
+  }
+
+  struct RowData {
+    double sign;
+    Pack bias, compliance, lower, upper, error;
+  };
+  void add(int k, int kind, Mask listed, const RowData& d) {
+    RowSlot& x = problem.row[problem.nr++];
+    x.dof = k;
+    x.kind = kind;
+    x.listed = listed;
+    x.sign = all(d.sign);
+    x.bias = only(listed, d.bias);
+    x.compliance = only(listed, d.compliance);
+    x.lower = only(listed, d.lower);
+    x.upper = only(listed, d.upper);
+    x.error = select(listed, d.error, large);
+  }
+
+  Mask list_limits(int k) {
+    const Pack reach = s.joint_margin + (2 * s.dt) * abs(v[k]), x = q[s.dof_iq[k]];
+    const Pack below = x - TreeLanes::at(a.lower, k), above = TreeLanes::at(a.upper, k) - x;
+    const Mask low = below < reach, high = above < reach;
+    const double square = s.dt * s.dt;
+    const Pack none_above = all(__builtin_inf());
+    if (any(low)) add(k, lower_limit, low, {1, max(below, 0.0) / square, all(0), all(0), none_above, below});
+    if (any(high)) add(k, upper_limit, high, {-1, max(above, 0.0) / square, all(0), all(0), none_above, above});
+    return low | high;
+  }
+
+  /// The factor, and v_free (rigid.1), (rigid.12).
+  void solve() {
+    constexpr double infinite = 1e30, slow_turn = 1e-4, settled_turn = 1e-6;
+    Pack fastest{};
+    for (int k = 0; k < s.nv; ++k) {
+      const Pack soft = s.dt * (TreeLanes::at(a.damping, k) + gain[k]);
+      extra[k] = soft + only(held[k], all(infinite));
+      force[k] = s.dt * (torque[k] - only(rubbed[k], direction[k] * TreeLanes::at(a.friction, k)));
+      force[k] -= only(~held[k], extra[k] * v[k]);
+      bias[k] = tree.h[k];
+      if (!s.floats || k >= 3) fastest = max(fastest, abs(v[k]));
+    }
+    tree.factor(extra);
+    move();
+    turned = Pack{};
+    Mask turns = s.bodies > 1 ? s.dt * fastest >= slow_turn : none();
+    const Pack energy = any(turns) ? max(tree.twice_kinetic(v), 1e-300) : Pack{};
+    for (int pass = 0; pass < 2 && any(turns); ++pass) {
+      const Pack change = turn_on_the_way(turns, energy);
+      if (pass == 0) turned = only(turns, change);
+      turns &= ~(change < settled_turn);
+    }
+  }
+
+  void move() {
+    for (int k = 0; k < s.nv; ++k) v_free[k] = force[k] - s.dt * bias[k];
+    tree.solve(v_free);
+    for (int k = 0; k < s.nv; ++k) v_free[k] += only(~held[k], v[k]);
+  }
+
+  Pack turn_on_the_way(Mask turns, Pack energy) {
+    for (int k = 0; k < s.nv; ++k) middle[k] = (-0.5 * s.dt) * (bias[k] - tree.gravity[k]);
+    tree.solve(middle);
+    for (int k = 0; k < s.nv; ++k) {
+      middle[k] += v[k];
+      last[k] = v_free[k];
+      last_bias[k] = bias[k];
+    }
+    tree.move(middle, h);
+    for (int k = 0; k < s.nv; ++k) bias[k] = select(turns, h[k], bias[k]);
+    move();
+    Pack change{};
+    for (int k = 0; k < s.nv; ++k) {
+      v_free[k] = select(turns, v_free[k], last[k]);
+      change += (bias[k] - last_bias[k]) * (v_free[k] - last[k]);
+    }
+    return abs(s.dt * change) / max(energy, tree.twice_kinetic(v_free));
+  }
+
+  /// Were guesses of dry friction wrong? Those joints get rows; held ones stand.
+  Mask wrong(Pack* v_end) {
+    constexpr double infinite = 1e30, rounding = 1e-9, row_steps = 15;
+    if (!s.rubs) return none();
+    Mask again = none();
+    for (int k = 0; k < s.nv; ++k) {
+      const Pack rub = TreeLanes::at(a.friction, k);
+      const Mask held_right = abs(v_end[k] * (infinite / s.dt)) <= (1 + rounding) * rub;  // (dry.1)
+      const Mask rubbed_right = direction[k] * v_end[k] > 0.0;                            // (dry.2)
+      v_end[k] = select(held[k], 0.0, v_end[k]);
+      const Mask bad = (held[k] & ~held_right) | (rubbed[k] & ~rubbed_right);
+      make_row(k, bad);
+      patience[k] = select(bad, row_steps, patience[k]);
+      again |= bad;
+    }
+    const unsigned set = bits(again);
+    unsigned give_up = 0;
+    for (int l = 0; l < TRIBO_LANES; ++l)
+      if ((set >> l) & 1u && ++rounds[l] >= 2) give_up |= 1u << l;
+    if (give_up == 0) return again;
+    const Mask all_rows = lanes_of(give_up);
+    for (int k = 0; k < s.nv; ++k) make_row(k, all_rows & (TreeLanes::at(a.friction, k) > 0.0));
+    return again;
+  }
+
+  /// Torque of every drive at v_end; lanes where one is beyond its limits, which becomes a row.
+  Mask torques(const Pack* v_end) {
+    Mask again = none();
+    for (int k = 0; k < s.nv; ++k) {
+      const Pack x = torque[k] - gain[k] * v_end[k];
+      out_torque[k] = x;
+      const Mask beyond =
+          (gain[k] != 0.0) & ((x < TreeLanes::at(a.effort_lower, k)) | (x > TreeLanes::at(a.effort_upper, k)));
+      saturated[k] |= beyond;
+      again |= beyond;
+    }
+    for (int j = 0; j < problem.nr; ++j) {
+      const RowSlot& x = problem.row[j];
+      if (x.kind == drive_row) out_torque[x.dof] = select(x.listed, problem.f[3 * problem.nc + j], out_torque[x.dof]);
+    }
+    return again;
+  }
+
+  /// Once the step is solved: what friction holds has no velocity left.
+  void hold_joints(Pack smallest, Pack* v_end) const {
+    constexpr double rounding = 1e-9;
+    for (int j = 0; j < problem.nr; ++j) {
+      const RowSlot& x = problem.row[j];
+      if (x.kind != friction_row) continue;
+      const Mask holds =
+          x.listed & (abs(problem.f[3 * problem.nc + j]) < (1 - rounding) * x.upper) & (abs(v_end[x.dof]) <= smallest);
+      v_end[x.dof] = select(holds, 0.0, v_end[x.dof]);
+    }
+  }
+
+  /// Lanes in which something drives a joint: the others may fly, see flight.hpp.
+  Mask driven() const {
+    Mask m = none();
+    for (int k = 0; k < s.nv; ++k) m |= (gain[k] != 0.0) | (torque[k] != 0.0) | held[k] | rubbed[k];
+    return m;
+  }
+
+  /// The factor without the friction that holds joints.
+  void release() {
+    for (int k = 0; k < s.nv; ++k) extra[k] = select(held[k], s.dt * (TreeLanes::at(a.damping, k) + gain[k]), extra[k]);
+    tree.factor(extra);
+  }
+};

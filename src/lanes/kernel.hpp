@@ -1,0 +1,27 @@
+// The kernel of one instruction set. Each unit that includes it has named its own namespace and width before, and includes
+// nothing else that has code: see data.hpp.
+#include "lanes/data.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tribo::lanes {
+namespace TRIBO_LANE_SET {
+
+// clang-format off: each needs those before it
+#include "lanes/pack.hpp"
+#include "lanes/tree.hpp"
+#include "lanes/problem.hpp"
+#include "lanes/newton.hpp"
+#include "lanes/free.hpp"
+#include "lanes/overlap.hpp"
+#include "lanes/step.hpp"
+// clang-format on
+
+unsigned long memory(const Shape& shape) { return TRIBO_LANES * (StepLanes::packs(shape) + 8); }
+unsigned step(const Shape& shape, const PackArrays& arrays, double* room, unsigned running) {
+  return StepLanes(shape, arrays, Room{reinterpret_cast<Pack*>(room)}).run(running);
+}
+
+}  // namespace TRIBO_LANE_SET
+}  // namespace tribo::lanes

@@ -1,0 +1,20 @@
+// Four lanes by AVX-512VL: its thirty-two registers, in vectors of the same width as AVX2.
+#define TRIBO_LANES 4
+#define TRIBO_LANE_SET avx512
+#include "lanes/data.hpp"
+#ifdef __AVX512VL__
+#include "lanes/kernel.hpp"
+#endif
+
+namespace tribo::lanes {
+
+const Kernel* kernel_avx512() {
+#ifdef __AVX512VL__
+  static constexpr Kernel kernel{"avx512", TRIBO_LANES, avx512::memory, avx512::step};
+  return &kernel;
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace tribo::lanes

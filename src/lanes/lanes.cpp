@@ -1,0 +1,318 @@
+#include "lanes/lanes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include "stepping/rigid/rows.hpp"
+
+namespace tribo::lanes {
+namespace {
+
+constexpr std::size_t alignment = 64;  // [bytes]
+constexpr double joint_size = 0.1;     // as recovery.cpp has it [m]
+constexpr double steps_of_recovery = 50;
+
+struct Field {
+  double* PackArrays::*array;
+  int entries;
+};
+
+std::vector<Field> fields(const Shape& s) {
+  using P = PackArrays;
+  std::vector<Field> list{{&P::q, s.nq}, {&P::mass, s.bodies}, {&P::com, 3 * s.bodies}, {&P::inertia, 6 * s.bodies}};
+  for (auto x : {&P::v, &P::damping, &P::armature, &P::friction, &P::effort_lower, &P::effort_upper, &P::lower,
+                 &P::upper, &P::kp, &P::kd, &P::tau, &P::feedforward, &P::target, &P::patience, &P::torque})
+    list.push_back({x, s.nv});
+  for (auto x : {&P::mu_static, &P::mu_dynamic, &P::restitution, &P::restitution_speed, &P::size, &P::margin, &P::share,
+                 &P::known, &P::slips, &P::touched, &P::gap, &P::mu})
+    list.push_back({x, s.points});
+  for (auto x : {&P::f, &P::t1, &P::contact_p, &P::c_start, &P::c_end, &P::axis_n}) list.push_back({x, 3 * s.points});
+  list.push_back({&P::row_f, row_kinds * s.nv});
+  list.push_back({&P::row_known, row_kinds * s.nv});
+  list.push_back({&P::total_mass, 1});
+  list.push_back({&P::rows, 1});
+  return list;
+}
+
+// Of an overlap, in a step: Recovery::share.
+double recovery_share(const ContactOptions& contact, double gravity, double dt, double size) {
+  const double natural = gravity > 0 ? 0.5 * std::sqrt(size / gravity) : steps_of_recovery * dt;
+  return 1 - std::exp(-dt / (contact.recovery_time < 0 ? natural : contact.recovery_time));
+}
+
+}  // namespace
+
+void Lanes::Free::operator()(double* p) const { ::operator delete[](p, std::align_val_t(alignment)); }
+
+Lanes::Buffer Lanes::make(std::size_t doubles) {
+  double* p = static_cast<double*>(::operator new[](doubles * sizeof(double), std::align_val_t(alignment)));
+  std::fill_n(p, doubles, 0.0);
+  return Buffer(p);
+}
+
+Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::vector<PdOptions> drives, int worlds,
+             int threads, const Kernel& kernel)
+    : model_(model),
+      contact_(options.contact),
+      dt_(dt),
+      drives_(std::move(drives)),
+      data_(model, options, dt),
+      shape_(data_.shape()),
+      kernel_(kernel),
+      worlds_(at(worlds)) {
+  shape_.joint_share = recovery_share(contact_, model.gravity.norm(), dt, joint_size);
+  kp_ = kd_ = VecX::Zero(model.nv);
+  for (const PdOptions& pd : drives_) {
+    const Member& member = model.members[at(pd.member)];
+    for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+      const Body& body = model.bodies[at(b)];
+      if (nv_of(body.joint) != 1) continue;
+      kp_[body.iv] = pd.kp[body.iv - member.iv];
+      kd_[body.iv] = pd.kd[body.iv - member.iv];
+    }
+  }
+  const std::vector<Field> list = fields(shape_);
+  const std::size_t lanes = at(width()), packs = (at(worlds) + lanes - 1) / lanes;
+  std::size_t each = 0;
+  for (const Field& field : list) each += at(field.entries) * lanes;
+  each = (each + 7) / 8 * 8;
+  storage_ = make(each * packs);
+  packs_.resize(packs);
+  for (std::size_t p = 0; p < packs; ++p) {
+    double* next = storage_.get() + p * each;
+    for (const Field& field : list) {
+      packs_[p].*field.array = next;
+      next += at(field.entries) * lanes;
+    }
+  }
+  for (int kind = 0; kind < row_kinds; ++kind)
+    for (int k = 0; k < shape_.nv; ++k) row_ids_.push_back(row_id(kind, k));
+  rows_by_id_.resize(row_ids_.size());
+  for (std::size_t i = 0; i < row_ids_.size(); ++i) rows_by_id_[i] = static_cast<int>(i);
+  std::sort(rows_by_id_.begin(), rows_by_id_.end(), [&](int a, int b) { return row_ids_[at(a)] < row_ids_[at(b)]; });
+  for (int i = 0; i < threads; ++i) {
+    rooms_.push_back(make(kernel_.memory(shape_)));
+    spare_.push_back(rooms_.back().get());
+  }
+  for (int w = 0; w < static_cast<int>(packs * lanes); ++w) set_model(w, model);  // lanes without a world too
+}
+
+Lanes::Room::Room(Lanes& lanes) : lanes_(lanes) {
+  const std::lock_guard lock(lanes_.door_);
+  memory = lanes_.spare_.back();
+  lanes_.spare_.pop_back();
+}
+Lanes::Room::~Room() {
+  const std::lock_guard lock(lanes_.door_);
+  lanes_.spare_.push_back(memory);
+}
+
+std::uint64_t Lanes::row_id(int kind, int dof) const {
+  Row row;
+  row.dof = dof;
+  row.sign = kind == upper_limit ? -1 : 1;
+  row.kind = kind <= upper_limit ? Row::Kind::Limit : kind == friction_row ? Row::Kind::Friction : Row::Kind::Drive;
+  return StepRows::id(row, {});
+}
+
+void Lanes::set_model(int w, const Model& model) {
+  using P = PackArrays;
+  if (at(w) < worlds_.size()) {
+    worlds_[at(w)].built = data_.same_build(model);
+    if (!worlds_[at(w)].built) return;
+  }
+  for (int b = 0; b < shape_.bodies; ++b) {
+    const Inertia& x = model.bodies[at(b)].inertia;
+    entry(w, &P::mass, b) = x.mass;
+    const Mat3& I = x.about_com;
+    const double six[6] = {I(0, 0), I(0, 1), I(0, 2), I(1, 1), I(1, 2), I(2, 2)};
+    for (int k = 0; k < 3; ++k) entry(w, &P::com, 3 * b + k) = x.com[k];
+    for (int k = 0; k < 6; ++k) entry(w, &P::inertia, 6 * b + k) = six[k];
+  }
+  const JointProperties& p = model.joints;
+  for (int k = 0; k < shape_.nv; ++k) {
+    entry(w, &P::damping, k) = p.damping[k];
+    entry(w, &P::armature, k) = p.armature[k];
+    entry(w, &P::friction, k) = p.friction[k];
+    entry(w, &P::effort_upper, k) = p.effort_limit[k];
+    entry(w, &P::effort_lower, k) = -p.effort_limit[k];
+    entry(w, &P::lower, k) = p.lower[k];
+    entry(w, &P::upper, k) = p.upper[k];
+    entry(w, &P::feedforward, k) = 0;
+  }
+  for (const PdOptions& pd : drives_) {
+    const Member& member = model.members[at(pd.member)];
+    for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+      const Body& body = model.bodies[at(b)];
+      const int k = body.iv, j = k - member.iv;
+      if (nv_of(body.joint) != 1) continue;
+      entry(w, &P::feedforward, k) = pd.tau_ff[j];
+      if (pd.limits.lower.size() == 0) continue;
+      entry(w, &P::effort_lower, k) = std::max(entry(w, &P::effort_lower, k), pd.limits.lower[j]);
+      entry(w, &P::effort_upper, k) = std::min(entry(w, &P::effort_upper, k), pd.limits.upper[j]);
+    }
+  }
+  entry(w, &P::total_mass, 0) = model.trees[0].mass;
+  set_surfaces(w, model);
+}
+
+void Lanes::set_surfaces(int w, const Model& model) {
+  using P = PackArrays;
+  const Sizes sizes(model);
+  const double gravity = model.gravity.norm();
+  for (int i = 0; i < shape_.points; ++i) {
+    const int h = data_.ground_geometry(i), g = data_.geometry(i);
+    const SurfacePair& s = model.surface(model.surface_index(h, g));
+    const double size = sizes.of(h, g);
+    entry(w, &P::mu_static, i) = s.mu_static;
+    entry(w, &P::mu_dynamic, i) = s.mu_dynamic;
+    entry(w, &P::restitution, i) = s.restitution;
+    entry(w, &P::restitution_speed, i) = s.restitution_speed;
+    entry(w, &P::size, i) = size;
+    entry(w, &P::margin, i) = contact_.margin < 0 ? default_margin * size : contact_.margin;
+    entry(w, &P::share, i) = recovery_share(contact_, gravity, dt_, size);
+  }
+}
+
+void Lanes::put(int w, const State& state) {
+  World& world = worlds_[at(w)];
+  world.t = state.t;
+  world.clock = state.clock;
+  world.step = state.step;
+  for (int i = 0; i < shape_.nq; ++i) entry(w, &PackArrays::q, i) = state.q[i];
+  for (int k = 0; k < shape_.nv; ++k) entry(w, &PackArrays::v, k) = state.v[k];
+  world.remembers = put_memory(w, state.memory);
+}
+
+// False where something is remembered that has no place here.
+bool Lanes::put_memory(int w, const Memory& memory) {
+  using P = PackArrays;
+  for (int i = 0; i < shape_.points; ++i) {
+    for (auto x : {&P::known, &P::slips, &P::touched}) entry(w, x, i) = 0;
+    for (int k = 0; k < 3; ++k) entry(w, &P::f, 3 * i + k) = 0;
+  }
+  for (int i = 0; i < row_kinds * shape_.nv; ++i) entry(w, &P::row_f, i) = entry(w, &P::row_known, i) = 0;
+  for (int k = 0; k < shape_.nv; ++k) entry(w, &P::patience, k) = 0;
+  entry(w, &P::rows, 0) = static_cast<double>(memory.rows.size());
+  if (memory.empty()) return true;
+  if (memory.family != MemoryFamily::Rigid) return false;
+  for (const ContactMemory& m : memory.contacts) {
+    const int i = data_.point_of(m.id);
+    if (i < 0) return false;
+    entry(w, &P::known, i) = 1;
+    entry(w, &P::slips, i) = m.mode == ContactMode::Slip;
+    entry(w, &P::touched, i) = m.touched;
+    for (int k = 0; k < 3; ++k) {
+      entry(w, &P::f, 3 * i + k) = m.f[k];
+      entry(w, &P::t1, 3 * i + k) = m.t1[k];
+    }
+  }
+  for (const RowMemory& m : memory.rows) {
+    const auto found = std::lower_bound(rows_by_id_.begin(), rows_by_id_.end(), m.id,
+                                        [&](int i, std::uint64_t id) { return row_ids_[at(i)] < id; });
+    if (found == rows_by_id_.end() || row_ids_[at(*found)] != m.id) return false;
+    entry(w, &P::row_known, *found) = 1;
+    entry(w, &P::row_f, *found) = m.f;
+    if (*found / shape_.nv == friction_row) entry(w, &P::patience, *found % shape_.nv) = m.patience;
+  }
+  return true;
+}
+
+void Lanes::take(int w, State& state) const {
+  using P = PackArrays;
+  const World& world = worlds_[at(w)];
+  state.t = world.t;
+  state.clock = world.clock;
+  state.step = world.step;
+  copy_q(w, state.q.data());
+  copy_v(w, state.v.data());
+  state.memory.clear();
+  state.memory.family = MemoryFamily::Rigid;
+  for (int i = 0; i < shape_.points; ++i) {
+    if (entry(w, &P::known, i) == 0) continue;
+    ContactMemory& m = state.memory.contacts.emplace_back();
+    m.id = data_.id(i);
+    m.f = vector(w, &P::f, i);
+    m.t1 = vector(w, &P::t1, i);
+    m.touched = entry(w, &P::touched, i) != 0;
+    m.mode = entry(w, &P::slips, i) != 0 ? ContactMode::Slip : m.touched ? ContactMode::Stick : ContactMode::Open;
+  }
+  for (int i : rows_by_id_) {
+    if (entry(w, &P::row_known, i) == 0) continue;
+    const bool rubs = i / shape_.nv == friction_row;
+    state.memory.rows.push_back(
+        {row_ids_[at(i)], entry(w, &P::row_f, i), rubs ? entry(w, &P::patience, i % shape_.nv) : 0});
+  }
+}
+
+unsigned Lanes::read_commands(int pack, const Commands& commands) {
+  using P = PackArrays;
+  unsigned moving = 0;
+  for (int l = 0; l < worlds_of(pack); ++l) {
+    const int w = pack * width() + l;
+    const double* target = commands.target + at(w) * at(shape_.nq);
+    const double *torque = commands.torque + at(w) * at(shape_.nv), *gains = commands.gains + at(w) * at(shape_.nv);
+    const Column aim = column(w, &P::target), tau = column(w, &P::tau), feedforward = column(w, &P::feedforward);
+    const Column kp = column(w, &P::kp), kd = column(w, &P::kd);
+    for (int k = 0; k < shape_.nv; ++k) {
+      kp[k] = gains[k] * kp_[k];
+      kd[k] = gains[k] * kd_[k];
+      if (shape_.dof_iq[k] >= 0) aim[k] = target[shape_.dof_iq[k]];
+      tau[k] = feedforward[k] + (model_.actuated(k) ? torque[k] : 0);
+    }
+    for (const PdOptions& pd : drives_)
+      if (pd.reference && pd.reference->moves() &&
+          std::equal(pd.q_ref.data(), pd.q_ref.data() + pd.q_ref.size(), target + model_.members[at(pd.member)].iq))
+        moving |= 1u << l;
+  }
+  return moving;
+}
+
+unsigned Lanes::step(int pack, unsigned running, Room& room) {
+  const unsigned moved = kernel_.step(shape_, packs_[at(pack)], room.memory, running);
+  for (int l = 0; l < worlds_of(pack); ++l) {
+    if ((moved >> l & 1u) == 0) continue;
+    World& world = worlds_[at(pack * width() + l)];
+    world.clock.set(world.t, dt_);
+    ++world.clock.steps;
+    ++world.step;
+    world.t = world.clock.time();
+  }
+  return moved;
+}
+
+double Lanes::normal_force(int w, int geometry) const {
+  const Column f = column(w, &PackArrays::f);
+  double sum = 0;
+  for (int i = 0; i < shape_.points; ++i)
+    if (shape_.point[i].geometry == geometry) sum += f[3 * i + 2];
+  return sum;
+}
+
+void Lanes::contacts(int w, std::vector<ContactReport>& out) const {
+  using P = PackArrays;
+  out.clear();
+  for (int i = 0; i < shape_.points; ++i) {
+    if (entry(w, &P::known, i) == 0) continue;
+    ContactReport& r = out.emplace_back();
+    r.id = data_.id(i);
+    r.geometry_a = data_.ground_geometry(i);
+    r.geometry_b = data_.geometry(i);
+    r.p_WC = vector(w, &P::contact_p, i);
+    const Vec3 n = vector(w, &P::axis_n, i), t1 = vector(w, &P::t1, i);
+    r.R_WC << t1, n.cross(t1), n;
+    r.gap = entry(w, &P::gap, i);
+    r.f = vector(w, &P::f, i);
+    r.c = vector(w, &P::c_end, i);
+    r.c_start = vector(w, &P::c_start, i);
+    r.mu = entry(w, &P::mu, i);
+    r.mode = entry(w, &P::slips, i) != 0     ? ContactMode::Slip
+             : entry(w, &P::touched, i) != 0 ? ContactMode::Stick
+                                             : ContactMode::Open;
+    r.cone_margin = r.mu * r.f.z() - r.f.head<2>().norm();
+  }
+}
+
+}  // namespace tribo::lanes

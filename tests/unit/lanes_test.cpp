@@ -1,0 +1,301 @@
+// Worlds in SIMD lanes: each step beside that of the scalar stepper from the same state, for every kernel of the machine.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "lanes/lanes.hpp"
+#include "tribo/batch.hpp"
+
+using namespace tribo;
+
+namespace {
+
+// Every joint, shape and law that lanes cover: a floating base of a box, legs of boxes, capsules and balls, one of them
+// prismatic, with dry friction, rotor inertia, damping, ranges and limits of effort that are met, on a tilted plane.
+const char* walker = R"(
+[ground]
+normal = [0.03, -0.02, 1]
+[material.default]
+mu_static = 0.5
+mu_dynamic = 0.4
+[contact]
+tolerance = 1e-13
+[stepper]
+dt = 0.002
+[robot]
+position = [0, 0, 0.41]
+[[robot.link]]
+name = "trunk"
+joint = "free"
+shape = "box"
+size = [0.4, 0.2, 0.1]
+mass = 6
+[[robot.link]]
+name = "thigh1"
+parent = "trunk"
+position = [0.18, 0.1, 0]
+mass = 0.8
+com = [0, 0, -0.1]
+shape = "capsule"
+radius = 0.02
+length = 0.16
+friction = 0.4
+armature = 0.01
+effort_limit = 12
+[[robot.link]]
+name = "foot1"
+parent = "thigh1"
+position = [0, 0, -0.2]
+mass = 0.3
+com = [0, 0, -0.18]
+shape = "sphere"
+radius = 0.03
+effort_limit = 12
+damping = 0.05
+range = [-0.3, 0.3]
+[[robot.link]]
+name = "thigh2"
+parent = "trunk"
+axis = [0.6, 0.8, 0]
+position = [-0.18, 0.1, 0]
+rpy = [0, 0, 0.3]
+mass = 0.8
+com = [0, 0, -0.1]
+shape = "box"
+size = [0.04, 0.04, 0.2]
+effort_limit = 12
+friction = 0.2
+[[robot.link]]
+name = "foot2"
+joint = "prismatic"
+axis = [0, 0, -1]
+parent = "thigh2"
+position = [0, 0, -0.2]
+mass = 0.3
+com = [0, 0, -0.15]
+shape = "sphere"
+radius = 0.03
+effort_limit = 60
+friction = 3
+range = [-0.02, 0.03]
+[[robot.link]]
+name = "leg3"
+parent = "trunk"
+position = [0, -0.1, 0]
+mass = 0.9
+com = [0, 0, -0.2]
+shape = "box"
+size = [0.1, 0.06, 0.4]
+effort_limit = 25
+[controller]
+kp = 150
+kd = 2
+)";
+
+struct Noise {
+  Random random;
+  double operator()(double most) { return most * (2 * random.uniform() - 1); }
+};
+
+struct Difference {
+  double q = 0, v = 0, force = 0;
+  int moved = 0, steps = 0;
+};
+
+/// Steps of `worlds` worlds in lanes; before each, a simulation of its own gets the same state and commands. Targets jump
+/// every ten steps.
+Difference compare(const Scene& scene, const lanes::Kernel& kernel, int worlds, int steps, double jump) {
+  const Model& model = *scene.model;
+  std::vector<PdOptions> drives;
+  for (const ControllerSpec& spec : scene.controllers) drives.push_back(*spec.pd);
+  REQUIRE(lanes::uncovered(model, scene.stepper, scene.stepper_options, drives) == "");
+  lanes::Lanes packs(model, scene.stepper_options, scene.dt, drives, worlds, 1, kernel);
+  Batch beside(scene, worlds, 1);
+  const std::vector<double> rest(beside.target().begin(), beside.target().end());
+  for (int w = 0; w < worlds; ++w) packs.put(w, scene.start);
+  Noise noise;
+  Difference d;
+  lanes::Lanes::Room room(packs);
+  State state = scene.start;
+  for (int i = 0; i < steps; ++i) {
+    if (i % 10 == 0)
+      for (std::size_t k = 0; k < rest.size(); ++k) beside.target()[k] = rest[k] + noise(jump);
+    const std::vector<double> target(beside.target().begin(), beside.target().end());
+    for (int w = 0; w < worlds; ++w) {
+      packs.take(w, state);
+      beside.set_state(w, state);  // clears the commands
+    }
+    std::copy(target.begin(), target.end(), beside.target().begin());
+    for (int p = 0; p < packs.packs(); ++p) {
+      packs.read_commands(p, {target.data(), beside.torque_in().data()});
+      const unsigned moved = packs.step(p, (1u << packs.worlds_of(p)) - 1, room);
+      d.moved += __builtin_popcount(moved);
+      d.steps += packs.worlds_of(p);
+    }
+    beside.step();
+    for (int w = 0; w < worlds; ++w) {
+      packs.take(w, state);
+      const State alone = beside.state(w);
+      if (state.step != alone.step) {  // left to the scalar step
+        packs.put(w, alone);
+        continue;
+      }
+      CHECK(state.t == alone.t);
+      d.q = std::max(d.q, (state.q - alone.q).cwiseAbs().maxCoeff());
+      d.v = std::max(d.v, (state.v - alone.v).cwiseAbs().maxCoeff());
+      std::vector<ContactReport> contacts;
+      packs.contacts(w, contacts);
+      const std::vector<ContactReport> expected = beside.contacts(w);
+      double sum = 0;
+      for (const ContactReport& c : contacts) sum += c.f.z();
+      for (const ContactReport& c : expected) sum -= c.f.z();
+      d.force = std::max(d.force, std::abs(sum));
+    }
+  }
+  return d;
+}
+
+std::vector<const lanes::Kernel*> kernels() {
+  std::vector<const lanes::Kernel*> list;
+  for (const char* name : {"base", "avx2", "avx512"})
+    if (const lanes::Kernel* kernel = lanes::kernel_named(name)) list.push_back(kernel);
+  return list;
+}
+
+Scene solved_closely(const std::string& name) {
+  return load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml", {{"contact.tolerance", "1e-13"}});
+}
+
+}  // namespace
+
+// Both are solved to 1e-13 of the accelerations of the step, some 1e4 m/s^2 under jumping targets, over 1 ms: 1e-12.
+TEST_CASE("lanes: a step is that of the scalar stepper") {
+  for (const lanes::Kernel* kernel : kernels()) {
+    CAPTURE(kernel->name);
+    for (const char* name : {"solo-standing", "go2-standing"}) {
+      CAPTURE(name);
+      const Difference d = compare(solved_closely(name), *kernel, 5, 60, 0.3);
+      CHECK(d.q < 1e-12);
+      CHECK(d.v < 5e-12);
+      CHECK(d.force < 1e-9);
+      CHECK(d.moved > 0.9 * d.steps);
+    }
+  }
+}
+
+TEST_CASE("lanes: every joint, shape and law that they cover") {
+  const Scene scene = parse_scene(walker, "walker");
+  for (const lanes::Kernel* kernel : kernels()) {
+    CAPTURE(kernel->name);
+    const Difference d = compare(scene, *kernel, 5, 150, 0.2);
+    CHECK(d.q < 1e-12);
+    CHECK(d.v < 1e-11);
+    CHECK(d.force < 1e-8);
+    CHECK(d.moved > 0.5 * d.steps);
+  }
+}
+
+namespace {
+
+/// Targets of each world from a seed of its own.
+void aim(Batch& batch, int world, int seed, int round, double jump) {
+  const std::size_t nq = batch.target().size() / static_cast<std::size_t>(batch.worlds());
+  Noise noise{{static_cast<std::uint64_t>(1000 * seed + round + 1)}};
+  const VecX& rest = batch.scene().start.q;
+  for (std::size_t k = 7; k < nq; ++k)
+    batch.target()[static_cast<std::size_t>(world) * nq + k] = rest[static_cast<Eigen::Index>(k)] + noise(jump);
+}
+
+/// World w plays the part seeds[w].
+std::vector<std::uint64_t> play(const Scene& scene, const std::vector<int>& seeds, int threads, double jump) {
+  Batch batch(scene, static_cast<int>(seeds.size()), threads, {}, true);
+  REQUIRE(batch.lanes().find("lanes") != std::string::npos);
+  for (int round = 0; round < 12; ++round) {
+    for (int w = 0; w < batch.worlds(); ++w) aim(batch, w, seeds[static_cast<std::size_t>(w)], round, jump);
+    batch.step(7);
+  }
+  std::vector<std::uint64_t> hashes(seeds.size());
+  for (int w = 0; w < batch.worlds(); ++w)
+    hashes[static_cast<std::size_t>(seeds[static_cast<std::size_t>(w)])] = batch.hash(w);
+  return hashes;
+}
+
+Scene named(const std::string& name) { return load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml"); }
+
+}  // namespace
+
+TEST_CASE("lanes: the same bits for any number of threads and any place in the batch") {
+  for (const Scene& scene : {named("solo-standing"), named("g1-standing"), parse_scene(walker, "walker")}) {
+    const std::vector<int> order{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, other{7, 3, 10, 0, 5, 1, 9, 2, 8, 6, 4};
+    const std::vector<std::uint64_t> hashes = play(scene, order, 1, 0.5);
+    for (int threads : {2, 3, 8}) CHECK(play(scene, order, threads, 0.5) == hashes);
+    CHECK(play(scene, other, 2, 0.5) == hashes);
+    CHECK(play(scene, {0}, 1, 0.5)[0] == hashes[0]);  // alone in its pack
+  }
+}
+
+TEST_CASE("lanes: a poisoned lane does not disturb its neighbours") {
+  const Scene scene = named("solo-standing");
+  Batch sound(scene, 4, 1, {}, true), poisoned(scene, 4, 1, {}, true);
+  for (Batch* batch : {&sound, &poisoned}) batch->step(5);
+  const std::size_t nq = sound.q().size() / 4;
+  for (std::size_t k = 7; k < nq; ++k) poisoned.target()[nq + k] = 1e308;  // its torque is not finite
+  for (Batch* batch : {&sound, &poisoned}) batch->step(20);
+  for (int w : {0, 2, 3}) CHECK(sound.hash(w) == poisoned.hash(w));
+  CHECK(sound.hash(1) != poisoned.hash(1));
+}
+
+// Under a wrench no lane moves: states go to the simulations and back, and no bit is lost on the way.
+TEST_CASE("lanes: a world that leaves its lane is the world run alone") {
+  const Scene scene = parse_scene(walker, "walker");
+  Batch alone(scene, 3, 1), in_lanes(scene, 3, 1, {}, true);
+  in_lanes.step(20);
+  for (int w = 0; w < 3; ++w) alone.set_state(w, in_lanes.state(w));
+  for (Batch* batch : {&alone, &in_lanes}) {
+    for (double& x : batch->wrench()) x = 0.1;
+    batch->step(30);
+  }
+  CHECK(in_lanes.lane_steps(0) == 20);
+  for (int w = 0; w < 3; ++w) CHECK(alone.hash(w) == in_lanes.hash(w));
+  for (double& x : in_lanes.wrench()) x = 0;
+  in_lanes.step(1);
+  CHECK(in_lanes.lane_steps(0) == 21);
+}
+
+TEST_CASE("lanes: a state that is kept goes on with the same bits in another world") {
+  const Scene scene = named("go2-standing");
+  Batch batch(scene, 6, 2, {}, true);
+  for (int w = 0; w < 6; ++w) aim(batch, w, w, 0, 0.2);
+  batch.step(40);
+  batch.set_state(1, batch.state(4));
+  batch.reset(5);
+  CHECK(batch.hash(1) == batch.hash(4));
+  for (int w : {1, 4}) aim(batch, w, 3, 1, 0.2);
+  batch.step(25);
+  CHECK(batch.hash(1) == batch.hash(4));
+  CHECK(batch.t()[5] == doctest::Approx(25 * scene.dt));
+}
+
+TEST_CASE("lanes: each world has its own masses, friction and gains") {
+  const Scene scene = named("solo-standing");
+  Batch alone(scene, 4, 1), in_lanes(scene, 4, 1, {}, true);
+  for (Batch* batch : {&alone, &in_lanes}) {
+    for (int w = 0; w < 4; ++w)
+      batch->set_parameters(w, {.mass = 1 + 0.3 * w, .friction = 0.2 + 0.3 * w, .gains = 1.2 - 0.2 * w});
+    for (int w = 0; w < 4; ++w) aim(*batch, w, w, 0, 0.1);
+    batch->step(60);
+  }
+  CHECK(in_lanes.lane_steps(3) > 50);
+  for (std::size_t i = 0; i < alone.q().size(); ++i) CHECK(std::abs(alone.q()[i] - in_lanes.q()[i]) < 1e-6);
+  CHECK(std::abs(alone.q()[2] - alone.q()[2 + alone.q().size() / 4]) > 1e-4);  // the worlds do differ
+}
+
+TEST_CASE("lanes: what is not covered is said, and steps by itself") {
+  const Scene heap = named("stack-10");
+  Batch batch(heap, 2, 1, {}, true), alone(heap, 2, 1);
+  CHECK(batch.lanes().find("no lanes: ") == 0);
+  CHECK(alone.lanes().empty());
+  for (Batch* b : {&batch, &alone}) b->step(3);
+  CHECK(batch.hash(0) == alone.hash(0));
+}
