@@ -8,3 +8,7 @@ install(TARGETS tribo tribo-experiment RUNTIME DESTINATION tribo/bin)
 install(PROGRAMS python/command DESTINATION ${SKBUILD_SCRIPTS_DIR} RENAME tribo)
 install(CODE "execute_process(COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/bundle.py \${CMAKE_INSTALL_PREFIX}/tribo
                               --from ${TRIBO_PREFIX}/lib ${TRIBO_MUJOCO} COMMAND_ERROR_IS_FATAL ANY)")
+# Their licences come from the packages that hold them.
+get_filename_component(TRIBO_SITE "${TRIBO_PREFIX}/.." ABSOLUTE)
+install(CODE "execute_process(COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/licenses.py \${CMAKE_INSTALL_PREFIX}/tribo/licenses
+                              --site ${TRIBO_SITE} COMMAND_ERROR_IS_FATAL ANY)")

@@ -70,7 +70,7 @@ void choose_contact(ContactModel model, const ContactProblem& problem, int i, Ra
   const int state = random.below(3);
   if (state == 0) {  // open
     f.setZero();
-    c = Vec3(random.normal(), random.normal(), random.within(0.2, 2));
+    c = Vec3{random.normal(), random.normal(), random.within(0.2, 2)};
     if (model == ContactModel::Ccp) c.z() += mu * std::hypot(c.x(), c.y());
   } else if (state == 1) {  // stick
     c.setZero();
@@ -309,9 +309,13 @@ TEST_CASE("rigid contacts: the primal Newton methods tell the residual that thei
         const SolveReport report = solver->solve(chosen.problem, Tolerance{}, f);
         CAPTURE(entry.name);
         CAPTURE(seed);
-        CHECK(report.status == SolveStatus::Stalled);
         CHECK(report.iterations < 100);
-        CHECK(report.residual.relative() > 1e-8);
+        if (chosen.f.isZero(0)) {  // every contact open: compliance shows only under a force
+          CHECK(report.status == SolveStatus::Converged);
+        } else {
+          CHECK(report.status == SolveStatus::Stalled);
+          CHECK(report.residual.relative() > 1e-8);
+        }
         // Its own, softer problem is solved all the same: R is what the answer's velocity lacks.
         ContactProblem softer = chosen.problem;
         for (int i = 0; i < 4; ++i) {
@@ -466,7 +470,7 @@ TEST_CASE("one contact: the NCP solvers find what a scan of the slip angle finds
       MatX Y(3, 6);
       for (int i = 0; i < Y.size(); ++i) Y.data()[i] = random.normal();
       const Mat3 G = Y * Y.transpose() / 6;
-      const Vec3 g(3 * random.normal(), 3 * random.normal(), -random.within(0.5, 2));
+      const Vec3 g{3 * random.normal(), 3 * random.normal(), -random.within(0.5, 2)};
       const double mu = random.within(0.1, 0.6);
       ContactProblem problem;
       problem.resize(1, 0, true);
@@ -474,12 +478,19 @@ TEST_CASE("one contact: the NCP solvers find what a scan of the slip angle finds
       problem.g() = g;
       problem.mu()[0] = mu;
       VecX f = VecX::Zero(3);
-      solver->solve(problem, Tolerance{0, 1e-10}, f);
-      double distance = infinity;
-      for (const Vec3& s : one_contact(G, g, mu)) distance = std::min(distance, (s - f).norm());
+      const double eps = 1e-14;
+      solver->solve(problem, Tolerance{0, eps}, f);
+      const Residual scale = judge(problem, ContactModel::Ncp, f);
+      double excess = infinity;  // over the distance that a residual of eps leaves
+      for (const Vec3& s : one_contact(G, g, mu)) {
+        // Complementarity is of second order in the angle of slip: mu f_N |c_T| (1 - cos angle) <= eps F a.
+        const double slip = (G * s + g).head<2>().norm() * mu * s.z();
+        const double angle = slip > 1e-9 ? std::sqrt(2 * eps * scale.force_scale * scale.motion_scale / slip) : 0;
+        excess = std::min(excess, (s - f).norm() - (1e-9 + std::min(angle, 1e-5)) * std::max(1.0, f.norm()));
+      }
       CAPTURE(entry.name);
       CAPTURE(seed);
-      CHECK(distance <= 1e-7 * std::max(1.0, f.norm()));  // residual 1e-10, condition up to some hundreds
+      CHECK(excess <= 0);
     }
   }
 }

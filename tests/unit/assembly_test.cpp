@@ -66,7 +66,7 @@ struct Situation {
     c.body_a = a;
     c.body_b = b;
     c.p_WC = draw3(random);
-    c.R_WC = Quat(Eigen::Vector4d(draw(random), draw(random), draw(random), draw(random)).normalized()).matrix();
+    c.R_WC = Quat(Eigen::Vector4d{draw(random), draw(random), draw(random), draw(random)}.normalized()).matrix();
     return c;
   }
   Row& row(Row::Kind kind) {

@@ -90,10 +90,10 @@ std::vector<double> draw_blocks(const ContactProblem& problem, Random& random, i
     }
     Mat3 A = Mat3::Zero();
     for (int k = 0; k < rank; ++k) {
-      const Vec3 x(draw(random), draw(random), draw(random));
+      const Vec3 x{draw(random), draw(random), draw(random)};
       A += 10 * x * x.transpose();
     }
-    A += turn * skew(Vec3(draw(random), draw(random), draw(random)));
+    A += turn * skew(Vec3{draw(random), draw(random), draw(random)});
     Mat3::Map(block) = A;
   }
   for (int k = disc_offset(problem, 0); k < D_size(problem); ++k) D[at(k)] = 0.3 * draw(random);

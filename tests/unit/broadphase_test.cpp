@@ -16,16 +16,16 @@ TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") 
     const ShapeKind kinds[] = {ShapeKind::Box, ShapeKind::Sphere, ShapeKind::Capsule, ShapeKind::Convex,
                                ShapeKind::Point};
     for (int i = 0; i < 40; ++i) {
-      const Vec3 size(0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng));
+      const Vec3 size{0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng), 0.05 + 0.2 * u(rng)};
       // Fixed ones stand in corners, clear of each other: where they join, contacts are covered.
       const bool fixed = i % 7 == 6;
       const int c = i / 7;
-      const Vec3 p = fixed ? Vec3(c & 1, c >> 1 & 1, c >> 2 & 1) : Vec3(u(rng), u(rng), u(rng));
+      const Vec3 p = fixed ? Vec3(c & 1, c >> 1 & 1, c >> 2 & 1) : Vec3{u(rng), u(rng), u(rng)};
       all.add(kinds[i % 5], size, {random_rotation(rng), 1.2 * p}, fixed);
     }
     for (BodyMotion& b : all.bodies) {
-      b.v = 10 * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
-      b.w = 10 * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+      b.v = 10 * Vec3{u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5};
+      b.w = 10 * Vec3{u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5};
     }
     const auto found = ids(all.detect());
     check_list(all.detect());
@@ -66,9 +66,9 @@ TEST_CASE("collision: grid and sweep agree with trying all pairs of boxes") {
     Broadphase broadphase;
     const double spread = scene % 2 ? 3 : 50;  // dense, and with many empty cells
     for (int i = 0; i < 300; ++i) {
-      const Vec3 c = spread * Vec3(u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5);
+      const Vec3 c = spread * Vec3{u(rng) - 0.5, u(rng) - 0.5, u(rng) - 0.5};
       const double big = i % 100 == 7 ? 10 : 1;
-      const Vec3 h = big * Vec3(0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng));
+      const Vec3 h = big * Vec3{0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng), 0.1 + 0.2 * u(rng)};
       broadphase.boxes.push_back({c - h, c + h, i, i % 5 == 0});
     }
     std::vector<std::pair<int, int>> expected, swept, gridded;

@@ -43,7 +43,7 @@ TEST_CASE("clipping: no point lies outside the boxes, and none is deeper than th
       const double turn = std::pow(10.0, -4 + 2 * unit(random)), tilt = 1e-3 * unit(random);
       Placement b;
       b.R = (Eigen::AngleAxisd(turn, Vec3::UnitZ()) * Eigen::AngleAxisd(tilt, Vec3::UnitX())).toRotationMatrix();
-      b.p = Vec3(1e-5 * unit(random), 0.02 * (trial % 3) + 1e-5 * unit(random), 0.1 - 5e-4 * (1 + unit(random)));
+      b.p = Vec3{1e-5 * unit(random), 0.02 * (trial % 3) + 1e-5 * unit(random), 0.1 - 5e-4 * (1 + unit(random))};
       const Touches found = touch_at(solid, Placement(), b);
       contacts += found.count;
       for (int i = 0; i < found.count; ++i) {

@@ -66,14 +66,14 @@ TEST_CASE("collision: random boxes against GJK and EPA") {
   for (int k = 0; k < 4000; ++k) {
     Geometry g;
     g.kind = ShapeKind::Box;
-    auto size = [&] { return Vec3(0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng)); };
+    auto size = [&] { return Vec3{0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng)}; };
     g.size = size();
     g.radius = g.size.norm();
     const Solid a(g);
     g.size = size();
     g.radius = g.size.norm();
     const Solid b(g);
-    const Vec3 offset = Vec3(2 * u(rng) - 1, 2 * u(rng) - 1, 2 * u(rng) - 1) * (k % 2 ? 1.0 : 0.5);
+    const Vec3 offset = Vec3{2 * u(rng) - 1, 2 * u(rng) - 1, 2 * u(rng) - 1} * (k % 2 ? 1.0 : 0.5);
     const PlacedSolid at_a{&a, {random_rotation(rng), Vec3(1, 2, 3)}, Vec3::Zero(), Vec3::Zero()};
     PlacedSolid at_b{&b, {random_rotation(rng), Vec3(1, 2, 3) + offset}, Vec3::Zero(), Vec3::Zero()};
     const Query query{at_a, at_b, 0.3, 0, 0.3, &scratch};
@@ -112,7 +112,7 @@ TEST_CASE("collision: hulls shaped as boxes give what boxes give") {
   int seen = 0;
   for (int k = 0; k < 1000; ++k) {
     Geometry g;
-    auto size = [&] { return Vec3(0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng)); };
+    auto size = [&] { return Vec3{0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng), 0.1 + 0.4 * u(rng)}; };
     auto solid = [&](ShapeKind kind) {
       g.kind = kind;
       g.hull = box_hull(g.size);
@@ -124,7 +124,7 @@ TEST_CASE("collision: hulls shaped as boxes give what boxes give") {
     g.size = size();
     const Solid box_b = solid(ShapeKind::Box), hull_b = solid(ShapeKind::Convex);
     PlacedSolid at_a{&box_a, {random_rotation(rng), Vec3::Zero()}, Vec3::Zero(), Vec3::Zero()};
-    PlacedSolid at_b{&box_b, {random_rotation(rng), Vec3(u(rng), u(rng), u(rng))}, Vec3::Zero(), Vec3::Zero()};
+    PlacedSolid at_b{&box_b, {random_rotation(rng), Vec3{u(rng), u(rng), u(rng)}}, Vec3::Zero(), Vec3::Zero()};
     const Query query{at_a, at_b, 0.05, 0, 0.05, &scratch};
     auto deepest = [&](const Solid& a, const Solid& b) {
       at_a.solid = &a;

@@ -241,12 +241,12 @@ TEST_CASE("collision: the list depends on poses and memory alone") {
   World w;
   const ShapeKind kinds[] = {ShapeKind::Convex, ShapeKind::Capsule, ShapeKind::Box};
   for (int i = 0; i < 30; ++i)
-    w.add(kinds[i % 3], Vec3(0.1, 0.1, 0.2), {random_rotation(rng), 0.8 * Vec3(u(rng), u(rng), u(rng))});
+    w.add(kinds[i % 3], Vec3(0.1, 0.1, 0.2), {random_rotation(rng), 0.8 * Vec3{u(rng), u(rng), u(rng)}});
   const auto start = w.bodies;
   const auto c = w.detect();
   const std::vector<Contact> before(c.begin(), c.end());
   REQUIRE(before.size() > 20);
-  for (BodyMotion& b : w.bodies) b.X_WB = {random_rotation(rng), 0.8 * Vec3(u(rng), u(rng), u(rng))};
+  for (BodyMotion& b : w.bodies) b.X_WB = {random_rotation(rng), 0.8 * Vec3{u(rng), u(rng), u(rng)}};
   w.detect();
   w.bodies = start;
   const auto after = w.detect();

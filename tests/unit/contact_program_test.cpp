@@ -39,7 +39,7 @@ void fill(ContactProgram& program, int contacts, int limits, int rubs, int rank,
     item.bound = 0.05;
     item.fresh = random.uniform() < 0.2;
     item.slid = !item.fresh && random.uniform() < 0.4;
-    item.heading = Eigen::Vector2d(draw(), draw()).normalized();
+    item.heading = Eigen::Vector2d{draw(), draw()}.normalized();
     item.ramp = item.slid ? 0.9 : 1;
   }
 }

@@ -64,7 +64,7 @@ TEST_CASE("mjcf: collision shapes have the sizes, places and hulls of MuJoCo") {
         const Placement X = pair.pose(geometry->body, geometry->X_BG);
         const Mat3 R = mat3(pair.d->geom_xmat + 9 * g);
         for (int k = 0; k < 200; ++k) {
-          const Vec3 p(pair.draw(1.99), pair.draw(1.49), 3), start = vec3(pair.d->geom_xpos + 3 * g) + R * p;
+          const Vec3 p{pair.draw(1.99), pair.draw(1.49), 3}, start = vec3(pair.d->geom_xpos + 3 * g) + R * p;
           const Vec3 down = -R.col(2);
           const double distance = mj_rayHfield(m, pair.d.get(), g, start.data(), down.data(), nullptr);
           const Vec3 here = X.inverse() * (start + distance * down);

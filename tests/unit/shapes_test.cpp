@@ -35,7 +35,7 @@ TEST_CASE("ellipsoid on a plane: gap = height - |A n|") {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> u(-1, 1);
   for (int trial = 0; trial < 20; ++trial) {
-    const Vec3 half(0.1, 0.2, 0.35), axis(u(random), u(random), u(random));
+    const Vec3 half(0.1, 0.2, 0.35), axis{u(random), u(random), u(random)};
     const Placement turn = turned(Vec3::Zero(), axis, 3 * u(random));
     const Vec3 n_B = turn.R.transpose() * Vec3::UnitZ();
     World w;

@@ -109,7 +109,7 @@ inline void check_one(std::span<const Contact> contacts, double gap, const Vec3&
 
 inline Mat3 random_rotation(std::mt19937& rng) {
   std::normal_distribution<double> normal;
-  return Quat(normal(rng), normal(rng), normal(rng), normal(rng)).normalized().toRotationMatrix();
+  return Quat{normal(rng), normal(rng), normal(rng), normal(rng)}.normalized().toRotationMatrix();
 }
 
 }  // namespace shapes_world

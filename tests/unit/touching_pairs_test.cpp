@@ -139,7 +139,10 @@ class Pairs {
 
   double within(double a, double b) { return std::uniform_real_distribution<double>(a, b)(rng_); }
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(rng_); }
-  double tiny() { return std::pow(10.0, within(-13, -5)) * (below(2) ? 1 : -1); }
+  double tiny() {
+    const double size = std::pow(10.0, within(-13, -5));
+    return below(2) ? size : -size;
+  }
 
   void place(Meeting meeting, Made body_a, Made body_b, Placed& a, Placed& b) {
     shape(body_a, a);
