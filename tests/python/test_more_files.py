@@ -9,6 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 import tribo
 
 COMMAND = os.environ.get("TRIBO_COMMAND", "")
