@@ -16,6 +16,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+
 import tribo
 
 FILE = pathlib.Path(gymnasium.__file__).parent / "envs/mujoco/assets/ant.xml"
@@ -102,10 +103,9 @@ class AntEnv(gymnasium.Env):
 if __name__ == "__main__":
     env = AntEnv()
     env.reset(seed=1)
-    total, steps = 0.0, 0
-    for steps in range(1, 201):
+    total, steps, terminated = 0.0, 0, False
+    while steps < 200 and not terminated:
         _, reward, terminated, _, info = env.step(env.action_space.sample())
         total += reward
-        if terminated:
-            break
+        steps += 1
     print(f"{steps} steps of random actions, return {total:.1f}, at x = {info['x_position']:.2f} m")

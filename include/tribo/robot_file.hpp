@@ -73,22 +73,23 @@ struct SensorPull {
 struct FileSensor {
   std::string name;
   FileSensorKind kind = FileSensorKind::Clock;
-  int size = 1;            ///< numbers
-  int index = -1;          ///< body of the joint, tendon, or actuator
-  SensorFrame frame;       ///< that is measured
-  bool relative = false;   ///< against another frame, along its axes
-  SensorFrame reference;   ///< that one
-  Vec3 field = Vec3::Zero();              ///< of a magnetometer, in W
-  Geometry zone;           ///< of a touch sensor, in its frame
+  int size = 1;                   ///< numbers
+  int index = -1;                 ///< body of the joint, tendon, or actuator
+  SensorFrame frame;              ///< that is measured
+  bool relative = false;          ///< against another frame, along its axes
+  SensorFrame reference;          ///< that one
+  Vec3 field = Vec3::Zero();      ///< of a magnetometer, in W
+  Geometry zone;                  ///< of a touch sensor, in its frame
   std::vector<SensorPart> parts;  ///< what lies beyond a force sensor, or belongs to a subtree
   std::vector<int> geometries;    ///< of those; of the body of a touch sensor or rangefinder
   std::vector<SensorPull> pulls;  ///< by tendons on those parts
-  double cutoff = 0;       ///< of real numbers, both sides; 0: none
-  bool positive = false;   ///< cut off from above alone
+  double cutoff = 0;              ///< of real numbers, both sides; 0: none
+  bool positive = false;          ///< cut off from above alone
 };
 
 struct RobotFile {
-  std::map<std::string, VecX> velocities;   ///< by the name of the pose they belong to, where not all zero (nv of the member)
+  std::map<std::string, VecX>
+      velocities;  ///< by the name of the pose they belong to, where not all zero (nv of the member)
   std::map<std::string, VecX> activations;  ///< of its actuators, by that name, where not all zero
   std::vector<SharedRange> ranges;
   std::vector<FileSensor> sensors;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Union, cast
 from . import _core, mujoco_coordinates
 from .hand import Hand, adopts
 from .parameters import changes_of
+from .robot_descriptions import described_robot
 
 if TYPE_CHECKING:
     import numpy as np
@@ -404,8 +405,8 @@ def check_derivatives(simulation: Simulation) -> _core.DerivativeCheck:
 def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None, contact_model: str | None = None,
          solver: str | None = None, controller: ControllerLike = None, dt: float | None = None,
          duration: float | None = None, settings: Mapping[str, object] | None = None) -> Simulation:
-    """A simulation of a scene (file or known name) or of a robot (known name or .urdf file), which then stands on the
-    ground with its joints held.
+    """A simulation of a scene (file or known name) or of a robot (known name, .urdf or MJCF file, or a name of the
+    package robot_descriptions, such as "go2_mj_description"), which then stands on the ground with its joints held.
 
     stepper, solver, controller: a name, or an object with options; a controller may be a Python function, which then
     stands alone; "none" leaves the joints free. dt and duration in [s]. settings: keys of the scene file, as
@@ -429,9 +430,11 @@ def load(scene: str | os.PathLike[str], *, stepper: str | Stepper | None = None,
     elif controller is not None:
         name, function = "none", controller
 
+    path, described = described_robot(os.fspath(scene))
+
     def make(more: Mapping[str, object]) -> Simulation:
-        request = (name, pairs + _settings(settings) + _settings(more))
-        found = _core.find_scene(os.fspath(scene), *request)
+        request = (name, pairs + _settings({**described, **(settings or {})}) + _settings(more))
+        found = _core.find_scene(path, *request)
         for warning in _in_short(found.warnings) + _core.advice(found):
             warnings.warn(warning, stacklevel=4)
         simulation = Simulation(found)

@@ -8,7 +8,8 @@ namespace tribo {
 /// A straight piece of a path, in W.
 struct TendonLine {
   Vec3 p_a, p_b;
-  Vec3 along;         ///< unit vector from a to b, over the divisor of the piece: the rate of its length is along . (v_b - v_a)
+  Vec3
+      along;  ///< unit vector from a to b, over the divisor of the piece: the rate of its length is along . (v_b - v_a)
   double length = 0;  ///< over the divisor
 };
 TendonLine line_of(const TendonSegment& segment, const Dynamics& dynamics);

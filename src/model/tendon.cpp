@@ -14,7 +14,8 @@ void require(bool good, const std::string& owner, const char* field, double valu
 }
 
 void check_numbers(const Tendon& t, const std::string& owner) {
-  for (const auto& [value, field] : {std::pair{t.stiffness, "stiffness"}, {t.damping, "damping"}, {t.friction, "friction"}})
+  for (const auto& [value, field] :
+       {std::pair{t.stiffness, "stiffness"}, {t.damping, "damping"}, {t.friction, "friction"}})
     require(value >= 0 && std::isfinite(value), owner, field, value, "finite and >= 0");
   for (const auto& [value, field] : {std::pair{t.rest_lower, "rest_lower"}, {t.rest_upper, "rest_upper"}})
     require(std::isfinite(value), owner, field, value, "finite");

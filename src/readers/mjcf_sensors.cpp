@@ -10,38 +10,70 @@ using Kind = FileSensorKind;
 
 std::optional<Kind> kind_of(int type) {
   switch (type) {
-    case mjSENS_JOINTPOS: return Kind::JointPosition;
-    case mjSENS_JOINTVEL: return Kind::JointVelocity;
-    case mjSENS_JOINTACTFRC: return Kind::JointTorque;
-    case mjSENS_BALLQUAT: return Kind::BallOrientation;
-    case mjSENS_BALLANGVEL: return Kind::BallVelocity;
-    case mjSENS_TENDONPOS: return Kind::TendonPosition;
-    case mjSENS_TENDONVEL: return Kind::TendonVelocity;
-    case mjSENS_ACTUATORPOS: return Kind::ActuatorPosition;
-    case mjSENS_ACTUATORVEL: return Kind::ActuatorVelocity;
-    case mjSENS_ACTUATORFRC: return Kind::ActuatorForce;
-    case mjSENS_VELOCIMETER: return Kind::Velocimeter;
-    case mjSENS_GYRO: return Kind::Gyroscope;
-    case mjSENS_ACCELEROMETER: return Kind::Accelerometer;
-    case mjSENS_MAGNETOMETER: return Kind::Magnetometer;
-    case mjSENS_FORCE: return Kind::Force;
-    case mjSENS_TORQUE: return Kind::Torque;
-    case mjSENS_TOUCH: return Kind::Touch;
-    case mjSENS_RANGEFINDER: return Kind::Rangefinder;
-    case mjSENS_FRAMEPOS: return Kind::FramePosition;
-    case mjSENS_FRAMEQUAT: return Kind::FrameOrientation;
-    case mjSENS_FRAMEXAXIS: return Kind::FrameX;
-    case mjSENS_FRAMEYAXIS: return Kind::FrameY;
-    case mjSENS_FRAMEZAXIS: return Kind::FrameZ;
-    case mjSENS_FRAMELINVEL: return Kind::FrameLinearVelocity;
-    case mjSENS_FRAMEANGVEL: return Kind::FrameAngularVelocity;
-    case mjSENS_FRAMELINACC: return Kind::FrameLinearAcceleration;
-    case mjSENS_FRAMEANGACC: return Kind::FrameAngularAcceleration;
-    case mjSENS_SUBTREECOM: return Kind::SubtreeCenter;
-    case mjSENS_SUBTREELINVEL: return Kind::SubtreeVelocity;
-    case mjSENS_SUBTREEANGMOM: return Kind::SubtreeMomentum;
-    case mjSENS_CLOCK: return Kind::Clock;
-    default: return {};
+    case mjSENS_JOINTPOS:
+      return Kind::JointPosition;
+    case mjSENS_JOINTVEL:
+      return Kind::JointVelocity;
+    case mjSENS_JOINTACTFRC:
+      return Kind::JointTorque;
+    case mjSENS_BALLQUAT:
+      return Kind::BallOrientation;
+    case mjSENS_BALLANGVEL:
+      return Kind::BallVelocity;
+    case mjSENS_TENDONPOS:
+      return Kind::TendonPosition;
+    case mjSENS_TENDONVEL:
+      return Kind::TendonVelocity;
+    case mjSENS_ACTUATORPOS:
+      return Kind::ActuatorPosition;
+    case mjSENS_ACTUATORVEL:
+      return Kind::ActuatorVelocity;
+    case mjSENS_ACTUATORFRC:
+      return Kind::ActuatorForce;
+    case mjSENS_VELOCIMETER:
+      return Kind::Velocimeter;
+    case mjSENS_GYRO:
+      return Kind::Gyroscope;
+    case mjSENS_ACCELEROMETER:
+      return Kind::Accelerometer;
+    case mjSENS_MAGNETOMETER:
+      return Kind::Magnetometer;
+    case mjSENS_FORCE:
+      return Kind::Force;
+    case mjSENS_TORQUE:
+      return Kind::Torque;
+    case mjSENS_TOUCH:
+      return Kind::Touch;
+    case mjSENS_RANGEFINDER:
+      return Kind::Rangefinder;
+    case mjSENS_FRAMEPOS:
+      return Kind::FramePosition;
+    case mjSENS_FRAMEQUAT:
+      return Kind::FrameOrientation;
+    case mjSENS_FRAMEXAXIS:
+      return Kind::FrameX;
+    case mjSENS_FRAMEYAXIS:
+      return Kind::FrameY;
+    case mjSENS_FRAMEZAXIS:
+      return Kind::FrameZ;
+    case mjSENS_FRAMELINVEL:
+      return Kind::FrameLinearVelocity;
+    case mjSENS_FRAMEANGVEL:
+      return Kind::FrameAngularVelocity;
+    case mjSENS_FRAMELINACC:
+      return Kind::FrameLinearAcceleration;
+    case mjSENS_FRAMEANGACC:
+      return Kind::FrameAngularAcceleration;
+    case mjSENS_SUBTREECOM:
+      return Kind::SubtreeCenter;
+    case mjSENS_SUBTREELINVEL:
+      return Kind::SubtreeVelocity;
+    case mjSENS_SUBTREEANGMOM:
+      return Kind::SubtreeMomentum;
+    case mjSENS_CLOCK:
+      return Kind::Clock;
+    default:
+      return {};
   }
 }
 
@@ -52,14 +84,19 @@ struct Object {
 
 std::optional<Object> object(const mjModel& m, int type, int id) {
   switch (type) {
-    case mjOBJ_XBODY: return Object{id, {}};
-    case mjOBJ_BODY: return Object{id, placement(m.body_ipos + 3 * id, m.body_iquat + 4 * id)};
-    case mjOBJ_GEOM: return Object{m.geom_bodyid[id], placement(m.geom_pos + 3 * id, m.geom_quat + 4 * id)};
-    case mjOBJ_SITE: return Object{m.site_bodyid[id], placement(m.site_pos + 3 * id, m.site_quat + 4 * id)};
+    case mjOBJ_XBODY:
+      return Object{id, {}};
+    case mjOBJ_BODY:
+      return Object{id, placement(m.body_ipos + 3 * id, m.body_iquat + 4 * id)};
+    case mjOBJ_GEOM:
+      return Object{m.geom_bodyid[id], placement(m.geom_pos + 3 * id, m.geom_quat + 4 * id)};
+    case mjOBJ_SITE:
+      return Object{m.site_bodyid[id], placement(m.site_pos + 3 * id, m.site_quat + 4 * id)};
     case mjOBJ_CAMERA:
       if (m.cam_mode[id] != mjCAMLIGHT_FIXED) return {};
       return Object{m.cam_bodyid[id], placement(m.cam_pos + 3 * id, m.cam_quat + 4 * id)};
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -75,7 +75,8 @@ std::vector<fs::path> robot_roots() {
 
 bool is_path(const std::string& model) {
   const fs::path extension = fs::path(model).extension();
-  return model.find('/') != std::string::npos || extension == ".urdf" || extension == ".xml" || extension == ".mjcf";
+  return model.find('/') != std::string::npos || extension == ".xacro" || extension == ".urdf" || extension == ".xml" ||
+         extension == ".mjcf";
 }
 
 }  // namespace
@@ -109,8 +110,20 @@ const std::vector<RobotEntry>& robots() {
   return entries;
 }
 
+std::string xacro_refusal(const std::string& path) {
+  fs::path urdf = fs::path(path).filename();
+  if (urdf.extension() == ".xacro") urdf = urdf.stem();
+  if (urdf.extension() != ".urdf")
+    urdf += ".urdf";
+  else if (urdf == fs::path(path).filename())
+    urdf = urdf.stem().string() + "-made.urdf";
+  return path + ": is written in xacro, which makes a URDF of it first: xacro " + path + " > " + urdf.string() +
+         "  (pip install xacro, or ROS)";
+}
+
 RobotFiles find_robot(const std::string& model) {
   RobotFiles files;
+  if (fs::path(model).extension() == ".xacro") throw InvalidInput(xacro_refusal(model));
   if (is_path(model)) {
     files.urdf = model;
     for (const fs::path& root : robot_roots()) files.packages.push_back(root.parent_path().parent_path().string());

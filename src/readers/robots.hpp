@@ -52,4 +52,7 @@ bool floats(const UrdfFile& file);
 /// The options must be those that it was read with, but for name, material and base.
 int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile& file, RobotNotes& notes);
 
+/// What to say of a xacro file: the line that makes a URDF of it.
+std::string xacro_refusal(const std::string& path);
+
 }  // namespace tribo

@@ -15,6 +15,7 @@
 #include "readers/mesh_hulls.hpp"
 #include "readers/robots.hpp"
 #include "readers/srdf.hpp"
+#include "readers/urdf_inertia.hpp"
 #include "readers/urdf_inspect.hpp"
 #include "readers/xml_file.hpp"
 
@@ -92,8 +93,11 @@ void read_tree(const RobotOptions& options, UrdfFile& file) {
   const std::string& path = file.files.urdf;
   const auto document = read_xml(path);
   file.search = mesh_search(path, options.packages, file.files.packages);
+  std::vector<std::string> kept;
+  if (options.inertia_from_shapes) take_inertias_from_shapes(*document, path, file.search, kept);
   const UrdfFindings found = inspect_urdf(*document, path, file.search, touching(options, file.files).shapes);
   file.warnings = found.warnings;
+  file.warnings.insert(file.warnings.end(), kept.begin(), kept.end());
   note_all(found.errors);
   file.floating = can_float(options, found, file);
   tinyxml2::XMLPrinter text;

@@ -10,6 +10,7 @@
 
 #include "base/names.hpp"
 #include "linalg/decompositions.hpp"
+#include "readers/robots.hpp"
 #include "readers/xml_file.hpp"
 #include "tribo/model.hpp"
 
@@ -33,6 +34,10 @@ class Inspection {
       error(root, "the first element of a URDF is <robot>, this is <" + std::string(root.Name()) + ">");
       return found_;
     }
+    if (const XMLElement* macro = first_macro(root)) {
+      error(*macro, "<" + std::string(macro->Name()) + ">: " + xacro_refusal(file_));
+      return found_;
+    }
     for (const XMLElement* e = root.FirstChildElement("link"); e; e = e->NextSiblingElement("link")) link(*e);
     for (const XMLElement* e = root.FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) joint(*e);
     if (links_.empty()) error(root, "has no <link>");
@@ -48,6 +53,14 @@ class Inspection {
   }
 
  private:
+  static const XMLElement* first_macro(const XMLElement& root) {
+    const XMLElement* found = nullptr;
+    for_each_element(root.FirstChildElement(), [&](const XMLElement& e) {
+      if (found == nullptr && std::string(e.Name()).rfind("xacro:", 0) == 0) found = &e;
+    });
+    return found;
+  }
+
   struct Joint {
     const XMLElement* element = nullptr;
     std::string parent, child, mimic;

@@ -1,7 +1,10 @@
 // Terrain, kinematic bodies and equality constraints of a scene.
 #include <cmath>
+#include <filesystem>
 
 #include "base/names.hpp"
+#include "io/npy.hpp"
+#include "io/png.hpp"
 #include "scene/scene_parts.hpp"
 
 namespace tribo {
@@ -22,10 +25,37 @@ void read_heights(Section& section, HeightField& field) {
   }
 }
 
+// A picture, whose last row is at the least y, or an array of NumPy, whose first row is.
+void read_height_file(Section& section, HeightField& field) {
+  const std::string path = beside(section, section.text("file"));
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".png") {
+    const std::vector<double> range = section.numbers("range", "two numbers");
+    if (range.size() != 2) section.fail("file", "a picture needs 'range', the heights of black and of white [m]");
+    const GreyPicture picture = section.at("file", [&] { return read_png(path); });
+    field.nx = picture.width;
+    field.ny = picture.height;
+    for (int j = field.ny - 1; j >= 0; --j)
+      for (int i = 0; i < field.nx; ++i)
+        field.heights.push_back(range[0] + (range[1] - range[0]) * picture.shades[at(j) * at(field.nx) + at(i)]);
+    return;
+  }
+  if (extension != ".npy") section.fail("file", "file must be a picture .png or an array .npy");
+  if (section.has("range")) section.fail("range", "range is for pictures: an array has its heights [m]");
+  const NpyArray array = section.at("file", [&] { return NpzReader(path).read(""); });
+  if (array.shape.size() != 2 || array.shape[0] > most_points || array.shape[1] > most_points)
+    section.fail("file", array.owner + " has the shape " + array.shape_text() +
+                             ", must be (ny, nx), up to 16384 along each side");
+  field.ny = static_cast<int>(array.shape[0]);
+  field.nx = static_cast<int>(array.shape[1]);
+  field.heights = section.at("file", [&] { return array.finite_numbers(); });
+}
+
 //   z = amplitude sin(2 pi x / length_x) cos(2 pi y / length_y) + roughness (2 u - 1)                    (waves.1)
 void make_heights(Section& section, HeightField& field) {
   const std::vector<double> points = section.numbers("points", "two whole numbers");
-  if (points.size() != 2) section.fail(section.table(), "needs 'heights', or 'points', how many along x and y");
+  if (points.size() != 2)
+    section.fail(section.table(), "needs 'heights', a 'file' of them, or 'points', how many along x and y");
   for (double n : points)
     if (!(n >= 2 && n <= most_points && n == std::floor(n)))
       section.fail("points", "points must be two whole numbers from 2 to 16384");
@@ -78,6 +108,8 @@ void read_terrain(Section& root, SceneDraft& draft) {
     }
     if (section.has("heights"))
       read_heights(section, field);
+    else if (section.has("file"))
+      read_height_file(section, field);
     else
       make_heights(section, field);
     read_groups(section, geometry);

@@ -231,7 +231,7 @@ class Linker {
 };
 
 void read_linked_robot(Section& section, SceneDraft& draft) {
-  for (const char* key : {"model", "base", "contact", "feet", "drop", "rotor_inertia", "materials"})
+  for (const char* key : {"model", "base", "contact", "feet", "drop", "rotor_inertia", "inertia", "materials"})
     if (section.has(key)) section.fail(key, std::string(key) + " means nothing to a robot that is made of links");
   const std::string name = section.text("name", "chain");
   const Placement base = read_placement(section);
@@ -325,6 +325,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.link_materials = read_link_materials(section, draft);
   options.self_collision = section.flag("self_collision", false);
   options.rotor_inertia = section.flag("rotor_inertia", false);
+  options.inertia_from_shapes = section.choice("inertia", "file", {"file", "shapes"}) == "shapes";
   for (const std::string& folder : section.texts("packages")) options.packages.push_back(beside(section, folder));
   options.refuse_unsupported = section.choice("unsupported", "warn", {"warn", "refuse"}) == "refuse";
   const bool mjcf = section.at("model", [&] { return is_file(options.model) && is_mjcf(options.model); });
@@ -338,7 +339,7 @@ void read_robot(Section& section, SceneDraft& draft) {
     options.keyframe = pose->text;
   stand.placed = mjcf;
   if (stand.placed)
-    for (const char* key : {"base", "contact", "feet", "rotor_inertia", "materials"})
+    for (const char* key : {"base", "contact", "feet", "rotor_inertia", "inertia", "materials"})
       if (section.has(key))
         section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
   section.has("transmission");

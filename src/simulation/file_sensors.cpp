@@ -233,7 +233,8 @@ void read_sensor(const FileSensor& sensor, const Member& member, const SensorIns
     value = frame_value(sensor, member, s);
   }
   if (sensor.cutoff > 0)
-    for (double& x : value) x = sensor.positive ? std::min(x, sensor.cutoff) : std::clamp(x, -sensor.cutoff, sensor.cutoff);
+    for (double& x : value)
+      x = sensor.positive ? std::min(x, sensor.cutoff) : std::clamp(x, -sensor.cutoff, sensor.cutoff);
 }
 
 FileSensors::FileSensors(const Model& model) : dynamics_(model) {

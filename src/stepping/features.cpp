@@ -11,10 +11,10 @@
 namespace tribo {
 namespace {
 
-// First joint whose property differs from its neutral value.
-std::string joint_with(const Model& model, const VecX& x, const char* what) {
+// First joint whose property differs from its neutral value; of free joints from `first` on.
+std::string joint_with(const Model& model, const VecX& x, const char* what, int first = 0) {
   for (const Body& b : model.bodies)
-    for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k)
+    for (int k = b.iv + (b.joint == JointKind::Free ? first : 0); k < b.iv + nv_of(b.joint); ++k)
       if (x[k] > 0) return "joint '" + b.name + "': " + what + " = " + shown(x[k]);
   return "";
 }
@@ -75,7 +75,7 @@ const std::vector<FeatureEntry>& features() {
       {Feature::JointDamping, "joint damping", "viscous friction in joints",
        [](const Model& m) { return joint_with(m, m.joints.damping, "damping"); }},
       {Feature::JointFriction, "joint friction", "dry friction in joints",
-       [](const Model& m) { return joint_with(m, m.joints.friction, "friction"); }},
+       [](const Model& m) { return joint_with(m, m.joints.friction, "friction", 3); }},
       {Feature::JointStiffness, "joint stiffness", "springs in joints towards a rest position",
        [](const Model& m) { return joint_with(m, m.joints.stiffness, "stiffness"); }},
       {Feature::Connect, "connect", "a point of a body stays on a point of another: loop closures",

@@ -83,6 +83,23 @@ std::map<Feature, Model> models() {
   all.emplace(Cylinders, with_shape(ShapeKind::Cylinder));
   all.emplace(Ellipsoids, with_shape(ShapeKind::Ellipsoid));
   all.emplace(Terrain, with_shape(ShapeKind::HeightField));
+  all.emplace(Tendons, model_with([](ModelBuilder& b) {
+                Tendon t;
+                t.name = "cord";
+                t.joints = {{0, 1}, {1, -1}};
+                t.damping = 1;
+                b.add_tendon(t);
+              }));
+  all.emplace(BallLimits, model_with([](ModelBuilder& b) {
+                b.begin_member("ball", true, "test");
+                Body body;
+                body.name = "ball/0";
+                body.joint = JointKind::Spherical;
+                body.inertia = solid_inertia(ShapeKind::Box, Vec3(0.1, 0.2, 0.3), 1);
+                const int index = b.add_body(body);
+                b.joint_properties().upper[b.model().bodies[at(index)].iv] = 1;
+              }));
+  all.emplace(FreeFriction, model_with([](ModelBuilder& b) { b.joint_properties().friction[2] = 1; }));
   return all;
 }
 

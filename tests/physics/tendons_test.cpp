@@ -30,9 +30,7 @@ struct Sliders {
     t.joints = {{0, c0}, {1, c1}};
     return t;
   }
-  Simulation simulate(double dt) {
-    return Simulation(std::make_shared<const Model>(builder.build()), "rigid", {}, dt);
-  }
+  Simulation simulate(double dt) { return Simulation(std::make_shared<const Model>(builder.build()), "rigid", {}, dt); }
 };
 
 void run_for(Simulation& sim, double time) {
@@ -146,7 +144,8 @@ TEST_CASE("tendons: a ball hangs on a string, and swings on it") {
   double crossed = 0, last = state.q[0];
   for (int k = 0; crossed == 0; ++k) {
     swing.step();
-    if (swing.state().q[0] < 0) crossed = swing.state().t - swing.dt() * swing.state().q[0] / (swing.state().q[0] - last);
+    if (swing.state().q[0] < 0)
+      crossed = swing.state().t - swing.dt() * swing.state().q[0] / (swing.state().q[0] - last);
     last = swing.state().q[0];
   }
   CHECK(crossed == doctest::Approx(0.5 * M_PI * std::sqrt(1 / g) * (1 + angle * angle / 16)).epsilon(1e-3));

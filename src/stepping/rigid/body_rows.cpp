@@ -47,8 +47,7 @@ void BodyRows::list_tendon(const Start& start, int index, double margin, std::ve
   const Tendon& tendon = start.model.tendons[at(index)];
   const double dt = start.dt;
   const double length = tendon_length(start.model, tendon, start.state.q, start.dynamics);
-  const double reach =
-      margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
+  const double reach = margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
   Row row;
   row.tendon = index;
   row.upper = inf;
