@@ -91,9 +91,28 @@ struct StepLanes {
       }
       const Spatial6& V = tree.V[x.body];
       const Pack speed = dot(n, V.lin + cross(V.ang, center)) - sqrt(dot(V.ang, V.ang) * around);
-      away &= (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
+      const Mask far = (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
+      away &= x.vertices > 0 && any(away & ~far) ? far | vertices_clear(x) : far;
     }
     return away;
+  }
+
+  // The same of every vertex of a hull. Height and speed along the normal are linear in the frame of the body.
+  Mask vertices_clear(const Watched& x) const {
+    const Ground& ground = s.ground[x.ground];
+    const Spatial6& V = tree.V[x.body];
+    const V3 n = given(ground.n), turning = cross(n, V.ang), r = tree.r[x.body];
+    const V3 up = turned_back(tree.R[x.body], n), faster = turned_back(tree.R[x.body], turning);
+    const Pack height = dot(n, tree.O + r - given(ground.p)), rate = dot(n, V.lin) + dot(turning, r);
+    Pack lowest = all(large), closest = all(large);
+    const double* p = s.vertex + 3 * x.first;
+    for (int k = 0; k < x.vertices; ++k, p += 3) {
+      const Pack gap = height + p[0] * up.x + p[1] * up.y + p[2] * up.z;
+      const Pack speed = rate + p[0] * faster.x + p[1] * faster.y + p[2] * faster.z;
+      lowest = min(lowest, gap);
+      closest = min(closest, gap + s.dt * speed);
+    }
+    return (lowest >= x.margin) & (closest >= 0.0);
   }
 
   struct Near {
