@@ -8,14 +8,15 @@
 namespace tribo::lanes {
 namespace TRIBO_LANE_SET {
 
-// clang-format off: each needs those before it
-#include "lanes/free.hpp"
-#include "lanes/newton.hpp"
-#include "lanes/overlap.hpp"
+// In this order: each needs those before it.
+// clang-format off
 #include "lanes/pack.hpp"
-#include "lanes/problem.hpp"
-#include "lanes/step.hpp"
 #include "lanes/tree.hpp"
+#include "lanes/problem.hpp"
+#include "lanes/newton.hpp"
+#include "lanes/free.hpp"
+#include "lanes/overlap.hpp"
+#include "lanes/step.hpp"
 // clang-format on
 
 unsigned long memory(const Shape& shape) { return TRIBO_LANES * (StepLanes::packs(shape) + 8); }

@@ -166,10 +166,13 @@ struct StepLanes {
     const Pack* t = packed(a.t1) + 3 * i;
     const V3 fresh = given(ground.t), last{t[0], t[1], t[2]};
     const Pack along = dot(slot.n, last);
-    const V3 flat = last - along * slot.n;
-    const Pack length = sqrt(dot(flat, flat)), per = 1.0 / length;
-    const V3 carried = select(abs(along) < 1e-15, last, select(length > 0.1, per * flat, fresh));
-    slot.t1 = select(TreeLanes::at(a.known, i) > 0.0, carried, fresh);
+    const Mask known = TreeLanes::at(a.known, i) > 0.0, same = abs(along) < 1e-15;
+    slot.t1 = select(known, last, fresh);
+    if (any(known & ~same)) {
+      const V3 flat = last - along * slot.n;
+      const Pack length = sqrt(dot(flat, flat)), per = 1.0 / length;
+      slot.t1 = select(known & ~same, select(length > 0.1, per * flat, fresh), slot.t1);
+    }
     slot.t2 = cross(slot.n, slot.t1);
   }
 
@@ -233,7 +236,7 @@ struct StepLanes {
   // The forces of the last step where they hold, else by Newton's method: Rigid::stands.
   void find_forces() {
     constexpr double in_motion = 2e-3, at_rest = 1e-3;
-    constexpr int most_iterations = 12;
+    constexpr int most_iterations = 16;
     problem.velocity_by_factor(problem.f, w, problem.c);
     residual = problem.judge(problem.f, problem.c);
     Pack fastest{};
