@@ -37,12 +37,13 @@ class Commands {
       : target(scene.model->nq),
         torque(scene.model->nv),
         ctrl(static_cast<Eigen::Index>(actuator_names(*scene.model).size())),
-        wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())) {
+        wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())),
+        walk(static_cast<Eigen::Index>(3 * scene.model->members.size())) {
     clear_commands(scene, rows());
   }
-  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data()}; }
+  CommandRows rows() { return {target.data(), torque.data(), ctrl.data(), wrench.data(), walk.data()}; }
 
-  VecX target, torque, ctrl, wrench;
+  VecX target, torque, ctrl, wrench, walk;
 };
 
 /// A simulation, the scene it came from, and what the viewer wants to know of the run.

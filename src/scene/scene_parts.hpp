@@ -93,6 +93,9 @@ void read_tracking(Section& section, const Scene& scene, ControllerSpec& spec);
 // scene_task_space.cpp
 void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec);
 
+// scene_walk.cpp
+void read_walk(Section& section, const Scene& scene, ControllerSpec& spec);
+
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);
