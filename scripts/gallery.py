@@ -12,7 +12,7 @@ PICTURES = ROOT / "docs" / "images" / "gallery"
 SIZE = (400, 300)
 MOMENT = 0.5  # [s], of the scenes that are not named below
 MOMENTS = {"solo": 2.2, "solo-jump": 0.62, "romeo-walk": 1.6, "heap-100": 1.0, "heap-1000": 0.2, "platform": 1.0, "four-bar": 0.3, "free-fall": 0.3,
-           "double-pendulum": 0.25, "cube-push": 0.9, "six-link-pendulum": 0.4}
+           "double-pendulum": 0.25, "cube-push": 0.9, "solo-walk": 3.1, "go2-walk-bumps": 3.1, "six-link-pendulum": 0.4}
 TITLES = {"robots that walk and stand": ("solo", "go2", "g1", "talos", "romeo", "quadruped"), "arms and hands": ("ur10", "allegro"),
           "objects and mechanisms": ("",)}
 

@@ -1,5 +1,5 @@
 // What a user commands of one world between steps: targets of its pd controllers, torques, controls of the actuators that
-// its robots' files describe, and wrenches on its bodies.
+// its robots' files describe, wrenches on its bodies, and velocities of its 'walk' controllers.
 #pragma once
 
 #include <string>
@@ -18,6 +18,9 @@ struct CommandRows {
   double* wrench = nullptr;  ///< force at the centre of mass and torque of every body, in W (bodies x 6) [N], [N m]
   double* gains = nullptr;   ///< factors on kp and kd of the 'pd' controllers (nv) [-]
   double* force = nullptr;  ///< where the actuators write the force that each gave in the last step (nu); null: nowhere
+  /// Forward, to the left [m/s], turning [rad/s] of each member that walks (members x 3); NaN: as the scene says. Null:
+  /// the scene alone commands.
+  double* walk = nullptr;
 };
 
 /// Of the actuators that the files of the robots describe: "robot/name", member by member.
@@ -25,6 +28,8 @@ std::vector<std::string> actuator_names(const Model& model);
 /// 'actuators' controllers of a scene: only theirs read ctrl.
 bool has_actuators(const Scene& scene);
 bool has_pd(const Scene& scene);
+/// Members of 'walk' controllers: only these read walk.
+std::vector<int> walkers(const Scene& scene);
 
 /// Adds the controllers of a scene to a simulation of its model, so that they follow the rows; and those that add the
 /// torques and wrenches, last, which remember nothing.

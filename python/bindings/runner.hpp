@@ -40,15 +40,17 @@ class Commands {
         ctrl(static_cast<Eigen::Index>(actuator_names(*scene.model).size())),
         wrench(static_cast<Eigen::Index>(6 * scene.model->bodies.size())),
         gains(VecX::Ones(scene.model->nv)),
-        force(VecX::Zero(ctrl.size())) {
+        force(VecX::Zero(ctrl.size())),
+        walk(static_cast<Eigen::Index>(3 * scene.model->members.size())) {
     clear_commands(scene, rows());
   }
   CommandRows rows() {
-    return {target.data(), torque.data(), ctrl.data(), wrench.data(), gains.data(), force.data()};
+    return {target.data(), torque.data(), ctrl.data(), wrench.data(), gains.data(), force.data(), walk.data()};
   }
 
   VecX target, torque, ctrl, wrench, gains;
   VecX force;  ///< of the actuators, in the last step
+  VecX walk;
 };
 
 /// A simulation, the scene it came from, and what the viewer wants to know of the run.

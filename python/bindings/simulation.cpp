@@ -50,6 +50,7 @@ void bind_scene(nb::module_& m) {
       .def_ro("source", &Scene::source, "path of the file")
       .def_prop_ro("_has_pd", [](const Scene& s) { return has_pd(s); })
       .def_prop_ro("_has_actuators", [](const Scene& s) { return has_actuators(s); })
+      .def_prop_ro("_walkers", [](const Scene& s) { return walkers(s); })
       .def_prop_ro("model", [](const Scene& s) { return std::const_pointer_cast<Model>(s.model); })
       .def_rw("start", &Scene::start, "the state that a simulation begins from")
       .def_prop_rw(
@@ -147,6 +148,9 @@ void bind_simulation(nb::module_& m) {
           nb::rv_policy::automatic)
       .def_prop_ro(
           "_gains", [](nb::handle self) { return view(nb::cast<Runner&>(self).commands().gains, self); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "_walk", [](nb::handle self) { return view(nb::cast<Runner&>(self).commands().walk, self); },
           nb::rv_policy::automatic)
       .def_prop_ro(
           "_wrench",

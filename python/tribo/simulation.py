@@ -144,6 +144,23 @@ class Simulation(_Handed):
         vectors = {key: np.asarray(x, dtype=float) for key, x in given.items() if x is not None}
         self._push(where, duration, vectors, start)
 
+    def walk(self, forward: float | None, left: float = 0.0, turning: float = 0.0, *, robot: str | None = None) -> None:
+        """From now on a robot with a `walk` controller goes at this velocity, forward and to its left [m/s], turning to
+        the left [rad/s]; as its scene says again where forward is None. robot: its name, where several walk."""
+        import numpy as np
+
+        members = {self.model.members[m].name: m for m in self.scene._walkers}
+        if not members:
+            raise _core.InvalidInput("the scene has no robot that walks: load it with controller='walk'")
+        if robot is None and len(members) > 1:
+            raise _core.InvalidInput(f"several robots walk: say which, robot = one of {', '.join(members)}")
+        if robot is not None and robot not in members:
+            raise _core.InvalidInput(f"'{robot}' does not walk; those that do: {', '.join(members)}")
+        velocity = np.array([np.nan] * 3 if forward is None else [forward, left, turning], dtype=float)
+        if forward is not None and not np.isfinite(velocity).all():
+            raise _core.InvalidInput(f"walk: the velocity {velocity.tolist()} is not finite")
+        self._walk.reshape(-1, 3)[members[robot] if robot is not None else next(iter(members.values()))] = velocity
+
     def run(self, duration: float | None = None, *, record: str | os.PathLike[str] | None = None,
             check: bool = True) -> _core.Audit:
         """Runs for a duration [s]; that of the scene where none is given.

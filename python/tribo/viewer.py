@@ -106,7 +106,24 @@ class Viewer:
         if self.simulation is not None:
             self._build_live(self.simulation)
             self._build_joints(self.simulation)
+            self._build_walk(self.simulation)
         self._build_plots()
+
+    def _build_walk(self, simulation: Simulation) -> None:
+        """Three sliders for each robot that walks."""
+        for member in simulation.scene._walkers:
+            name = simulation.model.members[member].name
+            with self.server.gui.add_folder(f"{name} walks"):
+                sliders = [self.server.gui.add_slider(text, -most, most, 0.05, 0.0)
+                           for text, most in (("forward [m/s]", 1.0), ("left [m/s]", 0.5), ("turning [rad/s]", 1.0))]
+            for slider in sliders:
+                slider.on_update(lambda _, name=name, sliders=sliders: self._set_walk(
+                    name, [float(s.value) for s in sliders]))
+
+    def _set_walk(self, robot: str, velocity: list[float]) -> None:
+        assert self.simulation is not None
+        with self._lock:
+            self.simulation.walk(*velocity, robot=robot)
 
     def _build_joints(self, simulation: Simulation) -> None:
         """A slider for each joint: the target of its pd controller, or where it stands where there is none."""

@@ -91,9 +91,10 @@ Gait::Motion Gait::foot(int diagonal, double t) const {
   return motion;
 }
 
-std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q) {
+std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q,
+                           const std::string& owner) {
   if (member.feet.size() != 4 || model.bodies[at_index(member.first_body)].joint != JointKind::Free)
-    throw InvalidInput("trot: '" + member.name + "' must have a free base and four feet, it has " +
+    throw InvalidInput(owner + ": '" + member.name + "' must have a free base and four feet, it has " +
                        std::to_string(member.feet.size()));
   std::vector<Leg> legs;
   for (int f = 0; f < 4; ++f) {
@@ -107,13 +108,13 @@ std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynam
     for (std::size_t k = 3; k-- > 0;) {
       const Body& b = model.bodies[at_index(body)];
       if (nv_of(b.joint) != 1 || b.joint == JointKind::Continuous)
-        throw InvalidInput("trot: a leg of '" + member.name + "' has fewer than three revolute joints");
+        throw InvalidInput(owner + ": a leg of '" + member.name + "' has fewer than three revolute joints");
       leg.iv[k] = b.iv;
       leg.iq[k] = b.iq;
       body = b.parent;
     }
     if (body != member.first_body)
-      throw InvalidInput("trot: a leg of '" + member.name + "' has more than three joints");
+      throw InvalidInput(owner + ": a leg of '" + member.name + "' has more than three joints");
     legs.push_back(leg);
   }
   return legs;

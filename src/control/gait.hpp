@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "tribo/dynamics.hpp"
@@ -62,7 +63,8 @@ struct Leg {
 };
 
 /// The legs of a quadruped in the pose that dynamics holds. InvalidInput where it is none.
-std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q);
+std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q,
+                           const std::string& owner = "trot");
 /// Of the point p_W of the foot's body, by the leg's joints, in W.
 Mat3 leg_jacobian(const Dynamics& dynamics, const Leg& leg, const Vec3& p_W);
 /// The lean of a Gait, from the pose that dynamics holds.

@@ -15,4 +15,12 @@ class LiveControls {
   virtual void follow(const double* row, double* forces) = 0;
 };
 
+/// A walk whose velocity may be commanded between steps.
+class LiveVelocity {
+ public:
+  virtual ~LiveVelocity() = default;
+  /// Forward, to the left [m/s], turning [rad/s]; they belong to the caller. NaN: as the scene says.
+  virtual void follow_velocity(const double* row) = 0;
+};
+
 }  // namespace tribo

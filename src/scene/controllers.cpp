@@ -4,6 +4,7 @@
 #include "tribo/policy.hpp"
 #include "tribo/task_space.hpp"
 #include "tribo/tracking.hpp"
+#include "tribo/walk.hpp"
 
 namespace tribo {
 namespace {
@@ -117,6 +118,45 @@ OptionTable trot_keys() {
   return t;
 }
 
+// A number that the robot's size gives where the scene does not.
+void by_size(Field& field, const std::string& words) { field.fallback_words = words; }
+
+OptionTable walk_keys() {
+  using Own = WalkOptions;
+  FieldTable<Own> t;
+  t.mention("velocity", "three numbers", "0", "[m/s] forward and to the left, [rad/s] turning to the left");
+  t.mention("command", "tables: t, velocity", "", "the same from a time on");
+  t.add("acceleration", &Own::acceleration, positive(), "m/s^2", "at which a new velocity is approached");
+  t.add("start", &Own::start, at_least(0), "s", "it stands until then");
+  by_size(t.add("gait_period", &Own::gait_period, positive(10), "s", "both diagonals step once"), "2 sqrt(height/g)");
+  t.add("duty", &Own::duty, within(0.3, 0.9), "", "share of the period for which a foot stands");
+  by_size(t.add("swing_height", &Own::swing_height, positive(), "m", "of a foot over what lies on its way"),
+          "height/5");
+  by_size(t.add("foothold_gain", &Own::foothold_gain, at_least(0), "s", "footholds by the error of velocity"),
+          "sqrt(height/g)/2");
+  t.add("lock", &Own::lock, at_least(0), "s", "a foothold stays for this time before the foot lands");
+  t.add("nodes", &Own::nodes, within(4, 64), "", "of the predictive control, over one period");
+  t.add("mu", &Own::mu, positive(), "", "of its friction pyramid");
+  t.add("most_force", &Own::most_force, positive(), "", "of a foot, over the weight");
+  auto weight = [](double WalkWeights::*member) { return [member](Own& o) -> double& { return o.weights.*member; }; };
+  t.add("weight_position", weight(&WalkWeights::position), at_least(0), "1/m^2", "of the place of the centre of mass");
+  t.add("weight_height", weight(&WalkWeights::height), at_least(0), "1/m^2", "of its height");
+  t.add("weight_tilt", weight(&WalkWeights::tilt), at_least(0), "1/rad^2", "of roll and pitch");
+  t.add("weight_heading", weight(&WalkWeights::heading), at_least(0), "1/rad^2", "of yaw");
+  t.add("weight_velocity", weight(&WalkWeights::velocity), at_least(0), "s^2/m^2", "of the velocity");
+  t.add("weight_tilting", weight(&WalkWeights::tilting), at_least(0), "s^2/rad^2",
+        "of the angular velocity of roll and pitch");
+  t.add("weight_turning", weight(&WalkWeights::turning), at_least(0), "s^2/rad^2", "of that of yaw");
+  t.add("weight_force", weight(&WalkWeights::force), at_least(0), "s^4/m^2", "of the forces over the mass");
+  t.add("base_kp", &Own::base_kp, at_least(0), "1/s^2", "of the body, between predictions");
+  t.add("base_kd", &Own::base_kd, at_least(0), "1/s", "the same of its velocity");
+  t.add("force_weight", &Own::force_weight, positive(), "", "of changing predicted forces over the mass");
+  by_size(t.add("kp", &Own::kp, at_least(0), "N m/rad", "of the joints"), "m g height/2");
+  by_size(t.add("kd", &Own::kd, at_least(0), "N m s/rad", "of the joints"), "0.3 m g height sqrt(height/g)");
+  t.add("period", &Own::period, at_least(0), "s", "between ticks; 0: every step");
+  return t;
+}
+
 std::deque<ControllerEntry>& table_of_controllers() {
   static std::deque<ControllerEntry> table = {
       {"pd", "joint positions held by springs and dampers, within the effort limits", pd_keys(false)},
@@ -132,6 +172,8 @@ std::deque<ControllerEntry>& table_of_controllers() {
        velocity_constraint_keys()},
       {"trot", "a trot whose stance feet do not slip: joint velocities as constraints of the step, from the feet",
        trot_keys()},
+      {"walk", "a quadruped that walks at a commanded velocity: footholds, predictive and whole-body control",
+       walk_keys()},
   };
   return table;
 }

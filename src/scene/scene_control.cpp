@@ -39,7 +39,8 @@ ControllerReader reader_of(const std::string& name) {
                                                                   {"task-space", read_task_space},
                                                                   {"inverse-dynamics", read_inverse_dynamics},
                                                                   {"velocity-constraint", read_velocity_constraint},
-                                                                  {"trot", read_trot_constraint}};
+                                                                  {"trot", read_trot_constraint},
+                                                                  {"walk", read_walk}};
   const auto found = readers.find(name);
   return found == readers.end() ? nullptr : found->second;
 }

@@ -97,6 +97,9 @@ void read_policy(Section& section, const Scene& scene, ControllerSpec& spec);
 // scene_task_space.cpp
 void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec);
 
+// scene_walk.cpp
+void read_walk(Section& section, const Scene& scene, ControllerSpec& spec);
+
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);

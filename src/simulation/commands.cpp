@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "control/live_controls.hpp"
 #include "tribo/dynamics.hpp"
@@ -92,6 +93,12 @@ bool has_actuators(const Scene& scene) {
 bool has_pd(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(), [](auto& c) { return c.pd.has_value(); });
 }
+std::vector<int> walkers(const Scene& scene) {
+  std::vector<int> members;
+  for (const ControllerSpec& spec : scene.controllers)
+    if (spec.name == "walk") members.push_back(spec.member);
+  return members;
+}
 
 void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows& rows) {
   const Model& model = simulation.model();
@@ -108,6 +115,8 @@ void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows
         const int first = first_actuator(model, spec.member);
         live->follow(rows.ctrl + first, rows.force == nullptr ? nullptr : rows.force + first);
       }
+      if (auto* live = dynamic_cast<LiveVelocity*>(made.get()); live != nullptr && rows.walk != nullptr)
+        live->follow_velocity(rows.walk + 3 * spec.member);
       simulation.add_controller(std::move(made));
     }
   }
@@ -124,6 +133,7 @@ void clear_commands(const Scene& scene, const CommandRows& rows) {
   std::fill_n(rows.torque, model.nv, 0.0);
   std::fill_n(rows.ctrl, actuator_names(model).size(), 0.0);
   std::fill_n(rows.wrench, 6 * model.bodies.size(), 0.0);
+  if (rows.walk != nullptr) std::fill_n(rows.walk, 3 * model.members.size(), std::numeric_limits<double>::quiet_NaN());
   for (const ControllerSpec& spec : scene.controllers) {
     if (spec.pd)
       std::copy_n(spec.pd->q_ref.data(), spec.pd->q_ref.size(), rows.target + model.members[at(spec.pd->member)].iq);
@@ -146,6 +156,8 @@ std::string unusable(const Model& model, const CommandRows& rows) {
   if (!finite(rows.wrench, 6 * model.bodies.size())) return "a wrench is not finite";
   if (!std::all_of(rows.gains, rows.gains + model.nv, [](double x) { return x >= 0 && std::isfinite(x); }))
     return "a factor of gains is not finite and >= 0";
+  for (std::size_t m = 0; rows.walk != nullptr && m < model.members.size(); ++m)
+    if (!std::isnan(rows.walk[3 * m]) && !finite(rows.walk + 3 * m, 3)) return "a velocity to walk at is not finite";
   return "";
 }
 
