@@ -47,6 +47,15 @@ def test_compensated_arm_stays_where_it_is(tmp_path):
     assert np.abs(sim.q - [0.5, -0.7]).max() < 1e-9  # without compensation b alone would fall
 
 
+def test_carried_weights_are_in_the_derivatives(tmp_path):
+    text = ARM.replace('gravcomp="1"', 'gravcomp="0.6"', 1).replace('gravcomp="1"', 'gravcomp="1.7"', 1)
+    sim, _, _ = both(tmp_path, text, controller="actuators")
+    sim.set(q=[0.3, 0.9], v=[1.0, -2.0])
+    sim.step(3)
+    check = tribo.check_derivatives(sim)
+    assert check.linearization.method == "analytic" and check.error < 1e-6
+
+
 def test_keyframe_has_velocities(tmp_path):
     sim, model, data = both(tmp_path, ARM, controller="actuators")
     sim.reset("out")
