@@ -10,8 +10,9 @@ namespace tribo {
 
 /// The rule for what nothing acts on. Trees of several bodies fly with order two in either.
 enum class SmoothScheme {
-  Euler,    ///< single free bodies fall by semi-implicit Euler, as the bodies that something acts on
-  Midpoint  ///< of second order for single free bodies too
+  Euler,      ///< single free bodies fall by semi-implicit Euler, as the bodies that something acts on
+  Midpoint,   ///< of second order for single free bodies too
+  RungeKutta  ///< of order four for all trees that fly, single bodies too
 };
 
 /// The law of restitution, where several contacts share an impact.

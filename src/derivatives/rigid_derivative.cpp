@@ -28,6 +28,7 @@ bool has_body_rows(const Model& model) {
 RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& options)
     : model_(model),
       body_rows_(has_body_rows(model)),
+      fourth_order_(options.own.taken<RigidOptions>("stepper 'rigid'").smooth == SmoothScheme::RungeKutta),
       margin_(options.contact.margin),
       law_(contact_model_from(options.contact.model)),
       scheme_(make_rigid(model, unaudited(options))),
@@ -69,6 +70,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
 
 const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
   if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
+  if (fourth_order_) return "flights of order four are taken by stages";
   if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
   if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";

@@ -108,7 +108,8 @@ class RigidDerivative {
   void keep_momentum(int tree, Linearization& lin);
 
   const Model& model_;
-  bool body_rows_;  // tendons and the like: see compute()
+  bool body_rows_;     // tendons and the like: see compute()
+  bool fourth_order_;  // of flights
   double margin_;
   ContactModel law_;
   std::unique_ptr<Scheme> scheme_;

@@ -13,8 +13,8 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr std::uint32_t most_points = 16384;           // along one side
-constexpr std::uint64_t largest_file = 1ull << 30;     // [bytes]
+constexpr std::uint32_t most_points = 16384;        // along one side
+constexpr std::uint64_t largest_file = 1ull << 30;  // [bytes]
 constexpr unsigned char signature[8] = {137, 80, 78, 71, 13, 10, 26, 10};
 
 std::uint32_t word(const unsigned char* p) {

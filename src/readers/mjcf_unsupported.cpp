@@ -101,7 +101,10 @@ void find_unsupported(Loading& load) {
   joints(load);
   rows(load);
   if (option.integrator == mjINT_RK4)
-    u.add("option integrator = RK4: the stepper of the scene is used, of second order in free flight", "");
+    u.add(
+        "option integrator = RK4: of second order in free flight; smooth = \"runge-kutta\" in [stepper] is of order "
+        "four",
+        "");
   if (option.enableflags & mjENBL_OVERRIDE) u.add("option o_margin, o_solref, o_solimp, o_friction", "");
 }
 

@@ -105,7 +105,8 @@ void take_inertias_from_shapes(tinyxml2::XMLDocument& document, const std::strin
       write(of_link(*link->second, mass, search), *inertial);
   }
   if (!kept.empty())
-    warnings.push_back(path + ": inertia = \"shapes\": links with mass and no collision shape keep their inertia: " + kept);
+    warnings.push_back(path +
+                       ": inertia = \"shapes\": links with mass and no collision shape keep their inertia: " + kept);
 }
 
 }  // namespace tribo

@@ -6,6 +6,7 @@
 
 #include "tribo/compliant.hpp"
 #include "tribo/linearization.hpp"
+#include "tribo/rigid.hpp"
 #include "tribo/scene.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -75,6 +76,60 @@ TEST_CASE("every scene x contact solver steps without allocating after warm-up")
       CHECK(made == 0);
     }
   }
+}
+
+// A floating chain with a tendon over its joints and a string to the world, a ball joint at its limit, dry friction of the
+// base, a carried weight and a fluid; and a body that flies by stages.
+TEST_CASE("rows along many coordinates, fluids and flights by stages allocate nothing after warm-up") {
+  ModelBuilder builder;
+  builder.add_material({});
+  builder.begin_member("t", true, "test");
+  for (int i = 0; i < 4; ++i) {
+    Body body;
+    body.name = "t/" + std::to_string(i);
+    body.parent = i - 1;
+    body.joint = i == 0 ? JointKind::Free : i == 3 ? JointKind::Spherical : JointKind::Revolute;
+    body.X_PJ.p = i == 0 ? Vec3(Vec3::Zero()) : Vec3(0.2, 0.1, 0);
+    body.inertia = solid_inertia(ShapeKind::Box, Vec3(0.1, 0.04, 0.06), 1);
+    body.carried = i == 1 ? 0.5 : 0;
+    builder.add_body(body);
+  }
+  builder.add_object("ball", ShapeKind::Box, Vec3(0.1, 0.2, 0.3), 1, 0);
+  JointProperties& joints = builder.joint_properties();
+  joints.friction.head<3>().setConstant(0.1);
+  joints.upper[8] = 0.05;
+  Tendon tendon;
+  tendon.name = "t/tendon";
+  tendon.joints = {{1, 1}, {2, -0.5}};
+  tendon.upper = 0.02;
+  tendon.stiffness = 3;
+  tendon.damping = 0.1;
+  tendon.friction = 0.01;
+  builder.add_tendon(tendon);
+  Tendon string;
+  string.name = "t/string";
+  string.path = {{-1, 2, Vec3(0, 0, 0.5), Vec3::Zero(), 1}};
+  string.upper = 0.8;
+  builder.add_tendon(string);
+  Medium medium;
+  medium.density = 1;
+  for (int i = 0; i < 5; ++i) medium.boxes.push_back({i, {}, Vec3(0.1, 0.1, 0.1)});
+  builder.set_medium(medium);
+  StepperOptions options;
+  options.own.as<RigidOptions>().smooth = SmoothScheme::RungeKutta;
+  Simulation simulation(std::make_shared<const Model>(builder.build()), "rigid", options, 1e-3);
+  State state = simulation.state();
+  state.q.tail<7>().head<3>() = Vec3(5, 0, 0);
+  simulation.set_state(state);
+  for (int k = 0; k < 600; ++k) simulation.step();
+  state = simulation.state();
+  for (int k = 0; k < 20; ++k) simulation.step();
+  simulation.set_state(state);
+  const long before = allocations;
+  for (int k = 0; k < 20; ++k) simulation.step();
+  const long made = allocations - before;
+  CHECK(made == 0);
+  CHECK(simulation.audit().status == StepStatus::Ok);
 }
 
 TEST_CASE("a linearisation allocates nothing once its sizes have been seen") {

@@ -47,6 +47,15 @@ def test_compensated_arm_stays_where_it_is(tmp_path):
     assert np.abs(sim.q - [0.5, -0.7]).max() < 1e-9  # without compensation b alone would fall
 
 
+def test_carried_weights_are_in_the_derivatives(tmp_path):
+    text = ARM.replace('gravcomp="1"', 'gravcomp="0.6"', 1).replace('gravcomp="1"', 'gravcomp="1.7"', 1)
+    sim, _, _ = both(tmp_path, text, controller="actuators")
+    sim.set(q=[0.3, 0.9], v=[1.0, -2.0])
+    sim.step(3)
+    check = tribo.check_derivatives(sim)
+    assert check.linearization.method == "analytic" and check.error < 1e-6
+
+
 def test_keyframe_has_velocities(tmp_path):
     sim, model, data = both(tmp_path, ARM, controller="actuators")
     sim.reset("out")
@@ -169,3 +178,35 @@ def test_nested_includes_by_a_relative_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sim = tribo.load("robot/main.xml")
     assert sim.model.nv == 6 and np.allclose(sim.pose("ear")[:3, 3], [0.1, 0, 0])  # a body without a joint has its place
+
+
+@pytest.mark.parametrize("name", ["ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "inverted_double_pendulum",
+                                  "inverted_pendulum", "pusher", "reacher", "swimmer", "walker2d"])
+def test_flight_of_gymnasium_files(tmp_path, name):
+    """Nothing touches and no limit is near: at most twice the error of MuJoCo's own RK4 at the file's step."""
+    gymnasium = pytest.importorskip("gymnasium")
+    import pathlib
+
+    text = (pathlib.Path(gymnasium.__file__).parent / f"envs/mujoco/assets/{name}.xml").read_text()
+    flags = '<option><flag contact="disable" limit="disable" frictionloss="disable"/></option><worldbody>'
+    sim, model, data = both(tmp_path, text.replace("<worldbody>", flags, 1), settings={"stepper.smooth": "runge-kutta"},
+                            controller="none")
+    rng = np.random.default_rng(1)
+    q = model.qpos0 + 0.1 * rng.normal(size=model.nq)
+    mujoco.mj_normalizeQuat(model, q)
+    v = rng.normal(size=model.nv)
+    dt, steps = model.opt.timestep, round(0.1 / model.opt.timestep)
+
+    def flown(parts):
+        model.opt.integrator, model.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, dt / parts
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = q, v
+        for _ in range(steps * parts):
+            mujoco.mj_step(model, data)
+        return np.concatenate((data.qpos, data.qvel))
+
+    exact = flown(16)
+    sim.mujoco_qpos, sim.mujoco_qvel = q, v
+    sim.step(steps)
+    ours = np.abs(np.concatenate((sim.mujoco_qpos, sim.mujoco_qvel)) - exact).max()
+    assert ours < 2 * np.abs(flown(1) - exact).max() + 1e-12

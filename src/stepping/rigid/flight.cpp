@@ -1,7 +1,9 @@
 #include "stepping/rigid/flight.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "dynamics/fluid.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/rigid/springs.hpp"
 
@@ -21,10 +23,12 @@ double share_at_end(double z) {
 
 }  // namespace
 
-Flight::Flight(const Model& model, bool second_order)
-    : second_order_(second_order), springs_(!model.joints.stiffness.isZero(0)), end_(model) {
+Flight::Flight(const Model& model, SmoothScheme smooth)
+    : second_order_(smooth != SmoothScheme::Euler), springs_(!model.joints.stiffness.isZero(0)), end_(model) {
   const std::size_t n = model.trees.size();
-  for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_, &rubs_}) x->assign(n, 0);
+  for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_, &rubs_, &by_stages_})
+    x->assign(n, 0);
+  if (smooth == SmoothScheme::RungeKutta) fourth_ = std::make_unique<RungeKuttaFlight>(model);
   change_.assign(n, 0);
   needed_.assign(n, 0);
   passes_.assign(n, 0);
@@ -35,15 +39,21 @@ Flight::Flight(const Model& model, bool second_order)
     rubs_[t] = !model.joints.friction.segment(tree.iv, tree.nv).isZero(0);
   }
   motion_ = end_.make_motion();
-  for (VecX* x : {&theta_, &extra_, &force_, &deflection_, &w_, &trial_, &rate_, &lock_}) x->setZero(model.nv);
+  for (VecX* x : {&theta_, &extra_, &force_, &deflection_, &w_, &trial_, &rate_, &lock_, &fluid_}) x->setZero(model.nv);
 }
 
 void Flight::begin(const Start& start, const StepRows& rows) {
   arrived_ = false;
   work_ = {};
+  if (fourth_ && !start.model.medium.boxes.empty()) {
+    fluid_.setZero();
+    add_fluid_forces(start.model.medium, start.dynamics, fluid_);
+  }
   for (std::size_t t = 0; t < may_.size(); ++t) {
     const Tree& tree = start.model.trees[t];
-    const bool pushed = !start.actuation.external.segment(tree.iv, tree.nv).isZero(0);
+    // A fluid is followed from stage to stage.
+    const auto pushes = start.actuation.external.segment(tree.iv, tree.nv);
+    const bool pushed = pushes != fluid_.segment(tree.iv, tree.nv);
     bool driven = false;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
       driven |= rows.drive(k).gain != 0 || rows.drive(k).torque != 0 || rows.friction().guessed(k);
@@ -104,7 +114,8 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
       if (outside) held_[at(t)] = 1;
     }
   }
-  bool listed = false;
+  bool listed = false, staged = false;
+  std::fill(by_stages_.begin(), by_stages_.end(), 0);
   for (int t = 0; t < static_cast<int>(flies_.size()); ++t) {
     const Tree& tree = model.trees[at(t)];
     if (!flies_[at(t)]) continue;
@@ -115,8 +126,14 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
     if (springs_ && !listed) spring_deflection(model, start.state.q, deflection_);
     listed = true;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) force_[k] = rows.drive(k).torque + start.actuation.external[k];
-    take_off(start, t, out);
+    by_stages_[at(t)] = fourth_ && fourth_->soft_enough(start, t);
+    staged |= by_stages_[at(t)] != 0;
+    if (by_stages_[at(t)]) force_.segment(tree.iv, tree.nv) -= fluid_.segment(tree.iv, tree.nv);
+    if (!by_stages_[at(t)]) take_off(start, t, out);
   }
+  if (!staged) return;
+  fourth_->cross(start, by_stages_, force_, out, work_);
+  for (std::size_t t = 0; t < late_.size(); ++t) late_[t] = late_[t] && !by_stages_[t];
 }
 
 // The kick at the start, and the flight.

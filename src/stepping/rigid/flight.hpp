@@ -18,17 +18,20 @@
 // adds to the energy beyond 1e-3 T is taken from the motion within the tree, and the step says so          (flight.7)
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "stepping/rigid/gyroscope.hpp"
 #include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/runge_kutta_flight.hpp"
+#include "tribo/rigid.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
 
 class Flight {
  public:
-  Flight(const Model& model, bool second_order);
+  Flight(const Model& model, SmoothScheme smooth);
 
   /// Which trees may fly: no pushes, no gains, no dry friction, no rows in the place of drives. Groups must stand.
   void begin(const Start& start, const StepRows& rows);
@@ -74,10 +77,13 @@ class Flight {
   bool second_order_, springs_, arrived_ = false;
   std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, rubs_;  // by tree
   std::vector<int> passes_;                                                          // by tree
-  std::vector<double> change_, needed_;  // by tree: e, and work of the motion [J]
+  std::vector<double> change_, needed_;       // by tree: e, and work of the motion [J]
+  std::unique_ptr<RungeKuttaFlight> fourth_;  // where it is asked for
+  std::vector<char> by_stages_;               // by tree: this flight is
   Dynamics end_;
   TreeMotion motion_;
   VecX theta_, extra_, force_, deflection_, w_, trial_, rate_, lock_;
+  VecX fluid_;  // its force at the start, where stages follow it; else 0
   Work work_;
 };
 

@@ -46,7 +46,7 @@ class Rigid final : public Scheme, public RigidView {
         rows_(model),
         closures_(model),
         free_(model),
-        flight_(model, own_.smooth == SmoothScheme::Midpoint),
+        flight_(model, own_.smooth),
         setup_(model, contact_, own_, !closures_.empty()) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
@@ -345,8 +345,11 @@ class Rigid final : public Scheme, public RigidView {
 
 OptionTable rigid_options() {
   FieldTable<RigidOptions> table;
-  table.add("smooth", &RigidOptions::smooth, {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}},
-            "single free bodies that nothing acts on: semi-implicit Euler, or order two (other trees always)");
+  table.add(
+      "smooth", &RigidOptions::smooth,
+      {{"euler", SmoothScheme::Euler}, {"midpoint", SmoothScheme::Midpoint}, {"runge-kutta", SmoothScheme::RungeKutta}},
+      "trees that nothing acts on: order two, single free bodies semi-implicit Euler; midpoint: order two for all; "
+      "runge-kutta: order four for all");
   table.add("impact", &RigidOptions::impact,
             {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
             "law of restitution where several contacts share an impact");
