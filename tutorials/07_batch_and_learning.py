@@ -22,7 +22,7 @@ except ImportError as error:
     raise SystemExit(0) from None
 
 N = 128
-env = VelocityVectorEnv(N, robot="solo12", threads=2, lift=0.0, autoreset_mode="disabled")  # no clock that lifts the feet
+env = VelocityVectorEnv(N, robot="solo12", threads=2, lift=0.0, stride=0.0, autoreset_mode="disabled")  # nothing but the action moves the feet
 rng = np.random.default_rng(0)
 env.reset(seed=0)
 env.command[:] = [0.2, 0.0, 0.0]

@@ -23,6 +23,8 @@ void add_list(CommandLine& command, Action& action);
 void add_compare(CommandLine& command, Action& action);
 void add_bench(CommandLine& command, Action& action);
 void add_matrix(CommandLine& command, Action& action);
+void add_sweep(CommandLine& command, Action& action);
+void add_train(CommandLine& command, Action& action);
 void add_view(CommandLine& command, Action& action);
 void add_video(CommandLine& command, Action& action);
 void add_recover(CommandLine& command, Action& action);

@@ -14,6 +14,8 @@ constexpr Command commands[] = {
     {"experiment", "run an experiment of the literature and check its claims", nullptr},  // a program of its own
     {"bench", "measure the CPU time of a step", tribo::app::add_bench},
     {"matrix", "run every robot and scene under every stepper", tribo::app::add_matrix},
+    {"sweep", "run a grid of settings and seeds", tribo::app::add_sweep},
+    {"train", "train a policy that follows a velocity", tribo::app::add_train},
     {"view", "show a recording in the browser", tribo::app::add_view},
     {"video", "write a recording as a film or a picture", tribo::app::add_video},
     {"recover", "pack the recordings of runs that were killed", tribo::app::add_recover},

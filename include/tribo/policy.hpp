@@ -21,7 +21,7 @@ enum class PolicyTerm {
   Clock             ///< sine and cosine of the gait's clock (2)
 };
 
-/// y = (x - mean) / std;  y <- elu(W y + b) for each layer, the last one without elu.                     (policy.1)
+/// y = clip((x - mean) / std, -10, 10);  y <- elu(W y + b) for each layer, the last one without elu.      (policy.1)
 struct Policy {
   std::vector<MatX> weights;  ///< (out x in) of each layer
   std::vector<VecX> biases;   ///< (out)
@@ -33,7 +33,9 @@ struct Policy {
   double kp = 0, kd = 0;            ///< [N m/rad], [N m s/rad]
   double period = 0;                ///< [s]
   double frequency = 0;             ///< of the gait's clock [Hz]
-  VecX lift, phase;                 ///< what the clock adds to the references [rad], and when [-]
+  VecX phase;                       ///< of the joints on the clock [-]
+  VecX lift;                        ///< what the clock adds to the references [rad]
+  MatX stride;                      ///< and of the command (joints x 3) [rad s/m], [rad s/rad]
 };
 
 /// From an .npz of tribo.Policy.save. InvalidInput names the file, the array and what is wrong with it.
@@ -45,8 +47,8 @@ struct PolicyOptions {
   double forward = 0, left = 0, yaw = 0;  ///< what is asked for [m/s], [m/s], [rad/s]
   double phase = 0;                       ///< of the gait's clock at t = 0 [-]
 };
-/// reference = pose + lift max(0, sin(2 pi (clock + phase))) + reach clip(network(observation), -1, 1), every period, held
-/// by kp and kd.                                                                                             (policy.2)
+/// reference = pose + lift arc(p) + stride command way(p) + reach clip(network(observation), -1, 1) with p = clock + phase,
+/// every period, held by kp and kd.                                                                          (policy.2)
 /// The last action is in the State. InvalidInput where the policy does not fit the robot.
 std::unique_ptr<Controller> make_policy(const Model& model, const PolicyOptions& options);
 

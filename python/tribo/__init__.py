@@ -34,7 +34,9 @@ else:
     from .hand import Hand, inverse_kinematics
     from .pinocchio_models import from_pinocchio, to_pinocchio
     from .render import Camera
+    from .policy import Policy
     from .simulation import Controller, Simulation, SimulationFailed, Stepper, check_derivatives, load, parse
+    from .sweeps import sweep
 
     __version__: str = _core.version()
     _here = _pathlib.Path(__file__).parent
@@ -45,9 +47,10 @@ else:
 
     __all__ = ["Audit", "Batch", "Body", "Camera", "Contact", "ContactMode", "Controller", "DerivativeCheck", "Energy", "Explanation", "Finding",
                "Frame", "Geometry", "Hand", "IkResult", "InvalidInput", "JointKind", "Laws", "Linearization", "Member", "Model", "ModelBuilder",
+               "Policy",
                "Nearest", "RayHit", "Residual", "Scene", "SensorError", "SensorReading", "ShapeKind", "Simulation", "SimulationFailed",
                "Solution", "State", "StepReport", "StepStatus", "Stepper", "Surface", "advice", "check_derivatives", "controllers", "from_pinocchio",
                "inverse_kinematics",
                "laws",
                "options",
-               "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "to_pinocchio"]
+               "load", "parse", "robots", "scenes", "solve", "solvers", "steppers", "sweep", "to_pinocchio"]

@@ -1,4 +1,4 @@
-"""What the command hands to Python: python -m tribo {view,video,rerun,report,plot} ..."""
+"""What the command hands to Python: python -m tribo {view,video,rerun,report,plot,sweep,train} ..."""
 
 from __future__ import annotations
 
@@ -67,6 +67,57 @@ def _plot(options: argparse.Namespace) -> int:
     return main([options.result, options.out])
 
 
+def _sweep(options: argparse.Namespace) -> int:
+    from .sweeps import function_of, sweep, values_of
+
+    vary: dict[str, list[Any]] = {}
+    for text in options.vary:
+        key, found, values = text.partition("=")
+        if not found:
+            raise ValueError(f"--vary {text}: must be KEY=a,b,c or KEY=lo:hi:n")
+        vary[key] = values_of(values)
+    settings = {key: values_of(value)[0] for key, _, value in (text.partition("=") for text in options.set)}
+    path = sweep(options.scene, vary, seeds=options.seeds, settings=settings, duration=options.duration, jitter=options.jitter,
+                 measure=function_of(options.measure), on=options.on, workers=options.workers, shard=options.shard or None,
+                 address=options.address, retries=options.retries, out=options.out, progress=True)
+    print(path if path.suffix else f"{path}: other shards are not at their end")
+    return 0
+
+
+def _add_sweep(commands: Any) -> None:
+    sweep = commands.add_parser("sweep", help="run a grid of settings and seeds")
+    sweep.add_argument("scene")
+    sweep.add_argument("--vary", action="append", default=[], help="KEY=a,b,c or KEY=lo:hi:n or KEY=lo:hi:n:log; repeatable")
+    sweep.add_argument("--set", action="append", default=[], help="KEY=VALUE for all points; repeatable")
+    sweep.add_argument("--on", choices=["threads", "ray", "shard"], default="threads")
+    for name, kind, default, text in (
+            ("seeds", int, 1, "runs of each setting"), ("duration", float, None, "[s]"),
+            ("jitter", float, 0.01, "of the velocities that a seed draws [m/s] or [rad/s]"),
+            ("measure", str, "", "FILE.py:FUNCTION of the simulation, a dict"), ("workers", int, 0, "0: one a core"),
+            ("shard", str, "", "K/N: the points K, K + N, ..."), ("address", str, None, "of a Ray cluster"),
+            ("retries", int, 2, "of points whose worker died")):
+        sweep.add_argument("--" + name, type=kind, default=default, help=text)
+    sweep.add_argument("--out", required=True, help="folder of the rows and the table")
+    sweep.set_defaults(run=_sweep)
+
+
+def _train(options: argparse.Namespace) -> int:
+    from .training import main
+
+    return main(options)
+
+
+def _add_train(commands: Any) -> None:
+    train = commands.add_parser("train", help="train a policy that follows a velocity")
+    train.add_argument("robot", help="solo: Solo 12; or a robot or scene by name or file")
+    train.add_argument("--out", required=True, help="folder of the policy, the checkpoint, the curves and the film")
+    for name, default, text in (("worlds", 256, "that run at once"), ("iterations", 150, "of learning"), ("seed", 0, ""),
+                                ("threads", 0, "0: one a core"), ("episodes", 500, "of the test at the end")):
+        train.add_argument("--" + name, type=int, default=default, help=text)
+    train.add_argument("--no-film", action="store_true")
+    train.set_defaults(run=_train)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tribo", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -76,6 +127,8 @@ def main(arguments: list[str]) -> int:
     view.add_argument("--port", type=int, default=8080)
     view.set_defaults(run=_view)
     _add_video(commands)
+    _add_sweep(commands)
+    _add_train(commands)
     rerun = commands.add_parser("rerun", help="write a recording as .rrd")
     rerun.add_argument("recording")
     rerun.add_argument("out")

@@ -32,6 +32,7 @@ from .gym_task import (
     turned,
     uniform,
 )
+from .policy import arc, way
 from .simulation import Controller, load
 
 try:
@@ -198,7 +199,7 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.action_before = self.action
         self.action = np.clip(np.asarray(actions, dtype=float), -1.0, 1.0)
         self.action[again] = 0
-        self.batch._target[:, self.robot.joint_q] = self.robot.pose + task.reach * self.action + self._lifted()
+        self.batch._target[:, self.robot.joint_q] = self.robot.pose + task.reach * self.action + self._stepping()
         self.batch.step(task.steps, ~again if again.any() else None)  # a reset takes the place of a step
         self.age += ~again
         self.clock = np.where(again, self.clock, self.clock + task.frequency * time)
@@ -223,10 +224,16 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
             seen = Worlds(self)
         return self.observe(seen), rewards, terminations, truncations, info
 
-    def _lifted(self) -> Array:
+    def _stepping(self) -> Array:
         """What the clock adds to the references of the joints (n, joints) [rad]."""
-        arc = np.maximum(np.sin(2 * np.pi * (self.clock[:, None] + self.robot.joint_phase)), 0.0)
-        return self.task.lift * self.task.swing_height * self.robot.lift * arc
+        phase = self.clock[:, None] + self.robot.joint_phase
+        lift, stride = self.gait()
+        return lift * arc(phase) + way(phase) * (self.command @ stride.T)
+
+    def gait(self) -> tuple[Array, Array]:
+        """What the clock does with the references of the joints: `lift` and `stride` of a Policy."""
+        task = self.task
+        return task.lift * task.swing_height * self.robot.lift, task.stride * 0.5 / task.frequency * self.robot.stride
 
     def picture(self, world: int = 0, **options: Any) -> NDArray[np.uint8]:
         """A picture of one world; see Batch.render. The robot is in the middle."""
@@ -271,5 +278,7 @@ class VelocityEnv(gymnasium.Env):  # type: ignore[misc,type-arg,unused-ignore]
 
 
 for _id, _keys in (("tribo/Velocity-v0", {}), ("tribo/Solo-v0", {"robot": "solo12"})):
+    if _id in gymnasium.registry:
+        continue
     gymnasium.register(id=_id, entry_point="tribo.gym:VelocityEnv", vector_entry_point="tribo.gym:VelocityVectorEnv",
                        kwargs=_keys)

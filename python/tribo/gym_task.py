@@ -206,11 +206,14 @@ class Robot:
         # Of other shapes, what it stands on: the feet of the start touch the ground.
         self.foot_radius = np.where(np.isnan(balls), places[:, 2] - (places[:, 2] - np.nan_to_num(balls)).min(), balls)
         self.foot_phase = alternating(places[:, :2] - np.array(q)[self.iq:self.iq + 2])
-        self.lift, self.joint_phase = self._lifts(model, np.array(q))
+        self.lift, self.stride, self.joint_phase = self._legs(model, np.array(q), places[:, :2] - np.array(q)[self.iq:self.iq + 2])
 
-    def _lifts(self, model: _core.Model, q: Array) -> tuple[Array, Array]:
-        """What lifts a foot by a metre, in the joints of its leg [rad/m], and the phase of each joint's foot."""
-        lift, phase, step = np.zeros(len(self.joints)), np.zeros(len(self.joints)), 1e-5
+    def _legs(self, model: _core.Model, q: Array, places: Array) -> tuple[Array, Array, Array]:
+        """Least changes of the joints of a leg: those that lift its foot by a metre (joints) [rad/m], and those that move it as
+        a base does that goes forward, to the left or turns at 1 m/s or 1 rad/s for a second (joints, 3); and the phase of
+        each joint's foot."""
+        n, step = len(self.joints), 1e-5
+        lift, stride, phase = np.zeros(n), np.zeros((n, 3)), np.zeros(n)
         for body in dict.fromkeys(self.foot_body.tolist()):
             mine = self.foot_body == body
             point = self.foot_point[mine].mean(axis=0)
@@ -222,9 +225,12 @@ class Robot:
                     pose = model.poses(moved)[body]
                     slope[:, j] += sign / (2 * step) * (pose[:3, :3] @ point + pose[:3, 3])
             carried = np.abs(slope).max(axis=0) > 1e-6
-            lift[carried] = (np.linalg.pinv(slope[:, carried], rcond=1e-3) @ [0.0, 0.0, 1.0])
+            inverse = np.linalg.pinv(slope[:, carried], rcond=1e-3)
+            x, y = places[mine].mean(axis=0)
+            lift[carried] = inverse @ [0.0, 0.0, 1.0]
+            stride[carried] = inverse @ [[1.0, 0.0, -y], [0.0, 1.0, x], [0.0, 0.0, 0.0]]
             phase[carried] = self.foot_phase[mine][0]
-        return lift, phase
+        return lift, stride, phase
 
 
 def _lowest_ends(model: _core.Model, member: _core.Member, q: Array) -> list[int]:
@@ -351,6 +357,7 @@ class Task:
     frequency: float = 2.5  # of the gait [Hz]
     swing_height: float = 0.06  # of a foot [m]
     lift: float = 1.0  # share of that which the references of the joints do by themselves, on the clock; the rest is learnt
+    stride: float = 1.0  # likewise of the way of a foot that a base at the commanded velocity leaves behind
     settings: dict[str, object] = dataclasses.field(default_factory=lambda: {"material.default.mu": 0.8})
     observations: Terms = dataclasses.field(default_factory=lambda: Terms(OBSERVATIONS))
     rewards: Terms = dataclasses.field(default_factory=lambda: Terms(REWARDS))

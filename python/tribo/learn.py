@@ -181,8 +181,8 @@ class Trainer:
         layers = [(np.asarray(W, dtype=float), np.asarray(b, dtype=float)) for W, b in self.learner.parameters["actor"]]
         return Policy([W for W, _ in layers], [b for _, b in layers], self.learner.mean.copy(),
                       np.sqrt(self.learner.variance + 1e-4), self.env.layout(), robot.joints, robot.pose, task.reach, task.kp,
-                      task.kd, task.dt * task.steps, task.frequency, task.lift * task.swing_height * robot.lift,
-                      robot.joint_phase)
+                      task.kd, task.dt * task.steps, task.frequency, self.env.gait()[0], robot.joint_phase,
+                      self.env.gait()[1])
 
     def _collect(self) -> tuple[tuple[Any, ...], dict[str, float]]:
         s, learner, env = self.s, self.learner, self.env

@@ -18,12 +18,23 @@ if TYPE_CHECKING:
 TERMS = ("gravity", "linear", "angular", "joints", "joint_velocities", "action", "command", "clock")
 
 
+def arc(phase: Any) -> Array:
+    """Height of a foot on the clock: a swing in the first half of its phase [-]."""
+    return np.maximum(np.sin(2 * np.pi * np.asarray(phase)), 0.0)
+
+
+def way(phase: Any) -> Array:
+    """Where a foot is along its step, from -1/2 to 1/2 in the swing, and back at constant speed in the stance [-]."""
+    p = np.asarray(phase) % 1.0
+    return np.where(p < 0.5, -0.5 * np.cos(2 * np.pi * p), 1.5 - 2 * p)
+
+
 @dataclasses.dataclass
 class Policy:
-    """reference of the joints = pose + lift max(0, sin(2 pi (clock + phase))) + reach clip(network(observation), -1, 1),
-    every `period`.
+    """Every `period`, with p = clock + phase in [0, 1) of each joint's foot, which swings in the first half:
+    reference = pose + lift max(0, sin(2 pi p)) + stride command way(p) + reach clip(network(observation), -1, 1).
 
-    The network: y = (x - mean) / std, then y <- elu(W y + b) for each layer, the last one without elu.
+    The network: y = clip((x - mean) / std, -10, 10), then y <- elu(W y + b) for each layer, the last one without elu.
     """
 
     weights: list[Array]  # (out, in) of each layer
@@ -40,10 +51,11 @@ class Policy:
     frequency: float  # of the gait's clock [Hz]
     lift: Array  # of the joints, on the clock [rad]
     phase: Array  # of the joints on the clock [-]
+    stride: Array  # of the joints, of the command (joints, 3) [rad s/m], [rad s/rad]
 
     def __call__(self, observation: Any) -> Array:
         """Actions (..., joints) of observations (..., size)."""
-        y = (np.asarray(observation, dtype=float) - self.mean) / self.std
+        y = np.clip((np.asarray(observation, dtype=float) - self.mean) / self.std, -10.0, 10.0)
         for i, (W, b) in enumerate(zip(self.weights, self.biases)):
             y = y @ W.T + b
             if i + 1 < len(self.weights):
@@ -56,7 +68,7 @@ class Policy:
         if unknown:
             raise ValueError(f"observation '{unknown[0]}' is not known to the controller 'policy'; it knows: {', '.join(TERMS)}")
         arrays: dict[str, Any] = {"mean": self.mean, "std": self.std, "pose": self.pose, "lift": self.lift,
-                                  "phase": self.phase,
+                                  "phase": self.phase, "stride": np.ascontiguousarray(self.stride, dtype=float),
                                   "numbers": np.array([self.reach, self.kp, self.kd, self.period, self.frequency]),
                                   "layout": np.array([TERMS.index(name) for name, _ in self.layout], dtype=np.int64),
                                   "sizes": np.array([size for _, size in self.layout], dtype=np.int64),
@@ -76,4 +88,5 @@ class Policy:
                           np.array(x["mean"]), np.array(x["std"]),
                           [(TERMS[int(k)], int(size)) for k, size in zip(x["layout"], x["sizes"])],
                           bytes(x["joints"]).decode().split("\n"), np.array(x["pose"]), reach, kp, kd, period, frequency,
-                          np.array(x["lift"]), np.array(x["phase"]))
+                          np.array(x["lift"]), np.array(x["phase"]),
+                          np.array(x["stride"]))

@@ -9,6 +9,13 @@
 namespace tribo {
 namespace {
 
+// (policy.3)
+double arc(double p) { return std::max(std::sin(2 * M_PI * p), 0.0); }
+double way(double p) {
+  p -= std::floor(p);
+  return p < 0.5 ? -0.5 * std::cos(2 * M_PI * p) : 1.5 - 2 * p;
+}
+
 // Between ticks the references stay, not the torque: it is called in every step, and minds its period itself.
 class PolicyController final : public Controller {
  public:
@@ -34,11 +41,13 @@ class PolicyController final : public Controller {
     double *reference = memory.data() + 1, *action = reference + n_;
     if (now != memory[0]) {
       const double clock = options_.phase + policy_.frequency * number * policy_.period;
+      const Eigen::RowVector3d command(options_.forward, options_.left, options_.yaw);
       observe(model, state, action, clock);
       decide(action);
       for (int i = 0; i < n_; ++i) {
-        const double arc = std::max(std::sin(2 * M_PI * (clock + policy_.phase[i])), 0.0);
-        reference[i] = policy_.pose[i] + policy_.reach * action[i] + policy_.lift[i] * arc;  // (policy.2)
+        const double p = clock + policy_.phase[i];
+        reference[i] = policy_.pose[i] + policy_.reach * action[i] + policy_.lift[i] * arc(p) +
+                       policy_.stride.row(i).dot(command) * way(p);  // (policy.2)
       }
       memory[0] = now;
     }
@@ -88,6 +97,8 @@ class PolicyController final : public Controller {
     must("pose", policy_.pose.size(), n_);
     must("lift", policy_.lift.size(), n_);
     must("phase", policy_.phase.size(), n_);
+    must("stride", policy_.stride.rows(), n_);
+    must("a row of stride", policy_.stride.cols(), 3);
     Eigen::Index in = size;
     for (std::size_t i = 0; i < policy_.weights.size(); ++i) {
       must("a row of weight" + std::to_string(i), policy_.weights[i].cols(), in);
@@ -141,7 +152,7 @@ class PolicyController final : public Controller {
 
   // (policy.1)
   void decide(double* action) {
-    observation_ = (observation_ - policy_.mean).cwiseQuotient(policy_.std);
+    observation_ = (observation_ - policy_.mean).cwiseQuotient(policy_.std).cwiseMax(-10).cwiseMin(10);
     const VecX* in = &observation_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       VecX& y = layers_[i];

@@ -23,7 +23,7 @@ VecX vector_of(const NpzReader& file, const std::string& name) {
 MatX matrix_of(const NpzReader& file, const std::string& name) {
   const NpyArray array = file.read(name);
   if (array.shape.size() != 2)
-    throw InvalidInput(array.owner + " has shape " + array.shape_text() + ", must be (out, in)");
+    throw InvalidInput(array.owner + " has shape " + array.shape_text() + ", must have two dimensions");
   const std::vector<double> x = array.finite_numbers();
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   return Eigen::Map<const Rows>(x.data(), static_cast<Eigen::Index>(array.shape[0]),
@@ -41,7 +41,7 @@ std::vector<std::string> lines(const NpyArray& array) {
 
 Policy load_policy(const std::string& path) {
   const NpzReader file(path, std::uint64_t{1} << 28);
-  for (const char* name : {"layers", "mean", "std", "pose", "lift", "phase", "numbers", "layout", "joints"})
+  for (const char* name : {"layers", "mean", "std", "pose", "lift", "stride", "phase", "numbers", "layout", "joints"})
     if (!file.has(name))
       throw InvalidInput(path + ": has no array '" + name + "'; a policy is written by tribo.Policy.save");
   Policy policy;
@@ -50,6 +50,7 @@ Policy load_policy(const std::string& path) {
   policy.pose = vector_of(file, "pose");
   policy.lift = vector_of(file, "lift");
   policy.phase = vector_of(file, "phase");
+  policy.stride = matrix_of(file, "stride");
   policy.joints = lines(file.read("joints"));
   const VecX numbers = vector_of(file, "numbers");
   if (numbers.size() != 5)

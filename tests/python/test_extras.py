@@ -18,6 +18,16 @@ def gym():
     importlib.import_module("tribo.gym")
 
 
+def learner():
+    learn = importlib.import_module("tribo.learn")
+    learn._Learner(learn.Settings(), 4, 2)
+
+
+def on_ray():
+    sweeps = importlib.import_module("tribo.sweeps")
+    list(sweeps._on_ray(sweeps.Request("cube", {}, {}, 1, None, 0.0, None), iter([0]), 1, None, 0))
+
+
 CASES = {
     "viser": ("view", lambda: tribo.load("cube").view()),
     "vtkmodules.all": ("render", lambda: tribo.load("cube").render()),
@@ -25,6 +35,8 @@ CASES = {
     "imageio_ffmpeg": ("render", lambda: film._write_mp4("x.mp4", iter(()), (16, 16), 30)),
     "PIL.Image": ("render", lambda: film._write_gif("x.gif", iter(()), 30)),
     "gymnasium": ("learn", gym),
+    "jax": ("learn", learner),
+    "ray": ("ray", on_ray),
     "matplotlib": ("sweep", lambda: plots.draw({"panels": []}, "x.png")),
     "rerun": ("rerun", lambda: rerun_export.export(None, "x.rrd")),
     "pinocchio": ("pinocchio", lambda: tribo.to_pinocchio(tribo.load("cube").model)),

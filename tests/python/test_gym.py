@@ -114,7 +114,7 @@ def test_terms_are_edited_by_name():
 
 
 def test_what_terms_read():
-    env = VelocityVectorEnv(2, threads=1, lift=0.0, autoreset_mode="disabled")
+    env = VelocityVectorEnv(2, threads=1, lift=0.0, stride=0.0, autoreset_mode="disabled")
     env.reset(seed=1)
     for _ in range(25):
         env.step(still(env))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tribo
-from tribo.policy import TERMS, Policy
+from tribo.policy import TERMS, Policy, arc, way
 
 
 def made(layout=TERMS, hidden=(16, 8), seed=3, **changes):
@@ -17,7 +17,7 @@ def made(layout=TERMS, hidden=(16, 8), seed=3, **changes):
             "biases": [rng.normal(0, 0.2, m) for m in widths[1:]], "mean": rng.normal(0, 0.1, widths[0]),
             "std": rng.uniform(0.5, 2.0, widths[0]), "layout": list(zip(layout, sizes)), "joints": joints,
             "pose": sim.q[7:].copy(), "reach": 0.2, "kp": 12.0, "kd": 0.3, "period": 0.02, "frequency": 2.5,
-            "lift": rng.normal(0, 0.2, 12), "phase": rng.uniform(0, 1, 12)}
+            "lift": rng.normal(0, 0.2, 12), "phase": rng.uniform(0, 1, 12), "stride": rng.normal(0, 0.2, (12, 3))}
     return Policy(**(keys | changes))
 
 
@@ -47,8 +47,9 @@ def test_it_moves_the_targets_as_numpy_does(tmp_path, layout, hidden):
     for tick in range(15):
         clock = phase + policy.frequency * tick * policy.period
         action = again(observed(policy, twin, action, command, clock))
-        arc = np.maximum(np.sin(2 * np.pi * (clock + policy.phase)), 0)
-        twin.target[7:] = policy.pose + policy.reach * action + policy.lift * arc
+        p = clock + policy.phase
+        twin.target[7:] = (policy.pose + policy.reach * action + policy.lift * arc(p)
+                           + policy.stride @ command * way(p))
         twin.step(5)
         sim.step(5)
         assert sim.q == pytest.approx(twin.q, abs=1e-9) and sim.v == pytest.approx(twin.v, abs=1e-7)
