@@ -52,7 +52,7 @@ test-all: setup-tests build
 
 configure-clang:
 	@scripts/setup tests clang
-	@CC=clang CXX=clang++ scripts/configure build/clang $(CMAKE_FLAGS)
+	@CC=clang CXX=clang++ scripts/configure build/clang $(CMAKE_FLAGS) -DTRIBO_BATCHES=OFF
 
 test-clang: configure-clang
 	@cmake --build build/clang -j $(JOBS)

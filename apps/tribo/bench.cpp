@@ -15,7 +15,7 @@ constexpr double settle_time = 1, settle_cpu = 20;  // [s] simulated, at most th
 constexpr double block_cpu = 0.01;                  // [s] of a timed block
 constexpr int rounds = 40;
 
-struct Options {
+struct BenchOptions {
   SceneOptions scene;
   bool json = false, stages = false;
 };
@@ -83,7 +83,7 @@ Json lines_of(const experiments::Table& table) {
   return list;
 }
 
-int bench(const Options& options) {
+int bench(const BenchOptions& options) {
   std::vector<std::string> names(std::begin(standard), std::end(standard));
   if (!options.scene.scene.empty()) names = {options.scene.scene};
   experiments::Table table{"CPU time of a step, after 1 s",
@@ -120,7 +120,7 @@ int bench(const Options& options) {
 }  // namespace
 
 void add_bench(CommandLine& command, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   options->scene.add(command, false);
   command.add_flag("--json", options->json, "print one JSON object");
   command.add_flag("--stages", options->stages, "and where the time of a step goes, stage by stage");

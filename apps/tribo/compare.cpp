@@ -21,7 +21,7 @@ using experiments::Method;
 using experiments::Panel;
 using experiments::Series;
 
-struct Options {
+struct CompareOptions {
   SceneOptions scene;
   std::string with, out;
   bool json = false;
@@ -127,7 +127,7 @@ Json panels_json(const std::vector<Result>& runs, const std::string& body) {
   return panels;
 }
 
-int compare(const Options& options) {
+int compare(const CompareOptions& options) {
   const std::vector<Method> methods = experiments::parse_methods(options.with);
   const Scene scene = find_scene(options.scene);
   std::optional<FolderLock> lock;
@@ -169,7 +169,7 @@ int compare(const Options& options) {
 }  // namespace
 
 void add_compare(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompareOptions>();
   o->scene.add(command);
   command.add_option("--with", o->with, "methods, separated by commas: STEPPER[:CONTACT_MODEL[:SOLVER]]")->required();
   command.add_option("--out", o->out, "folder for compare.json, compare.png, compare.html and one recording a method");

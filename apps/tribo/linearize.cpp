@@ -8,14 +8,14 @@
 namespace tribo::app {
 namespace {
 
-struct Options {
+struct LinearizeOptions {
   SceneOptions scene;
   std::string out;
   double at = 0;
   bool check = false, json = false;
 };
 
-void write(const Options& options, const Linearization& lin, const State& state) {
+void write(const LinearizeOptions& options, const Linearization& lin, const State& state) {
   NpzWriter file(options.out);
   const auto add = [&](const char* name, const MatX& x) {
     const MatX rows = x.transpose();
@@ -38,7 +38,7 @@ void write(const Options& options, const Linearization& lin, const State& state)
   file.finish();
 }
 
-int linearize(const Options& options) {
+int linearize(const LinearizeOptions& options) {
   const Scene scene = find_scene(options.scene);
   print_warnings(scene.warnings, false);
   Simulation simulation = make_simulation(scene);
@@ -82,7 +82,7 @@ int linearize(const Options& options) {
 }  // namespace
 
 void add_linearize(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LinearizeOptions>();
   o->scene.add(command);
   command.add_option("--out", o->out, "file for A, B, inputs, q, v, q_next, v_next (.npz)");
   command.add_option("--at", o->at, "time of the run at which the step begins [s]");

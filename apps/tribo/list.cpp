@@ -191,11 +191,11 @@ int page(const std::string& name) {
 }  // namespace
 
 void add_list(CommandLine& command, Action& action) {
-  struct Options {
+  struct ListOptions {
     std::string kind;
     bool json = false, page = false, with_options = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   command
       .add_option(
           "KIND", options->kind,

@@ -21,7 +21,7 @@ namespace {
 constexpr double most_gain = 0.05, most_overlap = 5e-3 /* m */, most_time = 25 /* s */;
 constexpr double explicit_steps[] = {5e-4, 1e-4, 2e-5};
 
-struct Options {
+struct MatrixOptions {
   std::vector<std::string> names, steppers;
   double duration = 0.2;
   bool json = false, page = false;
@@ -112,7 +112,7 @@ std::string short_reason(const std::string& text) {
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-void print_table(const Table& table, const Options& options) {
+void print_table(const Table& table, const MatrixOptions& options) {
   int count[3] = {0, 0, 0};
   for (const auto& [name, cells] : table)
     for (const Cell& c : cells) ++count[static_cast<int>(c.verdict)];
@@ -149,7 +149,7 @@ void print_table(const Table& table, const Options& options) {
                     short_reason(cells[i].reason).c_str());
 }
 
-Json to_json(const Table& table, const Options& options) {
+Json to_json(const Table& table, const MatrixOptions& options) {
   Json all = Json::array();
   for (const auto& [name, cells] : table)
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -164,7 +164,7 @@ Json to_json(const Table& table, const Options& options) {
   return {{"duration", options.duration}, {"cells", all}};
 }
 
-int matrix(Options options) {
+int matrix(MatrixOptions options) {
   if (options.names.empty()) {
     for (const RobotEntry& r : robots()) options.names.push_back(r.name);
     for (const SceneEntry& s : known_scenes()) options.names.push_back(s.name);
@@ -197,7 +197,7 @@ int matrix(Options options) {
 }  // namespace
 
 void add_matrix(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<MatrixOptions>();
   command.add_list("--only", o->names, "NAME", "this robot or scene; may be repeated");
   command.add_list("--stepper", o->steppers, "NAME", "this stepper alone; may be repeated");
   command.add_option("--duration", o->duration, "of each run [s]");

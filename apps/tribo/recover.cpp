@@ -8,12 +8,12 @@
 namespace tribo::app {
 namespace {
 
-struct Options {
+struct RecoverOptions {
   std::string folder;
   bool json = false;
 };
 
-int recover(const Options& options) {
+int recover(const RecoverOptions& options) {
   const std::vector<RecoveredRecording> found = recover_recordings(options.folder);
   if (options.json) {
     Json list = Json::array();
@@ -36,7 +36,7 @@ int recover(const Options& options) {
 }  // namespace
 
 void add_recover(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RecoverOptions>();
   command.add_option("DIR", o->folder, "the --out of the run")->required();
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(

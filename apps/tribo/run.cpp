@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using WallClock = std::chrono::steady_clock;
 
-struct Options {
+struct RunOptions {
   SceneOptions scene;
   std::string out, save_state, load_state;
   bool json = false, strict = false, no_record = false, explain = false;
@@ -234,10 +234,10 @@ void check_output(const std::string& path, const char* option) {
   }
 }
 
-std::string summary_path(const Options& options) { return (fs::path(options.out) / "summary.json").string(); }
+std::string summary_path(const RunOptions& options) { return (fs::path(options.out) / "summary.json").string(); }
 
 /// Failures from here on are not the fault of the input.
-void write_files(const Options& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
+void write_files(const RunOptions& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
                  std::optional<Recorder>& recorder, RunEnd& outcome, Json& json) {
   if (recorder) outcome.recording = recorder->finish();
   if (!options.save_state.empty()) {
@@ -249,7 +249,7 @@ void write_files(const Options& options, const Scene& scene, const Simulation& s
   if (!options.out.empty()) write_file(outcome.summary, dumped(json));
 }
 
-int run(const Options& options) {
+int run(const RunOptions& options) {
   Scene scene = find_scene(options.scene);
   print_warnings(scene.warnings, options.verbose);
   for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", text.c_str());
@@ -312,7 +312,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_run(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   o->scene.add(command);
   command.add_option("--out", o->out, "folder for recording.npz and summary.json; without it nothing is written");
   command.add_flag("--no-record", o->no_record, "write no recording.npz");

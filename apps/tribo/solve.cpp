@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int largest_spectrum = 600;  // unknowns: internal forces take the eigenvectors of G
 
-struct Options {
+struct SolveOptions {
   std::string path, contact_model = "ncp", solver;
   double tolerance = 1e-8;
   int max_iterations = 10000;
@@ -48,7 +48,7 @@ bool takes_rows(const std::string& solver) {
 }
 
 /// What the solver has of the options of the command line and of the file.
-tribo::Options own_options(const std::string& solver, const ProblemFile& file, const Options& options) {
+tribo::Options own_options(const std::string& solver, const ProblemFile& file, const SolveOptions& options) {
   const OptionTable& table = contact_solver_entry(solver).options;
   const std::string owner = "solver '" + solver + "'";
   tribo::Options own;
@@ -58,7 +58,7 @@ tribo::Options own_options(const std::string& solver, const ProblemFile& file, c
   return own;
 }
 
-Answer solve_one(const ProblemFile& file, const std::string& solver, const Options& options) {
+Answer solve_one(const ProblemFile& file, const std::string& solver, const SolveOptions& options) {
   const ContactProblem& problem = file.problem;
   Answer answer;
   answer.problem = file.name;
@@ -100,7 +100,7 @@ Answer solve_one(const ProblemFile& file, const std::string& solver, const Optio
   return answer;
 }
 
-Json to_json(const Answer& a, const Options& options) {
+Json to_json(const Answer& a, const SolveOptions& options) {
   const auto list = [](const VecX& x) { return std::vector<double>(x.data(), x.data() + x.size()); };
   Json json;
   json["problem"] = a.problem;
@@ -127,7 +127,7 @@ Json to_json(const Answer& a, const Options& options) {
   return json;
 }
 
-void print_answer(const Answer& a, const Options& options) {
+void print_answer(const Answer& a, const SolveOptions& options) {
   std::printf("problem     %s: %d contacts, %d rows\n", a.problem.c_str(), a.contacts, a.rows);
   std::printf("solver      %s under %s: %s, %d iterations, %.1f us\n", a.solver.c_str(), options.contact_model.c_str(),
               a.status.c_str(), a.iterations, a.time_us);
@@ -197,7 +197,8 @@ void print_many(const std::vector<Answer>& answers, const std::vector<Tally>& ta
   }
 }
 
-void print_many_json(const std::vector<Answer>& answers, const std::vector<Tally>& tallies, const Options& options) {
+void print_many_json(const std::vector<Answer>& answers, const std::vector<Tally>& tallies,
+                     const SolveOptions& options) {
   Json json;
   json["results"] = Json::array();
   for (const Answer& a : answers) json["results"].push_back(to_json(a, options));
@@ -228,7 +229,7 @@ std::vector<std::string> problem_paths(const std::string& path) {
   return paths;
 }
 
-std::vector<std::string> solver_names(const Options& options) {
+std::vector<std::string> solver_names(const SolveOptions& options) {
   const ContactModel model = contact_model_from(options.contact_model);
   std::vector<std::string> names;
   std::istringstream list(options.solver);
@@ -238,7 +239,7 @@ std::vector<std::string> solver_names(const Options& options) {
   return {default_contact_solver(model).name};
 }
 
-int solve(const Options& options) {
+int solve(const SolveOptions& options) {
   if (!(options.tolerance > 0) || !std::isfinite(options.tolerance)) {
     throw InvalidInput("--tolerance is " + shown(options.tolerance) + "; must be finite and > 0");
   }
@@ -279,7 +280,7 @@ int solve(const Options& options) {
 }  // namespace
 
 void add_solve(CommandLine& command, Action& action) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SolveOptions>();
   command.add_option("PROBLEM", o->path, "a .json, .npz or .hdf5 (FCLIB) file, or a folder of them")->required();
   command.add_option("--contact-model", o->contact_model, "law that is solved: ncp, ccp, lcp, raisim")
       ->capture_default_str();

@@ -8,11 +8,11 @@
 namespace tribo::app {
 
 void add_view(CommandLine& command, Action& action) {
-  struct Options {
+  struct ViewOptions {
     std::string recording, rerun, host = "127.0.0.1";
     int port = 8080;
   };
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ViewOptions>();
   command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
   command.add_option("--port", o->port, "of the page on this machine")->range(0, 65535).capture_default_str();
   command.add_option("--host", o->host, "address to listen at; beyond loopback the page has a token")
@@ -32,13 +32,13 @@ void add_view(CommandLine& command, Action& action) {
 }
 
 void add_video(CommandLine& command, Action& action) {
-  struct Options {
+  struct ViewOptions {
     std::string recording, out, camera, start, end;
     double fps = 30, speed = 1;
     int width = 640, height = 480;
     bool no_shadows = false, no_forces = false, cones = false, collision = false;
   };
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ViewOptions>();
   command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
   command.add_option("--out", o->out, "film .mp4 or .gif, or .png for a picture of the last moment")->required();
   command.add_option("--camera", o->camera,

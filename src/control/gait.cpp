@@ -8,8 +8,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
-
 constexpr double early = 1e-9;  // times that differ by less are the same [s]
 
 double sigma(double s) { return s * s * s * (10 + s * (-15 + 6 * s)); }
@@ -93,12 +91,12 @@ Gait::Motion Gait::foot(int diagonal, double t) const {
 
 std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q,
                            const std::string& owner) {
-  if (member.feet.size() != 4 || model.bodies[at_index(member.first_body)].joint != JointKind::Free)
+  if (member.feet.size() != 4 || model.bodies[at(member.first_body)].joint != JointKind::Free)
     throw InvalidInput(owner + ": '" + member.name + "' must have a free base and four feet, it has " +
                        std::to_string(member.feet.size()));
   std::vector<Leg> legs;
   for (int f = 0; f < 4; ++f) {
-    const Geometry& foot = model.geometries[at_index(member.feet[at_index(f)])];
+    const Geometry& foot = model.geometries[at(member.feet[at(f)])];
     Leg leg;
     leg.body = foot.body;
     leg.point = foot.X_BG.p;
@@ -106,7 +104,7 @@ std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynam
     leg.diagonal = trot_diagonal(model, member, q, f);
     int body = foot.body;
     for (std::size_t k = 3; k-- > 0;) {
-      const Body& b = model.bodies[at_index(body)];
+      const Body& b = model.bodies[at(body)];
       if (nv_of(b.joint) != 1 || b.joint == JointKind::Continuous)
         throw InvalidInput(owner + ": a leg of '" + member.name + "' has fewer than three revolute joints");
       leg.iv[k] = b.iv;
@@ -129,7 +127,7 @@ Mat3 leg_jacobian(const Dynamics& dynamics, const Leg& leg, const Vec3& p_W) {
 Vec3 find_lean(const Model& model, const Member& member, const Dynamics& dynamics, const std::vector<Leg>& legs) {
   Vec3 middle = Vec3::Zero();
   for (const Leg& leg : legs) middle += 0.25 * leg.home;
-  Vec3 lean = middle - dynamics.center_of_mass(model.bodies[at_index(member.first_body)].tree);
+  Vec3 lean = middle - dynamics.center_of_mass(model.bodies[at(member.first_body)].tree);
   lean.z() = 0;
   return lean;
 }
@@ -147,7 +145,7 @@ bool Trot::stands(int diagonal, double t, double dt) const {
 int trot_diagonal(const Model& model, const Member& member, const VecX& q, int foot) {
   Dynamics dynamics(model);
   dynamics.compute(q, VecX::Zero(model.nv));
-  const Geometry& g = model.geometries[at_index(member.feet[at_index(foot)])];
+  const Geometry& g = model.geometries[at(member.feet[at(foot)])];
   const Vec3 p = dynamics.X_WB(member.first_body).inverse() * (dynamics.X_WB(g.body) * g.X_BG.p);
   return p.x() * p.y() > 0 ? 0 : 1;
 }

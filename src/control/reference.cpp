@@ -10,8 +10,6 @@
 namespace tribo {
 namespace {
 
-std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
-
 void refuse_not_finite(const MatX& x, const std::string& owner, const char* field) {
   for (Eigen::Index k = 0; k < x.size(); ++k)
     if (!std::isfinite(x.data()[k]))
@@ -123,7 +121,7 @@ std::shared_ptr<const Reference> make_sampled(SampledMotion motion) {
 VecX joint_positions(const Model& model, const Member& member, const VecX& q) {
   VecX out = VecX::Zero(member.nv);
   for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
-    const Body& body = model.bodies[at_index(b)];
+    const Body& body = model.bodies[at(b)];
     if (nv_of(body.joint) != 1) continue;
     const int i = body.iq - member.iq;
     out[body.iv - member.iv] = body.joint == JointKind::Continuous ? std::atan2(q[i + 1], q[i]) : q[i];

@@ -7,7 +7,7 @@
 namespace tribo {
 namespace {
 
-constexpr double width = 2e-6;  // of the differences of a collision query [m], [rad]
+constexpr double probe = 2e-6;  // of the differences of a collision query [m], [rad]
 
 // Motion of the point x of a body by coordinate j, in W.
 Vec3 moved(const Start& start, int body, int j, const Vec3& x) {
@@ -144,7 +144,7 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
     Touch side[2];
     for (int s = 0; s < 2; ++s) {
       PlacedSolid y = b;
-      const Vec3 d = (s == 0 ? width : -width) * Vec3::Unit(k % 3);
+      const Vec3 d = (s == 0 ? probe : -probe) * Vec3::Unit(k % 3);
       if (k < 3)
         y.X.p += d;
       else
@@ -156,9 +156,9 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
       if (found < 0) return false;
       side[s] = touches_.items[at(found)];
     }
-    slope.p.col(k) = (side[0].p - side[1].p) / (2 * width);
-    slope.n.col(k) = (side[0].n - side[1].n) / (2 * width);
-    slope.gap[k] = (side[0].gap - side[1].gap) / (2 * width);
+    slope.p.col(k) = (side[0].p - side[1].p) / (2 * probe);
+    slope.n.col(k) = (side[0].n - side[1].n) / (2 * probe);
+    slope.gap[k] = (side[0].gap - side[1].gap) / (2 * probe);
   }
   return true;
 }

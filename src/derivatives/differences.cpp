@@ -8,9 +8,9 @@
 namespace tribo {
 namespace {
 
-constexpr double width = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
+constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
 constexpr double same_slope = 1e-2;    // both sides of a difference, of the largest entry of the column
-constexpr double least = 1e-3;         // slopes of velocities below are rounding beside this one [1/s], [-]
+constexpr double least_slope = 1e-3;   // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
@@ -116,7 +116,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   for (const ContactReport& r : map_.stepper().contacts()) out.contacts.push_back({r.id, r.mode, false});
   const double torque = std::max(1.0, model_.mass());
   for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {
-    const double h = j < 2 * nv ? width : width * torque;
+    const double h = j < 2 * nv ? spread : spread * torque;
     bool same = true;
     int i = 0;
     for (double share : {1.0, -1.0, 0.5, -0.5}) {
@@ -130,7 +130,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
       column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
       const double largest = column.segment(half, nv).cwiseAbs().maxCoeff();
       same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <=
-                         same_slope * std::max(largest, half == 0 ? least * input.dt : least);
+                         same_slope * std::max(largest, half == 0 ? least_slope * input.dt : least_slope);
     }
     disturbed_[at(j)] = !same;
   }

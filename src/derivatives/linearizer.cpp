@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_coordinates = 2000;  // A then has 128 MB
 constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
-constexpr double least = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
+constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
 
@@ -147,7 +147,7 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
   const auto value = [&](const Linearization& x, int i, int j) { return j < 2 * nv ? x.A(i, j) : x.B(i, j - 2 * nv); };
   for (int r : {0, nv})
     for (const auto& [first, last] : {std::pair(0, nv), std::pair(nv, 2 * nv), std::pair(2 * nv, 2 * nv + nu)}) {
-      double largest = first == 2 * nv ? 1e-12 : r == 0 ? least * step.dt : least;
+      double largest = first == 2 * nv ? 1e-12 : r == 0 ? least_block * step.dt : least_block;
       for (int j = first; j < last; ++j)
         for (int i = r; i < r + nv; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
       for (int j = first; j < last; ++j) {

@@ -9,7 +9,7 @@
 namespace tribo {
 namespace {
 
-constexpr double width = 1e-5;  // of a difference, relative
+constexpr double relative_width = 1e-5;  // of a difference, relative
 
 struct Parameter {
   bool mass = true;  // or friction
@@ -65,7 +65,7 @@ MatX parameter_slopes(const Model& model, const std::string& stepper, const Step
   VecX d(2 * nv);
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Parameter p = parse(model, names[c]);
-    const double h = width * std::max(p.value, 1e-3);
+    const double h = relative_width * std::max(p.value, 1e-3);
     for (const auto& [share, weight] :
          {std::pair(1.0, -1.0 / 6), std::pair(-1.0, 1.0 / 6), std::pair(0.5, 4.0 / 3), std::pair(-0.5, -4.0 / 3)}) {
       const Model other = changed(model, p.at(p.value + share * h));

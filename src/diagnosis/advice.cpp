@@ -181,18 +181,20 @@ Scale mechanism_scale(const Scene& scene, const Dynamics& dynamics) {
       return tree.first_body >= member.first_body && tree.first_body < member.first_body + member.bodies;
     });
   };
-  for (const Tree& tree : model.trees) {
+  for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
+    const Tree& tree = model.trees[at(t)];
     if (tree.bodies == 1 && model.bodies[at(tree.first_body)].joint == JointKind::Free) continue;
     if (tree.nv > most || driven(tree)) continue;
-    const auto block = [&](const MatX& x) { return MatX(x.block(tree.iv, tree.iv, tree.nv, tree.nv)); };
-    const Eigen::LDLT<MatX> M(block(inverse.M()));
     MatX A = MatX::Zero(2 * tree.nv, 2 * tree.nv);
     A.topRightCorner(tree.nv, tree.nv).setIdentity();
-    A.bottomLeftCorner(tree.nv, tree.nv) = -M.solve(block(inverse.dq()));
-    A.bottomRightCorner(tree.nv, tree.nv) = -M.solve(block(inverse.dv()));
+    for (int k = 0; k < 2 * tree.nv; ++k) {
+      VecX x = -(k < tree.nv ? inverse.dq() : inverse.dv()).col(tree.iv + k % tree.nv);
+      dynamics.solve_in_place(t, x.data());
+      A.col(k).tail(tree.nv) = x.segment(tree.iv, tree.nv);
+    }
     if (!A.allFinite()) continue;
-    const double rate = Eigen::EigenSolver<MatX>(A, false).eigenvalues().cwiseAbs().maxCoeff();
-    scale.offer(0.25 / rate, "the motion of '" + tree.name + "' and what hangs on it, which nothing drives");
+    scale.offer(0.25 / spectral_radius(A),
+                "the motion of '" + tree.name + "' and what hangs on it, which nothing drives");
   }
   return scale;
 }

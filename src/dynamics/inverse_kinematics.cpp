@@ -12,6 +12,7 @@
 
 #include "base/names.hpp"
 #include "dynamics/group.hpp"
+#include "linalg/decompositions.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -164,7 +165,7 @@ class Solver {
     const MatX J = J_(Eigen::all, open);
     MatX H = J.transpose() * J;
     H.diagonal().array() += lambda;
-    const VecX part = H.ldlt().solve(J.transpose() * e_);
+    const VecX part = solve_symmetric(H, J.transpose() * e_);
     const double most = part.cwiseAbs().maxCoeff();
     for (std::size_t i = 0; i < open.size(); ++i)
       d[open[i]] = part[static_cast<Eigen::Index>(i)] * (most > largest_step ? largest_step / most : 1);

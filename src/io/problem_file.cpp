@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double symmetry = 1e-8;  ///< asymmetry of G, relative to its largest element, that rounding may cause
-constexpr std::uint64_t most_bytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t most_problem_bytes = std::uint64_t{2} << 30;
 constexpr int most_depth = 16;
 const std::vector<std::string> known_keys = {"G",       "g",      "mu",     "dt",   "R",       "rows",
                                              "lambda0", "facets", "weight", "name", "comment", "source"};
@@ -64,7 +64,7 @@ std::vector<double> matrix(const Json& x, const std::string& path, const std::st
 
 /// Refuses nesting before the parser can recurse on it.
 Json parse_json(const std::string& path) {
-  const std::string text = read_text(path, most_bytes);
+  const std::string text = read_text(path, most_problem_bytes);
   const Json::parser_callback_t shallow = [&](int depth, Json::parse_event_t, Json&) {
     if (depth > most_depth) throw InvalidInput(path + ": is nested more than " + std::to_string(most_depth) + " deep");
     return true;
@@ -113,7 +113,7 @@ RawProblem read_json(const std::string& path) {
 }
 
 RawProblem read_npz(const std::string& path) {
-  const NpzReader npz(path, most_bytes);
+  const NpzReader npz(path, most_problem_bytes);
   std::vector<std::string> known = known_keys;
   known.insert(known.end(), {"lower", "upper"});
   for (const std::string& name : npz.names()) {

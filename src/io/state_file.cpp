@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "files are written as 
 
 constexpr char magic[] = "TRIBOST1";
 constexpr std::uint32_t version = 4;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_state_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 3 * 8;  // the least that one takes
 
 struct Writer {
@@ -196,7 +196,7 @@ std::string state_bytes(const State& state) {
 void save_state(const State& state, const std::string& path) { write_file(path, state_bytes(state)); }
 
 State load_state(const Model& model, const std::string& path) {
-  return state_of_bytes(read_text(path, most_bytes), path, &model);
+  return state_of_bytes(read_text(path, most_state_bytes), path, &model);
 }
 
 State state_of_bytes(const std::string& bytes, const std::string& path, const Model* model) {

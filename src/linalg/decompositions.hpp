@@ -20,6 +20,12 @@ PrincipalAxes principal_axes(const Mat3& A);
 /// Largest eigenvalue of M^-1 A for a symmetric positive M and a symmetric A; 0 where M is not positive.
 double largest_eigenvalue(const MatX& M, const MatX& A);
 
+/// Largest modulus of the eigenvalues of a square A, whose coefficients are finite.
+double spectral_radius(const MatX& A);
+
+/// H^-1 b for a symmetric positive H.
+VecX solve_symmetric(const MatX& H, const VecX& b);
+
 /// The shortest of the x for which |A x - b| is least.
 VecX least_norm_solution(const MatX& A, const VecX& b);
 

@@ -24,7 +24,7 @@ struct Property {
   Type count{0, 'u'};  ///< of a list
 };
 
-struct Element {
+struct Elements {
   std::string name;
   std::uint64_t count = 0;
   std::vector<Property> properties;
@@ -35,7 +35,7 @@ class Ply {
   Ply(const std::string& bytes, const std::string& name) : bytes_(bytes), name_(name) { read_header(); }
 
   std::vector<Vec3> points() {
-    for (const Element& element : elements_) {
+    for (const Elements& element : elements_) {
       if (element.name == "vertex") return vertices(element);
       for (std::uint64_t i = 0; i < element.count; ++i) row(element, nullptr, {});
     }
@@ -99,11 +99,11 @@ class Ply {
       fail("has the unknown format '" + format + "'");
     text_ = format == "ascii";
     swapped_ = format == "binary_big_endian";
-    for (const Element& e : elements_) check_room(e);
+    for (const Elements& e : elements_) check_room(e);
   }
 
   // A row takes a byte and its separator for each number of a text.
-  void check_room(const Element& e) const {
+  void check_room(const Elements& e) const {
     std::uint64_t row = 0;
     for (const Property& p : e.properties) row += text_ ? 2 : p.list ? p.count.bytes : p.type.bytes;
     const std::uint64_t left = bytes_.size() - at_ + 1;
@@ -141,7 +141,7 @@ class Ply {
   }
 
   /// Numbers of one row; those of the places are kept.
-  void row(const Element& element, Vec3* kept, const std::array<int, 3>& places) {
+  void row(const Elements& element, Vec3* kept, const std::array<int, 3>& places) {
     for (std::size_t i = 0; i < element.properties.size(); ++i) {
       const Property& p = element.properties[i];
       const double n = p.list ? number(p.count) : 1;
@@ -154,7 +154,7 @@ class Ply {
     }
   }
 
-  std::vector<Vec3> vertices(const Element& element) {
+  std::vector<Vec3> vertices(const Elements& element) {
     std::array<int, 3> places{-1, -1, -1};
     for (std::size_t i = 0; i < element.properties.size(); ++i)
       for (int axis = 0; axis < 3; ++axis)
@@ -174,7 +174,7 @@ class Ply {
   const std::string& name_;
   std::size_t at_ = 0;
   bool text_ = false, swapped_ = false;
-  std::vector<Element> elements_;
+  std::vector<Elements> elements_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace tribo {
 namespace {
 
 const TomlValue empty_table;
-constexpr int deepest = 16;  // parts of a dotted key, and brackets in brackets; each level is a call on the stack
+constexpr int most_nested = 16;  // parts of a dotted key, and brackets in brackets; each level is a call on the stack
 
 /// Where the string that begins at `at` ends: beyond its last quote, or at the end of a line that does not close it.
 std::size_t end_of_string(const std::string& text, std::size_t at) {
@@ -54,8 +54,8 @@ void check_depth(const std::string& text, const std::string& file) {
     if (c == '[' || c == '{') ++brackets;
     if (c == ']' || c == '}') --brackets;
     if (std::string_view("=,[]{}\r\n").find(c) != std::string_view::npos) dots = 0;
-    if (dots >= deepest || brackets > deepest)
-      throw InvalidInput(file + ":" + std::to_string(line) + ": nested deeper than " + std::to_string(deepest) +
+    if (dots >= most_nested || brackets > most_nested)
+      throw InvalidInput(file + ":" + std::to_string(line) + ": nested deeper than " + std::to_string(most_nested) +
                          " levels");
   }
 }
@@ -164,8 +164,8 @@ TomlValue parse_toml(const std::string& text, const std::string& file) {
 
 void apply_override(TomlValue& root, const std::string& path, const std::string& value) {
   const std::string owner = "--set " + path + "=" + value;
-  if (std::count(path.begin(), path.end(), '.') >= deepest)
-    throw InvalidInput("--set " + path.substr(0, 40) + "…: the path has more than " + std::to_string(deepest) +
+  if (std::count(path.begin(), path.end(), '.') >= most_nested)
+    throw InvalidInput("--set " + path.substr(0, 40) + "…: the path has more than " + std::to_string(most_nested) +
                        " parts");
   TomlValue* at = &root;
   for (std::size_t begin = 0; begin <= path.size();) {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_file = 20'000'000;  // [bytes]
+constexpr std::uintmax_t largest_robot_file = 20'000'000;  // [bytes]
 
 std::string text_of(const std::string& path) {
   std::error_code error;
@@ -23,7 +23,7 @@ std::string text_of(const std::string& path) {
   if (!fs::is_regular_file(status)) throw InvalidInput("robot file '" + path + "' is not a regular file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) throw InvalidInput("robot file '" + path + "' cannot be read (" + error.message() + ")");
-  if (size > largest_file) throw InvalidInput("robot file '" + path + "' is larger than 20 MB");
+  if (size > largest_robot_file) throw InvalidInput("robot file '" + path + "' is larger than 20 MB");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InvalidInput("robot file '" + path + "' cannot be read");
   return {std::istreambuf_iterator<char>(in), {}};

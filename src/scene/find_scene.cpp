@@ -11,6 +11,7 @@
 #include "readers/mjcf.hpp"
 #include "readers/robots.hpp"
 #include "scene/clearance.hpp"
+#include "scene/scene_parts.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -41,10 +42,6 @@ std::string summary_of(const fs::path& path) {
     if (line.rfind("[", 0) == 0) break;
   }
   return "";
-}
-
-bool floats(const Model& model, const Member& member) {
-  return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
 }
 
 /// Stiff enough to stand; the gains are taken implicitly. A robot on its feet is an inverted pendulum: each joint is given

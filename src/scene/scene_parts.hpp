@@ -103,6 +103,10 @@ void read_walk(Section& section, const Scene& scene, ControllerSpec& spec);
 // scene_pd.cpp
 void read_pd(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);
+/// Whether the first body of the member moves freely.
+inline bool floats(const Model& model, const Member& member) {
+  return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
+}
 /// Torques that hold q_ref against gravity (nv of the member); a floating base is carried by its feet.
 VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
                          const VecX& q_ref);

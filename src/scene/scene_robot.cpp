@@ -19,10 +19,6 @@ std::string joint_name(const Body& body, const Member& member) {
   return body.name.compare(0, prefix.size(), prefix) == 0 ? body.name.substr(prefix.size()) : body.name;
 }
 
-bool floats(const Model& model, const Member& member) {
-  return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
-}
-
 // How a robot is to stand, as the section says it.
 struct Stand {
   bool placed = false;  ///< by its file, which is a world of its own
