@@ -1,4 +1,4 @@
-// The backward pass of iLQR [Li2004]: feedback of least cost along a trajectory, whose dynamics are linear and whose cost is
+// The backward pass of iLQR [LiTodorov2004]: feedback of least cost along a trajectory, whose dynamics are linear and whose cost is
 // quadratic in the changes dx, du of each stage.
 //
 //   dx+ = A dx + B du,   cost = l_x dx + dx^T l_xx dx / 2 + l_u du + du^T l_uu du / 2
