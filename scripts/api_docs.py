@@ -76,6 +76,8 @@ def main(path: str) -> int:
         text += describe_class(name, getattr(tribo, name))
     for name in ("VelocityVectorEnv", "VelocityEnv", "Task", "Terms", "Worlds", "Terrain"):
         text += describe_class("gym." + name, getattr(tribo.gym, name))
+    for name in ("Mpc", "QuadraticCost", "Cost", "Iteration"):
+        text += describe_class("mpc." + name, getattr(tribo.mpc, name))
     write_text(path, text)
     return 0
 

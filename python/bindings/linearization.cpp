@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "extras.hpp"
+#include "linalg/backward_pass.hpp"
 #include "runner.hpp"
 
 namespace tribo::python {
@@ -21,6 +22,31 @@ nb::list contacts(const Linearization& lin) {
   nb::list list;
   for (const LinearizedContact& c : lin.contacts) list.append(nb::make_tuple(c.id, c.mode, c.weak));
   return list;
+}
+
+using CubeIn = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Sizes are those of tribo.mpc, which alone calls it.
+nb::object backward(const CubeIn& A, const CubeIn& B, const MatrixIn& l_x, const CubeIn& l_xx, const MatrixIn& l_u,
+                    const CubeIn& l_uu, double regularisation) {
+  const std::size_t T = A.shape(0), n = A.shape(1), m = B.shape(2);
+  const bool fits = A.shape(2) == n && B.shape(0) == T && B.shape(1) == n && l_x.shape(0) == T + 1 &&
+                    l_x.shape(1) == n && l_xx.shape(0) == T + 1 && l_xx.shape(1) == n && l_xx.shape(2) == n &&
+                    l_u.shape(0) == T && l_u.shape(1) == m && l_uu.shape(0) == T && l_uu.shape(1) == m &&
+                    l_uu.shape(2) == m;
+  if (!fits) throw InvalidInput("backward pass: the shapes of the stages do not go together");
+  StageArrays in{static_cast<int>(T), static_cast<int>(n), static_cast<int>(m)};
+  in.A = A.data(), in.B = B.data(), in.l_x = l_x.data(), in.l_xx = l_xx.data(), in.l_u = l_u.data();
+  in.l_uu = l_uu.data(), in.regularisation = regularisation;
+  std::vector<double> K(T * m * n), k(T * m);
+  double expected = 0;
+  bool found = false;
+  {
+    nb::gil_scoped_release release;
+    found = backward_pass(in, K.data(), k.data(), expected);
+  }
+  if (!found) return nb::none();
+  return nb::make_tuple(copied_rows(K.data(), T * m, n), copied_rows(k.data(), T, m), expected);
 }
 
 }  // namespace
@@ -78,6 +104,9 @@ void bind_linearization(nb::module_& m) {
               "columns that were not: a contact, a row or a drive changes its mode within the difference")
       .def_ro("linearization", &DerivativeCheck::linearization)
       .def_ro("differences", &DerivativeCheck::differences);
+  m.def("_backward_pass", backward, "A"_a, "B"_a, "l_x"_a, "l_xx"_a, "l_u"_a, "l_uu"_a, "regularisation"_a,
+        nb::sig("def _backward_pass(A: object, B: object, l_x: object, l_xx: object, l_u: object, l_uu: object, "
+                "regularisation: float) -> tuple[object, object, float] | None"));
 }
 
 }  // namespace tribo::python
