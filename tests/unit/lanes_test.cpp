@@ -128,7 +128,7 @@ Difference compare(const Scene& scene, const lanes::Kernel& kernel, int worlds, 
     }
     std::copy(target.begin(), target.end(), beside.target().begin());
     for (int p = 0; p < packs.packs(); ++p) {
-      packs.read_commands(p, {target.data(), beside.torque_in().data()});
+      packs.read_commands(p, {target.data(), beside.torque_in().data(), beside.gains().data()});
       const unsigned moved = packs.step(p, (1u << packs.worlds_of(p)) - 1, room);
       d.moved += __builtin_popcount(moved);
       d.steps += packs.worlds_of(p);
