@@ -189,7 +189,7 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
 TEST_CASE("a batch in lanes steps without allocating after warm-up") {
   for (const char* name : {"solo-standing", "go2-standing", "g1-standing"}) {
     const Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml");
-    Batch batch(scene, 9, 1, {}, true);
+    Batch batch(scene, 9, 1, {}, {}, true);
     const auto run = [&] {
       for (int w = 0; w < batch.worlds(); ++w) batch.reset(w);
       Random random;

@@ -209,7 +209,7 @@ void aim(Batch& batch, int world, int seed, int round, double jump) {
 
 /// World w plays the part seeds[w].
 std::vector<std::uint64_t> play(const Scene& scene, const std::vector<int>& seeds, int threads, double jump) {
-  Batch batch(scene, static_cast<int>(seeds.size()), threads, {}, true);
+  Batch batch(scene, static_cast<int>(seeds.size()), threads, {}, {}, true);
   REQUIRE(batch.lanes().find("lanes") != std::string::npos);
   for (int round = 0; round < 12; ++round) {
     for (int w = 0; w < batch.worlds(); ++w) aim(batch, w, seeds[static_cast<std::size_t>(w)], round, jump);
@@ -237,7 +237,7 @@ TEST_CASE("lanes: the same bits for any number of threads and any place in the b
 
 TEST_CASE("lanes: a poisoned lane does not disturb its neighbours") {
   const Scene scene = named("solo-standing");
-  Batch sound(scene, 4, 1, {}, true), poisoned(scene, 4, 1, {}, true);
+  Batch sound(scene, 4, 1, {}, {}, true), poisoned(scene, 4, 1, {}, {}, true);
   for (Batch* batch : {&sound, &poisoned}) batch->step(5);
   const std::size_t nq = sound.q().size() / 4;
   for (std::size_t k = 7; k < nq; ++k) poisoned.target()[nq + k] = 1e308;  // its torque is not finite
@@ -249,7 +249,7 @@ TEST_CASE("lanes: a poisoned lane does not disturb its neighbours") {
 // Under a wrench no lane moves: states go to the simulations and back, and no bit is lost on the way.
 TEST_CASE("lanes: a world that leaves its lane is the world run alone") {
   const Scene scene = parse_scene(walker, "walker");
-  Batch alone(scene, 3, 1), in_lanes(scene, 3, 1, {}, true);
+  Batch alone(scene, 3, 1), in_lanes(scene, 3, 1, {}, {}, true);
   in_lanes.step(20);
   for (int w = 0; w < 3; ++w) alone.set_state(w, in_lanes.state(w));
   for (Batch* batch : {&alone, &in_lanes}) {
@@ -265,7 +265,7 @@ TEST_CASE("lanes: a world that leaves its lane is the world run alone") {
 
 TEST_CASE("lanes: a state that is kept goes on with the same bits in another world") {
   const Scene scene = named("go2-standing");
-  Batch batch(scene, 6, 2, {}, true);
+  Batch batch(scene, 6, 2, {}, {}, true);
   for (int w = 0; w < 6; ++w) aim(batch, w, w, 0, 0.2);
   batch.step(40);
   batch.set_state(1, batch.state(4));
@@ -279,7 +279,7 @@ TEST_CASE("lanes: a state that is kept goes on with the same bits in another wor
 
 TEST_CASE("lanes: each world has its own masses, friction and gains") {
   const Scene scene = named("solo-standing");
-  Batch alone(scene, 4, 1), in_lanes(scene, 4, 1, {}, true);
+  Batch alone(scene, 4, 1), in_lanes(scene, 4, 1, {}, {}, true);
   for (Batch* batch : {&alone, &in_lanes}) {
     for (int w = 0; w < 4; ++w)
       batch->set_parameters(w, {.mass = 1 + 0.3 * w, .friction = 0.2 + 0.3 * w, .gains = 1.2 - 0.2 * w});
@@ -293,7 +293,7 @@ TEST_CASE("lanes: each world has its own masses, friction and gains") {
 
 TEST_CASE("lanes: what is not covered is said, and steps by itself") {
   const Scene heap = named("stack-10");
-  Batch batch(heap, 2, 1, {}, true), alone(heap, 2, 1);
+  Batch batch(heap, 2, 1, {}, {}, true), alone(heap, 2, 1);
   CHECK(batch.lanes().find("no lanes: ") == 0);
   CHECK(alone.lanes().empty());
   for (Batch* b : {&batch, &alone}) b->step(3);
