@@ -104,7 +104,7 @@ def main():
     print("\n".join([lines[-1], *report]))
     if page:
         head = ["# MJCF files of others",
-                "Written by `scripts/mjcf --wheels DIR`: every MJCF file of public packages, loaded by MuJoCo and by Tribo. *Right*: springs,",
+                "Written by `scripts/mjcf --wheels DIR`: every MJCF file of public packages, loaded by MuJoCo and by Tribo. *Right*: springs, tendons, fluids,",
                 "poses and actuator torques agree to 1e-9 at five random configurations, mass matrix and bias forces to 1e-8, hulls of meshes (which",
                 "are in single precision) to 1e-5 m, and the same geoms may touch (files of up to 80 geoms). *Told by name*: files among them of which",
                 "a part is not supported, and said so. *Refused*: by Tribo, with the reason. MuJoCo itself does not read fragments that other files",

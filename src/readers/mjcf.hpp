@@ -12,6 +12,7 @@ bool is_mjcf(const std::string& path);
 
 /// Adds all that the file describes as one member. InvalidInput for what cannot be read, names the element and its
 /// line.
-int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes);
+/// softness: contacts give way as its solref and solimp say, else as the material of the options does.
+int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes, bool softness = false);
 
 }  // namespace tribo

@@ -3,11 +3,13 @@
 // Two geoms meet where (type_a & affinity_b) or (type_b & affinity_a), unless they move as one, hang on each other, or
 // are excluded; or where they are paired. The friction of a pair is the larger of the two, component by component, or
 // that of the geom with the higher priority: every pair of kinds of surface is given as a pair of materials.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "readers/mjcf_parts.hpp"
+#include "readers/mjcf_softness.hpp"
 
 namespace tribo::mjcf {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 struct Surface {
   std::array<double, 3> friction{};
   int condim = 3, priority = 0;
+  Softness softness{};  // where the file's is asked for
   auto operator<=>(const Surface&) const = default;
 };
 
@@ -27,8 +30,13 @@ SurfacePair with_friction(SurfacePair pair, const Surface& s) {
 }
 
 Surface mixed(const Surface& a, const Surface& b) {
-  if (a.priority != b.priority) return a.priority > b.priority ? a : b;
+  if (a.priority != b.priority) {
+    Surface higher = a.priority > b.priority ? a : b;
+    higher.softness = with_higher(higher.softness, (a.priority > b.priority ? b : a).softness);
+    return higher;
+  }
   Surface s = a;
+  s.softness = mixed(a.softness, b.softness);
   for (std::size_t k = 0; k < 3; ++k) s.friction[k] = std::max(a.friction[k], b.friction[k]);
   s.condim = std::max(a.condim, b.condim);
   return s;
@@ -49,13 +57,13 @@ class Surfaces {
     for (int k = 0; k < 3; ++k) s.friction[at(k)] = m.geom_friction[3 * geom + k];
     s.condim = m.geom_condim[geom];
     s.priority = m.geom_priority[geom];
+    if (load_.softness) s.softness = softness_of(m, geom);
     const auto known = index_.find(s);
     if (known != index_.end()) return known->second;
-    Material material{load_.prefix() + "surface" + std::to_string(index_.size()), with_friction(base_, s)};
+    Material material{load_.prefix() + "surface" + std::to_string(index_.size()), made(mixed(s, s))};
     const int added = load_.builder.add_material(material);
     for (const auto& [other, index] : index_)
-      load_.builder.set_pair(load_.builder.model().materials[at(index)].name, material.name,
-                             with_friction(base_, mixed(s, other)));
+      load_.builder.set_pair(load_.builder.model().materials[at(index)].name, material.name, made(mixed(s, other)));
     index_[s] = added;
     return added;
   }
@@ -65,10 +73,24 @@ class Surfaces {
     if (f[0] != f[1] || f[3] != f[4])
       load_.unsupported.add("friction that differs along the two tangents: the first is taken for both",
                             load_.label(mjOBJ_PAIR, p));
-    return with_friction(base_, {{f[0], f[2], f[3]}, load_.m.pair_dim[p], 0});
+    Surface s{{f[0], f[2], f[3]}, load_.m.pair_dim[p], 0};
+    if (load_.softness) {
+      const mjModel& m = load_.m;
+      s.softness = mixed(softness_of(m, m.pair_geom1[p]), softness_of(m, m.pair_geom2[p]));
+      std::copy_n(m.pair_solref + mjNREF * p, mjNREF, s.softness.solref.begin());
+      std::copy_n(m.pair_solimp + mjNIMP * p, mjNIMP, s.softness.solimp.begin());
+    }
+    return made(s);
   }
 
  private:
+  // Of a pair of geoms.
+  SurfacePair made(const Surface& s) const {
+    SurfacePair pair = with_friction(base_, s);
+    if (load_.softness) pair.compliance = compliance_of(load_.m, s.softness, pair.mu_static, s.condim);
+    return pair;
+  }
+
   Loading& load_;
   SurfacePair base_;
   std::map<Surface, int> index_;

@@ -42,7 +42,8 @@ struct Loading {
   ModelBuilder& builder;
   std::string file;
   int member = 0;
-  int key = -1;  ///< the keyframe that the file is loaded at, or none
+  bool softness = false;  ///< contacts give way as the file's solref and solimp say
+  int key = -1;           ///< the keyframe that the file is loaded at, or none
   Unsupported unsupported{};
   std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a kinematic body
   std::vector<Placement> X_BM{};  ///< frame of each MuJoCo body in that of ours

@@ -307,6 +307,14 @@ std::vector<LinkMaterial> read_link_materials(Section& section, const SceneDraft
   return out;
 }
 
+int add_soft(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
+#ifdef TRIBO_MJCF
+  return add_mjcf(builder, options, notes, true);
+#else
+  return add_robot(builder, options, &notes);  // which says that this build reads no MJCF
+#endif
+}
+
 void read_robot(Section& section, SceneDraft& draft) {
   if (section.has("link")) return read_linked_robot(section, draft);
   RobotOptions options;
@@ -338,11 +346,14 @@ void read_robot(Section& section, SceneDraft& draft) {
     for (const char* key : {"base", "contact", "feet", "rotor_inertia", "inertia", "materials"})
       if (section.has(key))
         section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
+  const bool softness = section.choice("softness", "material", {"material", "file"}) == "file";
+  if (softness && !stand.placed) section.fail("softness", "softness = \"file\" is for MJCF files");
   section.has("transmission");
   section.finish();
   if (!options.floating || stand.placed) options.base = stand.X;
   RobotNotes notes;
   const int member = section.at("model", [&] {
+    if (stand.placed && softness) return add_soft(draft.builder, options, notes);
     if (stand.placed) return add_robot(draft.builder, options, &notes);
     if (!options.floating && !stand.has_position && draft.ground)
       options.base.p.z() += height_of_base(section, draft, options, *file);

@@ -210,3 +210,23 @@ def test_flight_of_gymnasium_files(tmp_path, name):
     sim.step(steps)
     ours = np.abs(np.concatenate((sim.mujoco_qpos, sim.mujoco_qvel)) - exact).max()
     assert ours < 2 * np.abs(flown(1) - exact).max() + 1e-12
+
+
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+@pytest.mark.parametrize("condim", [3, 4, 6])
+def test_softness_of_the_file(tmp_path, cone, condim):
+    """The depth at rest is MuJoCo's: exactly on the four points of a box, nearly on the one of a ball."""
+    surface = f'friction="0.6 0.01 0.001" condim="{condim}" solref="0.03 0.8" solimp="0.85 0.92 0.004 0.5 2"'
+    text = f"""<mujoco><option timestep="0.002" cone="{cone}" impratio="2" tolerance="1e-12" iterations="100"/><worldbody>
+      <geom type="plane" size="5 5 1" {surface}/>
+      <body name="box" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="3" {surface}/></body>
+      <body name="ball" pos="1 0 .1"><freejoint/><geom type="sphere" size=".1" mass="2" solmix="3" {surface}/></body></worldbody></mujoco>"""
+    sim, model, data = both(tmp_path, text, settings={"robot.softness": "file"})
+    for _ in range(2000):
+        mujoco.mj_step(model, data)
+    sim.run(2.0)
+    for name, share in (("box", 1e-3), ("ball", 0.25)):
+        theirs = 0.1 - data.body(name).xpos[2]
+        assert theirs > 1e-5 and 0.1 - sim.pose(name)[2, 3] == pytest.approx(theirs, rel=share)
+    with pytest.raises(tribo.InvalidInput, match="MJCF"):
+        tribo.load("solo12", settings={"robot.softness": "file"})

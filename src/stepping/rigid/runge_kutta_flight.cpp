@@ -8,7 +8,8 @@ namespace tribo {
 
 RungeKuttaFlight::RungeKuttaFlight(const Model& model)
     : stage_(model), chart_(model), springs_(!model.joints.stiffness.isZero(0)) {
-  for (VecX* x : {&zero_, &move_, &u_, &v_, &a_, &k_move_, &k_u_, &sum_move_, &sum_u_, &deflection_, &inertial_, &fluid_})
+  for (VecX* x :
+       {&zero_, &move_, &u_, &v_, &a_, &k_move_, &k_u_, &sum_move_, &sum_u_, &deflection_, &inertial_, &fluid_})
     x->setZero(model.nv);
 }
 
