@@ -64,7 +64,7 @@ void add_sweep(CommandLine& command, Action& action) {
 void add_train(CommandLine& command, Action& action) {
   struct Options {
     std::string robot, out;
-    int worlds = 256, iterations = 150, seed = 0, threads = 0, episodes = 500;
+    int worlds = 256, iterations = 60, seed = 0, threads = 0, episodes = 500;
     bool no_film = false;
   };
   auto o = std::make_shared<Options>();

@@ -111,7 +111,7 @@ def _add_train(commands: Any) -> None:
     train = commands.add_parser("train", help="train a policy that follows a velocity")
     train.add_argument("robot", help="solo: Solo 12; or a robot or scene by name or file")
     train.add_argument("--out", required=True, help="folder of the policy, the checkpoint, the curves and the film")
-    for name, default, text in (("worlds", 256, "that run at once"), ("iterations", 150, "of learning"), ("seed", 0, ""),
+    for name, default, text in (("worlds", 256, "that run at once"), ("iterations", 60, "of learning"), ("seed", 0, ""),
                                 ("threads", 0, "0: one a core"), ("episodes", 500, "of the test at the end")):
         train.add_argument("--" + name, type=int, default=default, help=text)
     train.add_argument("--no-film", action="store_true")

@@ -34,19 +34,19 @@ UNITS = ("-", "-", "s", "1/step", "m/s", "rad/s", "1/(10 s)", "-", "-")
 
 @dataclasses.dataclass
 class Settings:
-    worlds: int = 1024
+    worlds: int = 256
     horizon: int = 24  # steps of each world in an iteration
-    iterations: int = 150
+    iterations: int = 60
     epochs: int = 4
     batches: int = 4
-    hidden: tuple[int, ...] = (128, 128)
+    hidden: tuple[int, ...] = (64, 64)
     rate: float = 1e-3  # of Adam; follows the change of the policy
     change: float = 0.01  # that is aimed at: mean KL divergence of an iteration
     discount: float = 0.97
     trace: float = 0.95  # lambda of the generalised advantage
     clip: float = 0.2
     entropy: float = 0.003
-    deviation: float = 0.5  # of the actions at the start [-]
+    deviation: float = 0.2  # of the actions at the start [-]
     threads: int = 0
     seed: int = 0
 

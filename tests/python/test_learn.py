@@ -52,7 +52,7 @@ def test_training_goes_on_and_its_policy_is_the_network(tmp_path):
 def test_learning_learns():
     """A reward that only the action decides: the mean of the actions goes to where it is largest."""
     task = Task(rewards=Terms([("aim", lambda w: -((w.action - 0.4) ** 2).mean(axis=1))]), episode=1.0)
-    settings = Settings(worlds=32, horizon=8, iterations=25, hidden=(16,), rate=5e-3, discount=0.0, threads=1)
+    settings = Settings(worlds=32, horizon=8, iterations=25, hidden=(16,), rate=5e-3, discount=0.0, deviation=0.5, threads=1)
     result = train(task, None, settings, randomize=False, progress=False)
     assert result.curves["reward"][-5:].mean() > 0.5 * result.curves["reward"][0]  # negative: half of the loss is gone
 

@@ -74,3 +74,27 @@ TEST_CASE("batch: a world that is not there is refused, and so are steps backwar
   batch.step(3);
   CHECK(batch.hash(0) == batch.hash(1));
 }
+
+TEST_CASE("batch: rows of parameters, a list of worlds, and what names a world twice") {
+  const Scene scene = parse_scene(slider, "slider");
+  Batch batch(scene, 3, 2);
+  const int two[] = {2, 0}, twice[] = {1, 1};
+  const double mass[] = {4, 8};
+  ParameterRows rows;
+  rows.numbers.mass = mass;
+  batch.set_parameters(two, rows);
+  for (double& f : batch.torque_in()) f = 1;
+  batch.step(two, 2);
+  // v = t F / m; world 1 was not stepped.
+  CHECK(batch.v()[2] == doctest::Approx(0.02 / 4));
+  CHECK(batch.v()[0] == doctest::Approx(0.02 / 8));
+  CHECK(batch.t()[1] == 0);
+  CHECK(batch.model(2)->mass() == doctest::Approx(4));
+  CHECK(batch.model(1) == scene.model);
+  CHECK_THROWS_AS(batch.step(twice, 1), InvalidInput);
+  CHECK_THROWS_AS(batch.reset(twice), InvalidInput);
+  CHECK_THROWS_AS(batch.set_parameters(twice, rows), InvalidInput);
+  batch.reset(two);
+  CHECK(batch.v()[0] == 0);
+  CHECK(batch.model(2)->mass() == doctest::Approx(4));  // a reset keeps them
+}
