@@ -327,7 +327,7 @@ struct Batch::Impl : LaneWorlds::Host {
     out.finite = false;
     if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
-      synced(w).linearize(out);
+      worlds[at(w)].simulation->linearize(out);
     } catch (const std::exception&) {
       out.finite = false;  // a controller threw; the next step says so
     }
@@ -381,6 +381,7 @@ std::span<const Linearization> Batch::linearize() {
   {
     const auto turn = b.turn();
     b.linearizations.resize(b.worlds.size());
+    for (int w = 0; w < worlds(); ++w) b.synced(w);  // here: worlds of a pack share room on their way out
   }
   b.spread(worlds(), [&b](int w) { b.linearize(w); });
   return b.linearizations;
@@ -391,6 +392,7 @@ std::vector<double> Batch::height_scan(const HeightScan& scan) {
   const std::size_t n = scan.points.size() / 2, each = at((worlds() + threads() - 1) / threads());
   {
     const auto turn = b.turn();
+    for (int w = 0; w < worlds(); ++w) b.synced(w);
     while (b.inquiries.size() < at(threads())) b.inquiries.push_back(std::make_unique<Inquiry>(b.scene.model));
   }
   std::vector<double> heights(b.worlds.size() * n);
