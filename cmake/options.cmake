@@ -59,7 +59,7 @@ function(tribo_compile_quickly)
   endforeach()
 endfunction()
 
-# Files of most folders are compiled some at a time: what their headers make is made once, and a build from nothing takes a quarter
+# Files of most folders are compiled some at a time: what their headers make is made once, and a build from nothing takes a fifth
 # less. Names in the anonymous namespaces of a folder differ, therefore. Every file still stands alone: clang++ (make test-clang,
 # make tidy) compiles them one by one, and so are the folders that a step spends its time in.
 option(TRIBO_BATCHES "Compile the files of a folder together" ON)

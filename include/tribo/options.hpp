@@ -30,8 +30,8 @@ class Options {
  public:
   Options() = default;
   template <class T>
-  requires(!std::same_as<std::remove_cvref_t<T>, Options>) Options(T value)
-      : value_(std::move(value)) {  // NOLINT: a struct is its options
+  requires(!std::same_as<std::remove_cvref_t<T>, Options>) Options(T value)  // NOLINT: a struct is its options
+      : value_(std::move(value)) {
     note<T>();
   }
 
