@@ -13,6 +13,9 @@
 //   phi = phi(t) - t n . c                                                                               (ahead.3)
 // Where they do not meet within the step, those of its end are listed in the same way, if they are near: they forbid
 // nothing of the motion that was foreseen, and hold where other contacts change it.
+//
+// A pair that touches is listed as it is. Where an impact turns it, other features of it may meet within the step: with the
+// velocities that were found, those that overlap at its end are taken back in the same way.
 #include <Eigen/Geometry>
 
 #include "collision/narrowphase.hpp"
@@ -24,6 +27,7 @@ constexpr int most_rounds = 40;
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double touching = 1e-8, near_enough = 1e-6;
+constexpr double end_overlap = 0.1;  // of the margin: overlap at the end of a step that is left to be removed
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
@@ -113,6 +117,21 @@ bool may_meet(const Query& query, const Touches& touches) {
   return false;
 }
 
+/// A point where the pair touches at t, as a contact of the start (ahead.3).
+void take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
+  const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
+  const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
+  x.gap -= t * x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));
+  x.p = on_b - 0.5 * x.gap * x.n;
+  x.arm_a = on_a - x.p;
+  x.arm_b = on_b - x.p;
+}
+
+/// How far a point of the shape leaves its tangent within dt, since it turns [m].
+double bent(const PlacedSolid& x, double dt) {
+  return x.solid->terrain ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
+}
+
 }  // namespace
 
 void look_ahead(const Query& query, Touches& touches) {
@@ -125,16 +144,26 @@ void look_ahead(const Query& query, Touches& touches) {
   int kept = 0;
   for (int i = 0; i < touches.count; ++i) {
     Touch x = touches.items[at(i)];
-    const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
-    const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
-    x.gap -= t * x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));  // (ahead.3)
-    if (!(x.gap > 0)) continue;                                               // on its way out
-    x.p = on_b - 0.5 * x.gap * x.n;
-    x.arm_a = on_a - x.p;
-    x.arm_b = on_b - x.p;
-    touches.items[at(kept++)] = x;
+    take_back(query, a, b, t, x);
+    if (x.gap > 0) touches.items[at(kept++)] = x;  // else on its way out
   }
   touches.count = kept;
+}
+
+void look_at_end(const Query& query, Touches& touches) {
+  const double dt = query.dt, most = end_overlap * query.margin;
+  const double turn = (query.a.solid->terrain ? 0 : turning(query.a)) + turning(query.b);
+  if (dt * turn * smaller_radius(query) < most) return;
+  const double allowed = most + bent(query.a, dt) + bent(query.b, dt);
+  const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);
+  Touches found;
+  touch({a, b, 0, 0, 0, query.scratch}, found);
+  for (int i = 0; i < found.count && touches.count < Touches::most; ++i) {
+    Touch x = found.items[at(i)];
+    const double gap = x.gap;
+    take_back(query, a, b, dt, x);
+    if (gap < -allowed && gap < x.gap) touches.items[at(touches.count++)] = x;  // deep, and closing
+  }
 }
 
 }  // namespace tribo

@@ -14,17 +14,17 @@ namespace {
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
 constexpr int most_geometries = 1 << 24;
 
+constexpr double same_plane = 1e-6;  // of the cosine between normals
+
 /// 16 bits of a feature. Wide ones (hulls) are hashed into the upper half; two of a pair that fall together are parted
 /// in the order in which they were found.
-std::uint64_t short_feature(const Touches& touches, int i, const std::uint64_t* before) {
-  std::uint64_t x = touches.items[at(i)].feature;
-  if (x >= 0x8000) {
-    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
-    x = 0x8000 | (x >> 49);
-  }
-  while (std::find(before, before + i, x) != before + i) x = (x + 1) & 0xffff;
-  return x;
+std::uint64_t short_feature(std::uint64_t x) {
+  if (x < 0x8000) return x;
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+  return 0x8000 | (x >> 49);
 }
+
+constexpr std::uint64_t next_feature(std::uint64_t x) { return (x + 1) & 0xffff; }
 
 /// The first tangent of a contact that has none yet: world x, or y where the normal is close to x.
 Vec3 fresh_tangent(const Vec3& n) {
@@ -50,6 +50,14 @@ double fastest(const PlacedSolid& a, const PlacedSolid& b) {
   if (endless(a.solid->kind))
     return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
   return (b.v - a.v).norm() + a.spin + b.spin;
+}
+
+/// How much farther than by its velocity a shape may reach within dt, since it turns [m].
+double bend(const PlacedSolid& x, double dt) {
+  const double angle = dt * x.w.norm(), own = dt * turning(x);
+  const double way = 0.5 * (angle * angle * x.arm.norm() + own * own * x.solid->radius);
+  // The lowest point of a tilted cylinder runs along its rim, the faster the less it is tilted.
+  return x.solid->kind == ShapeKind::Cylinder ? way + 2 * x.solid->size.x() * own : way;
 }
 
 void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
@@ -80,7 +88,12 @@ struct Collision::Impl {
   void add(int a, int b, const DetectionRange& range);
   void carry_tangents(std::span<const ContactMemory> memory);
   bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
-  bool known(const Contact& contact) const;
+  bool known(std::uint64_t id, const Vec3& n) const;
+  void list(const Query& query, std::pair<int, int> pair, std::uint64_t feature, const Touch& t);
+  void list_at_end(const Query& query, std::pair<int, int> pair, std::size_t begin, const Touch& t);
+  static std::uint64_t pair_id(int a, int b) {
+    return static_cast<std::uint64_t>(a) << 24 | static_cast<std::uint64_t>(b);
+  }
 
   const Model* model;
   Sizes sizes;
@@ -97,6 +110,7 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
+  bool listing_again = false;             // in detect_more
   std::unique_ptr<Seams> seams;
 };
 
@@ -211,39 +225,70 @@ void Collision::Impl::sort_pairs() {
 void Collision::Impl::add(int a, int b, const DetectionRange& range) {
   const double near = margin(range, a, b);
   Query query{placed[at(a)], placed[at(b)], near, range.dt, near, &scratch};
-  if (range.dt > 0) query.reach = std::max(near, range.dt * fastest(query.a, query.b));
+  if (range.dt > 0) {
+    query.reach = std::max(near, range.dt * fastest(query.a, query.b));
+    query.bend = (endless(query.a.solid->kind) ? 0 : bend(query.a, range.dt)) +
+                 (endless(query.b.solid->kind) ? 0 : bend(query.b, range.dt));
+  }
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   touches.count = 0;
   touch(query, touches);
   if (range.dt > 0 && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_ahead(query, touches);
+  const int foreseen = touches.count;
+  if (listing_again && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_at_end(query, touches);
 
-  std::uint64_t features[Touches::most];
-  const int surface = touches.count > 0 ? model->surface_index(a, b) : 0;
   const std::size_t begin = contacts.size();
-  for (int i = 0; i < touches.count; ++i) {
-    features[i] = short_feature(touches, i, features);
-    const Touch& t = touches.items[at(i)];
-    Contact& c = contacts.emplace_back();
-    c.id = static_cast<std::uint64_t>(a) << 40 | static_cast<std::uint64_t>(b) << 16 | features[i];
-    c.geometry_a = a, c.geometry_b = b;
-    c.body_a = ga.body, c.body_b = gb.body;
-    c.surface = surface;
-    c.p_WC = t.p;
-    c.R_WC.col(2) = t.n;
-    c.gap = t.gap;
-    c.arm_a = t.arm_a;
-    c.arm_b = t.arm_b;
-    if (gb.body < -1) {
-      c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
-      c.w_given += query.b.w;
-    }
-    if (ga.body < -1) {
-      c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
-      c.w_given -= query.a.w;
-    }
+  std::uint64_t features[Touches::most];
+  for (int i = 0; i < foreseen; ++i) {
+    std::uint64_t& x = features[i] = short_feature(touches.items[at(i)].feature);
+    while (std::find(features, features + i, x) != features + i) x = next_feature(x);
+    if (!listing_again || !known(pair_id(a, b) << 16 | x, touches.items[at(i)].n))
+      list(query, {a, b}, x, touches.items[at(i)]);
   }
+  for (int i = foreseen; i < touches.count; ++i) list_at_end(query, {a, b}, begin, touches.items[at(i)]);
   std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(),
             [](const Contact& x, const Contact& y) { return x.id < y.id; });
+}
+
+void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::uint64_t feature, const Touch& t) {
+  const auto [a, b] = pair;
+  const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
+  Contact& c = contacts.emplace_back();
+  c.id = pair_id(a, b) << 16 | feature;
+  c.geometry_a = a, c.geometry_b = b;
+  c.body_a = ga.body, c.body_b = gb.body;
+  c.surface = model->surface_index(a, b);
+  c.p_WC = t.p;
+  c.R_WC.col(2) = t.n;
+  c.gap = t.gap;
+  c.arm_a = t.arm_a;
+  c.arm_b = t.arm_b;
+  if (gb.body < -1) {
+    c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
+    c.w_given += query.b.w;
+  }
+  if (ga.body < -1) {
+    c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
+    c.w_given -= query.a.w;
+  }
+}
+
+// A feature may be listed already, in another plane, that of the start: then the name is taken.
+void Collision::Impl::list_at_end(const Query& query, std::pair<int, int> pair, std::size_t begin, const Touch& t) {
+  const double apart = 0.01 * std::min(query.a.solid->radius, query.b.solid->radius);  // other points of a rim
+  std::uint64_t x = short_feature(t.feature);
+  for (;; x = next_feature(x)) {
+    const std::uint64_t id = pair_id(pair.first, pair.second) << 16 | x;
+    auto same =
+        std::lower_bound(listed.begin(), listed.end(), id, [](const Contact& c, std::uint64_t i) { return c.id < i; });
+    if (same == listed.end() || same->id != id) {
+      const auto here = contacts.begin() + static_cast<std::ptrdiff_t>(begin);
+      same = std::find_if(here, contacts.end(), [&](const Contact& c) { return c.id == id; });
+      if (same == contacts.end()) break;
+    }
+    if (same->R_WC.col(2).dot(t.n) > 1 - same_plane && (same->p_WC - t.p).norm() < apart) return;
+  }
+  list(query, pair, x, t);
 }
 
 void Collision::Impl::carry_tangents(std::span<const ContactMemory> memory) {
@@ -273,13 +318,12 @@ bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRa
 
 // Does the list before have the contact already, or another that bounds the pair along a different normal? A plane bounds
 // every point in the same way whenever it is met; what two solids meet with otherwise depends on when, and one such
-// plane is enough.
-bool Collision::Impl::known(const Contact& contact) const {
-  constexpr double same_plane = 1e-6;  // of the cosine
-  auto c = std::lower_bound(listed.begin(), listed.end(), contact.id >> 16 << 16,
-                            [](const Contact& x, std::uint64_t id) { return x.id < id; });
-  for (; c != listed.end() && c->id >> 16 == contact.id >> 16; ++c)
-    if (c->id == contact.id || c->R_WC.col(2).dot(contact.R_WC.col(2)) < 1 - same_plane) return true;
+// plane is enough, but for what would overlap at the end all the same.
+bool Collision::Impl::known(std::uint64_t id, const Vec3& n) const {
+  auto c = std::lower_bound(listed.begin(), listed.end(), id >> 16 << 16,
+                            [](const Contact& x, std::uint64_t first) { return x.id < first; });
+  for (; c != listed.end() && c->id >> 16 == id >> 16; ++c)
+    if (c->id == id || c->R_WC.col(2).dot(n) < 1 - same_plane) return true;
   return false;
 }
 
@@ -295,9 +339,9 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
                             std::span<const ContactMemory> memory) {
   Impl& x = *impl_;
   x.contacts.swap(x.listed);
+  x.listing_again = true;
   x.find(bodies, range);
-  x.contacts.erase(std::remove_if(x.contacts.begin(), x.contacts.end(), [&](const Contact& c) { return x.known(c); }),
-                   x.contacts.end());
+  x.listing_again = false;
   x.contacts.insert(x.contacts.end(), x.listed.begin(), x.listed.end());
   std::sort(x.contacts.begin(), x.contacts.end(), [](const Contact& a, const Contact& b) { return a.id < b.id; });
   x.seams->remove_covered(x.placed, x.contacts);

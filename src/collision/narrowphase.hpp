@@ -109,6 +109,20 @@ struct PlacedSolid {
   Vec3 arm = Vec3::Zero();  ///< from the origin of its body to its own, in W
 };
 
+/// How fast a shape turns that is not the same about its axis: a ball never [rad/s].
+inline double turning(const PlacedSolid& x) {
+  switch (x.solid->kind) {
+    case ShapeKind::Point:
+    case ShapeKind::Sphere:
+      return 0;
+    case ShapeKind::Capsule:
+    case ShapeKind::Cylinder:
+      return x.w.cross(x.X.R.col(2)).norm();
+    default:
+      return x.w.norm();
+  }
+}
+
 /// One pair to look at.
 struct Query {
   const PlacedSolid& a;
@@ -116,13 +130,14 @@ struct Query {
   double margin, dt;
   double reach;  ///< no contact beyond this gap can be listed [m]
   Scratch* scratch;
+  double bend = 0;  ///< how far turning alone may bend the way of a point within dt [m]
 
   /// Nearer than the margin, or closing within dt.
   bool listed(const Vec3& p, const Vec3& n, double gap) const {
     if (gap < margin) return true;
     if (!(gap < reach)) return false;
     const Vec3 c = b.v + b.w.cross(p - b.X.p) - a.v - a.w.cross(p - a.X.p);
-    return gap + dt * n.dot(c) < 0;
+    return gap + dt * n.dot(c) < bend;
   }
 };
 
@@ -142,6 +157,8 @@ void touch(const Query& query, Touches& out);
 
 /// Pairs that are apart: takes the points of where they meet within the step instead of those of its start.
 void look_ahead(const Query& query, Touches& touches);
+/// Adds points of a pair that turns which overlap at the end of the step, by more than turning bends their way.
+void look_at_end(const Query& query, Touches& touches);
 
 /// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain.
 double reach_along(const Solid& solid, const Vec3& n);

@@ -106,9 +106,10 @@ bool Crossing::solve(double h) {
 
 // Contacts were listed with the velocities of the start. An impact may send bodies elsewhere within the step, against
 // what was neither near nor on their way: that is listed now. What is nearer than the margin is listed in any case, so
-// nothing is missed where no point goes half a margin astray.
+// nothing is missed where no point goes half a margin astray, and none of a body that is pressed turns as far.
 bool Crossing::list_again() {
-  if (!outcome_.v_end.allFinite() || !sent_off_(*start_, outcome_)) return false;
+  if (!outcome_.v_end.allFinite() || !(sent_off_(*start_, outcome_) || sent_off_.turns(*start_, outcome_)))
+    return false;
   set_velocities(model_, work_->dynamics, outcome_.v_end, work_->motions);
   return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts);
 }

@@ -5,33 +5,81 @@
 
 namespace tribo {
 
-SentOff::SentOff(const Model& model, double margin) : margin_(margin), sizes_(model), reach_(VecX::Ones(model.nv)) {
+SentOff::SentOff(const Model& model, double margin)
+    : margin_(margin),
+      sizes_(model),
+      reach_(VecX::Ones(model.nv)),
+      margins_(model.trees.size(), HUGE_VAL),
+      turning_(at(model.nv), 0),
+      turned_(model.trees.size()) {
+  for (std::size_t g = 0; g < model.geometries.size(); ++g) {
+    if (model.geometries[g].body < 0) continue;
+    const int i = static_cast<int>(g);
+    double& least = margins_[at(model.bodies[at(model.geometries[g].body)].tree)];
+    least = std::min(least, 0.5 * (margin_ < 0 ? default_margin * sizes_.of(i, i) : margin_));
+  }
   std::vector<double> extent(model.bodies.size(), 0);  // of a body and all that it carries, about its origin
+  std::vector<char> round(model.bodies.size(), 1);     // a ball about its origin, which carries nothing
+  std::vector<char> axial = round;                     // the same about its z axis
   for (const Geometry& g : model.geometries)
-    if (g.body >= 0 && std::isfinite(g.radius))
+    if (g.body >= 0 && std::isfinite(g.radius)) {
       extent[at(g.body)] = std::max(extent[at(g.body)], g.X_BG.p.norm() + g.radius);
+      const bool ball = g.kind == ShapeKind::Sphere,
+                 rod = g.kind == ShapeKind::Capsule || g.kind == ShapeKind::Cylinder;
+      if (!ball || !g.X_BG.p.isZero(0)) round[at(g.body)] = 0;
+      if ((!ball && !rod) || !g.X_BG.p.head<2>().isZero(0) || !g.X_BG.R.isIdentity(0)) axial[at(g.body)] = 0;
+    }
   for (std::size_t b = model.bodies.size(); b-- > 0;) {
     const Body& body = model.bodies[b];
+    if (body.parent >= 0) round[at(body.parent)] = axial[at(body.parent)] = 0;
     if (body.parent >= 0) extent[at(body.parent)] = std::max(extent[at(body.parent)], body.X_PJ.p.norm() + extent[b]);
     const int first = body.joint == JointKind::Free ? 3 : body.joint == JointKind::Prismatic ? 1 : 0;
-    for (int k = first; k < nv_of(body.joint); ++k) reach_[body.iv + k] = extent[b];
+    for (int k = first; k < nv_of(body.joint); ++k)
+      reach_[body.iv + k] = extent[b], turning_[at(body.iv + k)] = !round[b] && !(k == 5 && axial[b]);
   }
 }
 
 bool SentOff::operator()(const Start& start, const Outcome& outcome) const {
+  return hit(start, outcome) || driven(start, outcome);
+}
+
+bool SentOff::driven(const Start& start, const Outcome& outcome) const {
+  for (std::size_t t = 0; t < start.model.trees.size(); ++t)
+    if (start.model.trees[t].bodies > 1 && farther(start, outcome, static_cast<int>(t), margins_[t])) return true;
+  return false;
+}
+
+bool SentOff::hit(const Start& start, const Outcome& outcome) const {
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
-    const double length = 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r.geometry_a, r.geometry_b) : margin_);
-    if (!(r.f.z() > 0 && start.dt * (r.c.z() - r.c_start.z()) > length)) continue;
-    const Contact& contact = start.contacts[i];
-    if (farther(start, outcome, contact.body_a, length) || farther(start, outcome, contact.body_b, length)) return true;
+    const double half = length(r);
+    if (!(r.f.z() > 0 && start.dt * (r.c.z() - r.c_start.z()) > half)) continue;
+    for (int body : {start.contacts[i].body_a, start.contacts[i].body_b})
+      if (body >= 0 && farther(start, outcome, start.model.bodies[at(body)].tree, half)) return true;
   }
   return false;
 }
 
-bool SentOff::farther(const Start& start, const Outcome& outcome, int body, double length) const {
-  if (body < 0) return false;
-  const Tree& tree = start.model.trees[at(start.model.bodies[at(body)].tree)];
+bool SentOff::turns(const Start& start, const Outcome& outcome) {
+  const Model& model = start.model;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const Tree& tree = model.trees[t];
+    turned_[t] = 0;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+      if (turning_[at(k)]) turned_[t] += start.dt * reach_[k] * std::abs(outcome.v_end[k]);
+  }
+  const auto turned = [&](int body) { return body < 0 ? 0.0 : turned_[at(model.bodies[at(body)].tree)]; };
+  for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
+    const ContactReport& r = outcome.contacts[i];
+    if (!(r.f.z() > 0)) continue;
+    const Contact& contact = start.contacts[i];
+    if (const double most = std::max(turned(contact.body_a), turned(contact.body_b)); most > length(r)) return true;
+  }
+  return false;
+}
+
+bool SentOff::farther(const Start& start, const Outcome& outcome, int index, double length) const {
+  const Tree& tree = start.model.trees[at(index)];
   double way = 0;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
     if (start.actuation.has_target(k)) return false;

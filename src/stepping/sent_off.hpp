@@ -12,16 +12,26 @@ class SentOff {
  public:
   /// margin: of the list of contacts [m]; negative: a share of the smaller shape.
   SentOff(const Model& model, double margin);
-  /// Does an impact take a point of a tree more than half the margin away from where its velocity at the start does? An
-  /// upper bound by the joints, without poses. Trees with velocity targets go where they are told.
+  /// Does an impact, or what drives it, take a point of a tree more than half the margin away from where its velocity at
+  /// the start does? An upper bound by the joints. Trees with velocity targets go where they are told.
   bool operator()(const Start& start, const Outcome& outcome) const;
+  /// Does a body that is pressed turn a point by more than that? What touches may then meet with other features.
+  bool turns(const Start& start, const Outcome& outcome);
 
  private:
-  bool farther(const Start& start, const Outcome& outcome, int body, double length) const;
+  double length(const ContactReport& r) const {
+    return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r.geometry_a, r.geometry_b) : margin_);
+  }
+  bool farther(const Start& start, const Outcome& outcome, int tree, double length) const;
+  bool hit(const Start& start, const Outcome& outcome) const;
+  bool driven(const Start& start, const Outcome& outcome) const;
 
   double margin_;
   Sizes sizes_;
-  VecX reach_;  ///< how far a point moves with one unit of a velocity, at most (nv)
+  VecX reach_;                   ///< how far a point moves with one unit of a velocity, at most (nv)
+  std::vector<double> margins_;  ///< half of that of the smallest shape of a tree; infinite without shapes [m] (trees)
+  std::vector<char> turning_;    ///< does the velocity turn what it moves? (nv)
+  std::vector<double> turned_;   ///< how far points of a tree turn in the step, at most [m] (trees)
 };
 
 }  // namespace tribo
