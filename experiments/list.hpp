@@ -23,6 +23,8 @@ Result expo_timing(const ExperimentOptions& options, const Progress& progress);
 Result gain_tuning(const ExperimentOptions& options, const Progress& progress);
 Result ur10_control(const ExperimentOptions& options, const Progress& progress);
 Result quadruped_control(const ExperimentOptions& options, const Progress& progress);
+Result mpc_flat(const ExperimentOptions& options, const Progress& progress);
+Result mpc_bumpy(const ExperimentOptions& options, const Progress& progress);
 Result truth(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 

@@ -29,6 +29,9 @@ const std::vector<Experiment>& experiments() {
       {"ur10-control", "an arm under feedback: largest step, error and cost of each way to control it", ur10_control},
       {"quadruped-control", "a trotting quadruped: the same, with slip, torque and solvers that fail",
        quadruped_control},
+      {"mpc-flat", "a quadruped walks on flat ground: velocity, laws and solve time, method by method", mpc_flat},
+      {"mpc-bumpy", "the same over slippery blocks, over terrains: do the models deviate, or is the walk chaotic",
+       mpc_bumpy},
       {"truth", "problems with a known answer: seams, passes, spin, grips, torsion, overlap, impacts", truth},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };

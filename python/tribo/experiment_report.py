@@ -49,6 +49,14 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "tables": ["ur10-control", "quadruped-control", "gain-tuning"],
         "remarks": "control_hypotheses.md",  # beside this file, with {experiment:measure} for our numbers
     },
+    "walking": {
+        "title": "Walking under predictive control",
+        "source": "[LeLidec2024], figures 18 and 19, with the controller of [Leziart2021] as `walk` has it. Theory: [theory/control.md]"
+                  "(theory/control.md). Single runs there; over starts and terrains here, so that a model that deviates is told from a "
+                  "walk that is chaotic.",
+        "experiments": ["mpc-flat", "mpc-bumpy"],
+        "tables": ["mpc-flat", "mpc-bumpy"],
+    },
     "truth": {
         "title": "Physical truth",
         "subtitle": "problems with known answers",

@@ -1,0 +1,55 @@
+// A quadruped under the walking controller, contact model by contact model.
+#pragma once
+
+#include "experiment.hpp"
+#include "tribo/scene.hpp"
+
+namespace tribo::experiments {
+
+/// One way to simulate the walk.
+struct WalkMethod {
+  std::string label, key, method;
+  double tolerance = 1e-9;  ///< relative; Newton's method is asked for more, which costs it nothing
+};
+const std::vector<WalkMethod>& walk_methods();
+
+/// One run. Series have an entry every 10 ms.
+struct Stroll {
+  std::vector<double> t;          ///< [s]
+  std::vector<double> forward;    ///< velocity of the base along its heading, the mean over a gait period [m/s]
+  std::vector<double> command;    ///< that it should have [m/s]
+  std::vector<double> violation;  ///< the worst law of contact in any step of these 10 ms
+  std::vector<double> micros;     ///< contact solve of a step, mean of these 10 ms [us]
+  double error = 0;               ///< mean of |forward - command| [m/s]
+  double turn_error = 0;          ///< the same of the turning [rad/s]
+  double distance = 0;            ///< along the way that the commands describe [m]
+  double worst = 0;               ///< violation in any step
+  double slipping = 0;            ///< mean violation over the steps in which a foot slips; 0 where none does
+  double slip_share = 0;          ///< of the steps
+  double micros_median = 0;  ///< contact solve of a step, median of the series: others may be using the machine [us]
+  bool stands = true;        ///< until the end
+};
+
+/// A velocity from a time on, as [[controller.command]] has it.
+struct Pace {
+  double t, forward, turning;
+};
+
+/// Solo on flat ground, or on blocks of 10 cm whose heights are uniform in [0, roughness]; the first half metre is flat.
+struct Course {
+  std::vector<Pace> paces;
+  double mu = 0.9, duration = 10, roughness = 0;
+  unsigned seed = 0;
+};
+Stroll stroll(const Course& course, const WalkMethod& method, double disturbance);
+
+/// When the velocities of two runs first differ by more than 0.05 m/s; the duration where they never do [s].
+double departure(const Stroll& a, const Stroll& b);
+
+struct Spread {
+  double mean = 0, deviation = 0;  ///< of the values, not of their mean
+};
+Spread spread_of(const std::vector<double>& x);
+double median_of(std::vector<double> x);
+
+}  // namespace tribo::experiments
