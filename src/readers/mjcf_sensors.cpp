@@ -8,7 +8,7 @@ namespace {
 
 using Kind = FileSensorKind;
 
-std::optional<Kind> kind_of(int type) {
+std::optional<Kind> sensor_kind(int type) {
   switch (type) {
     case mjSENS_JOINTPOS:
       return Kind::JointPosition;
@@ -203,7 +203,7 @@ void add_sensors(Loading& load) {
     FileSensor sensor;
     sensor.name = load.name(mjOBJ_SENSOR, s);
     if (sensor.name.empty()) sensor.name = "sensor" + std::to_string(s);
-    const std::optional<Kind> kind = kind_of(m.sensor_type[s]);
+    const std::optional<Kind> kind = sensor_kind(m.sensor_type[s]);
     if (kind) sensor.kind = *kind;
     const bool plain = sensor.kind != Kind::Rangefinder || (m.sensor_dim[s] == 1 && m.sensor_objtype[s] == mjOBJ_SITE);
     if (!kind || !plain || !aim(load, s, sensor)) {

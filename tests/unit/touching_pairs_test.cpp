@@ -161,7 +161,7 @@ class Pairs {
     else
       b.R = turn(2, meeting == Meeting::ParallelEdges ? M_PI * below(2) : angle()) * b.R;
     const bool tilted = meeting == Meeting::Tilted;
-    if (tilted) b.R = Eigen::AngleAxisd(tiny(), flat()).toRotationMatrix() * b.R;
+    if (tilted) b.R = Eigen::AngleAxisd{tiny(), flat()}.toRotationMatrix() * b.R;
     a.p = Vec3(0, 0, -a.height(1));
     b.p = Vec3(0, 0, b.height(-1));
     // A point of what each shows to the other, anywhere on it or a corner, is brought together.
