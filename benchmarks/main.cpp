@@ -6,7 +6,7 @@
 //                                                  mujoco-discrete, mujoco-sleep
 //   tribo_bench --menagerie DIR                    every MJCF file of a folder (menagerie.cpp)
 //   tribo_bench --derivatives                      the derivative of a step (derivatives.cpp)
-//   tribo_bench --mjcf SCENE                       the exported scene
+//   tribo_bench --mjcf CASE|FILE.toml              the exported scene; of a file with kd in the joints
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -165,6 +165,14 @@ int count(const std::string& name, const std::string& side, int steps) {
 int run(const std::vector<std::string>& words) {
   if (words.size() == 4 && words[0] == "--count") return count(words[1], words[2], std::atoi(words[3].c_str()));
   if (words.size() == 2 && words[0] == "--mjcf") {
+    if (words[1].ends_with(".toml")) {
+      const Scene scene = load_scene(words[1]);
+      MjcfOptions options;
+      options.dt = scene.dt;
+      options.kd_in_joint = true;
+      std::printf("%s\n", to_mjcf(scene, options).c_str());
+      return 0;
+    }
     const Case& c = find_case(words[1]);
     std::printf("%s\n", to_mjcf(load(c), mujoco_options(c)).c_str());
     return 0;

@@ -27,6 +27,7 @@ struct Watched {
   int body, ground;
   double center[3], axes[9];  ///< of the box in the frame of the body; axes: three columns, each of its half length [m]
   double margin;              ///< [m]
+  int first, vertices;        ///< of a hull: which of Shape::vertex, where the box comes near
 };
 
 /// What all worlds share.
@@ -47,6 +48,7 @@ struct Shape {
   const int* shared;                                         ///< (bodies x bodies) velocities that two chains share
   const Point* point;
   const Watched* watch;
+  const double* vertex;  ///< (3 each) in the frame of the body [m]
   const Ground* ground;
   const int* together;  ///< (points x points) 1: shapes of one body that overlap, which may cover each other's contacts
 };

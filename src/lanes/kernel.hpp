@@ -8,7 +8,8 @@
 namespace tribo::lanes {
 namespace TRIBO_LANE_SET {
 
-// clang-format off: each needs those before it
+// In this order: each needs those before it.
+// clang-format off
 #include "lanes/pack.hpp"
 #include "lanes/tree.hpp"
 #include "lanes/problem.hpp"

@@ -105,7 +105,7 @@ ShapeData::ShapeData(const Model& model, const StepperOptions& options, double d
   s.dof_body = dof_body_.data(), s.dof_iq = dof_iq_.data(), s.depth = depth_.data(), s.row = row_.data();
   s.chain_start = chain_start_.data(), s.chain = chain_.data();
   s.body_depth = body_depth_.data(), s.shared = shared_.data(), s.together = together_.data();
-  s.point = points_.data(), s.watch = watched_.data(), s.ground = grounds_.data();
+  s.point = points_.data(), s.watch = watched_.data(), s.vertex = vertices_.data(), s.ground = grounds_.data();
 }
 
 void ShapeData::add_bodies() {
@@ -175,13 +175,14 @@ void ShapeData::add_geometry(int h, int index, const Sizes& sizes, double margin
   const bool room = static_cast<int>(points_.size()) < most_points;
   if (!room || !has_points(g.kind)) {
     const Solid solid(g);
-    Watched w{g.body, ground, {}, {}, margin < 0 ? default_margin * sizes.of(h, index) : margin};
+    Watched w{g.body, ground, {}, {}, margin < 0 ? default_margin * sizes.of(h, index) : margin, 0, 0};
     const Vec3 center = g.X_BG * solid.box_center;
     for (int k = 0; k < 3; ++k) {
       w.center[k] = center[k];
       const Vec3 axis = solid.box_half[k] * g.X_BG.R.col(k);
       for (int i = 0; i < 3; ++i) w.axes[3 * k + i] = axis[i];
     }
+    if (g.hull) add_vertices(g, w);
     watched_.push_back(w);
   } else if (g.kind == ShapeKind::Box) {
     for (unsigned k = 0; k < 8; ++k)
@@ -191,6 +192,15 @@ void ShapeData::add_geometry(int h, int index, const Sizes& sizes, double margin
     add(Vec3(0, 0, g.size.z()), g.size.x(), 1);
   } else {
     add(Vec3::Zero(), g.kind == ShapeKind::Sphere ? g.size.x() : 0, 0);
+  }
+}
+
+void ShapeData::add_vertices(const Geometry& g, Watched& w) {
+  w.first = static_cast<int>(vertices_.size() / 3);
+  w.vertices = static_cast<int>(g.hull->vertices.size());
+  for (const Vec3& vertex : g.hull->vertices) {
+    const Vec3 p = g.X_BG * vertex;
+    vertices_.insert(vertices_.end(), p.data(), p.data() + 3);
   }
 }
 

@@ -11,7 +11,7 @@ struct SlipLanes {
 struct NewtonLanes {
   const Shape& s;
   ProblemLanes& p;
-  Pack *A, *rhs, *left, *scale, *sigma, *trial_f, *trial_c;
+  Pack *A, *rhs, *left, *scale, *inverse, *sigma, *trial_f, *trial_c;
   Mask* active;
   SlipLanes* slip;
   int* order;  // unknowns that some lane asks for
@@ -20,14 +20,14 @@ struct NewtonLanes {
   NewtonLanes(const Shape& shape, ProblemLanes& problem, Room& room) : s(shape), p(problem) {
     const int n = ProblemLanes::most(s);
     A = room.take<Pack>(n * n);
-    room.share(n, rhs, left, scale, sigma, trial_f, trial_c);
+    room.share(n, rhs, left, scale, inverse, sigma, trial_f, trial_c);
     active = room.take<Mask>(n);
     slip = room.take<SlipLanes>(ProblemLanes::most_slots(s) + 1);
     order = reinterpret_cast<int*>(room.take<Pack>(n));
   }
   static unsigned long packs(const Shape& s) {
     const unsigned long n = (unsigned long)ProblemLanes::most(s);
-    return n * n + 8 * n + ((unsigned long)ProblemLanes::most_slots(s) + 1) * 5;
+    return n * n + 9 * n + ((unsigned long)ProblemLanes::most_slots(s) + 1) * 5;
   }
 
   /// Scales of the blocks and the proximal term; one for all contacts of a body.
@@ -49,6 +49,7 @@ struct NewtonLanes {
       sigma[i] = 1e-9 * largest;
     }
     for (int j = nc; j < nc + p.nr; ++j) sigma[j] = 1e-9 * scale[j];
+    for (int i = 0; i < nc + p.nr; ++i) inverse[i] = 1.0 / scale[i];
   }
   Pack sigma_of(int i) const { return sigma[i < 3 * p.nc ? i / 3 : i - 2 * p.nc]; }
 
@@ -91,18 +92,18 @@ struct NewtonLanes {
   void classify(const Pack* f, const Pack* c, Pack noise) {
     for (int i = 0; i < p.nc; ++i) {
       const int o = 3 * i;
-      const Pack r = 1.0 / scale[i], mu = p.contact[i].mu;
+      const Pack r = inverse[i], mu = p.contact[i].mu;
       const Pack x = f[o] - r * c[o], y = f[o + 1] - r * c[o + 1], z = f[o + 2] - r * c[o + 2];
       const Mask closed = p.contact[i].listed & (z > 0.0), rough = closed & (mu > 0.0);  // (newton.1)
       active[o] = active[o + 1] = rough;
       active[o + 2] = closed;
-      slip[i].on = rough & (sqrt(x * x + y * y) > mu * z);
+      slip[i].on = rough & (x * x + y * y > (mu * z) * (mu * z));
       for (int k = 0; k < 3; ++k) trial_f[o + k] = Pack{};
       if (any(slip[i].on)) linearise(i, f + o, x, y, z);
     }
     for (int j = 0; j < p.nr; ++j) {
       const int o = 3 * p.nc + j;
-      const Pack low = p.row[j].lower, high = p.row[j].upper, y = f[o] - c[o] / scale[p.nc + j];
+      const Pack low = p.row[j].lower, high = p.row[j].upper, y = f[o] - c[o] * inverse[p.nc + j];
       const Mask at_low = (y <= low) | ((f[o] == low) & (-c[o] <= noise));  // (newton.4)
       const Mask at_high = (y >= high) | ((f[o] == high) & (c[o] <= noise));
       trial_f[o] = only(p.row[j].listed, select(at_low, low, select(at_high, high, Pack{})));
@@ -112,14 +113,14 @@ struct NewtonLanes {
 
   // r N of (newton.3), and what the right side gets: kept in left until the rows are made.
   void linearise(int i, const Pack* f, Pack x, Pack y, Pack z) {
-    const Pack mu = p.contact[i].mu, r = 1.0 / scale[i], bound = mu * z;
-    const Pack length = sqrt(x * x + y * y), inverse = select(length > 0.0, 1.0 / length, 0.0);
-    const Pack yx = x * inverse, yy = y * inverse, e = bound * inverse;
+    const Pack mu = p.contact[i].mu, r = inverse[i], bound = mu * z;
+    const Pack length = sqrt(x * x + y * y), per = select(length > 0.0, 1.0 / length, 0.0);
+    const Pack yx = x * per, yy = y * per, e = bound * per;
     const Pack t = sqrt(f[0] * f[0] + f[1] * f[1]), shorten = select(t > bound, bound / t, 1.0);
     const Pack fx = f[0] * shorten, fy = f[1] * shorten;
     Pack* rN = slip[i].rN;
-    rN[0] = r * (e - fx * yx * inverse), rN[1] = r * (-fx * yy * inverse);
-    rN[2] = r * (-fy * yx * inverse), rN[3] = r * (e - fy * yy * inverse);
+    rN[0] = r * (e - fx * yx * per), rN[1] = r * (-fx * yy * per);
+    rN[2] = r * (-fy * yx * per), rN[3] = r * (e - fy * yy * per);
     left[3 * i] = fx - bound * yx, left[3 * i + 1] = fy - bound * yy;
     trial_c[3 * i] = mu * yx, trial_c[3 * i + 1] = mu * yy;
   }
@@ -141,7 +142,10 @@ struct NewtonLanes {
       const Mask on = active[i];
       Pack* line = A + a * m;
       const Pack* from = p.G + i * n;
-      for (int b = 0; b < m; ++b) line[b] = only(on, from[order[b]]);
+      if (any(~on))
+        for (int b = 0; b < m; ++b) line[b] = only(on, from[order[b]]);
+      else
+        for (int b = 0; b < m; ++b) line[b] = from[order[b]];
       const Pack shift = sigma_of(i);
       line[a] = select(on, line[a] + (p.R[i] + shift), 1.0);
       rhs[a] = select(on, first ? -p.g[i] : shift * f[i] - p.g[i], trial_f[i]);
@@ -155,14 +159,13 @@ struct NewtonLanes {
   // (newton.3)
   void slip_rows(int i, int a) {
     const SlipLanes& x = slip[i];
-    const Pack r = 1.0 / scale[i];
     Pack *u = A + a * m, *v = A + (a + 1) * m;
     for (int b = 0; b < m; ++b) {
       const Pack p0 = u[b], p1 = v[b];
       u[b] = select(x.on, x.rN[0] * p0 + x.rN[1] * p1, p0);
       v[b] = select(x.on, x.rN[2] * p0 + x.rN[3] * p1, p1);
     }
-    const Pack per = 1.0 / r;
+    const Pack per = scale[i];
     u[a] += only(x.on, 1.0 - x.rN[0] * per);
     u[a + 1] -= only(x.on, x.rN[1] * per);
     v[a] -= only(x.on, x.rN[2] * per);

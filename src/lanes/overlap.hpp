@@ -53,7 +53,7 @@ struct OverlapLanes {
     p.velocity(p.f, p.c);
     ResidualLanes residual = p.judge(p.f, p.c);
     const Mask stands = met(residual, 0, 1e-3 * tolerance);
-    Mask found = newton.solve(asked & ~stands, 0, tolerance, 12, residual) | stands;
+    Mask found = newton.solve(asked & ~stands, 0, tolerance, 16, residual) | stands;
     found &= ~wedged();
     p.to_tree(p.f, w);
     tree.unwhiten(w);

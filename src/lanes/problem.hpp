@@ -229,8 +229,10 @@ struct ProblemLanes {
   static void judge_contact(const Pack* x, const Pack* y, Pack mu, ResidualLanes& r) {
     const Pack t2 = x[0] * x[0] + x[1] * x[1], ft = sqrt(t2), ct = sqrt(y[0] * y[0] + y[1] * y[1]), fn = x[2];
     const Mask inside = (fn >= 0.0) & (ft <= mu * fn), polar = mu * ft <= -fn;
-    const Pack far = sqrt(t2 + fn * fn), side = abs(ft - mu * fn) / sqrt(1.0 + mu * mu);  // distances to the cone
-    r.primal = max(r.primal, select(inside, 0.0, select(polar, far, side)));
+    if (any(~inside)) {  // distances to the cone
+      const Pack far = sqrt(t2 + fn * fn), side = abs(ft - mu * fn) / sqrt(1.0 + mu * mu);
+      r.primal = max(r.primal, select(inside, 0.0, select(polar, far, side)));
+    }
     r.dual = max(r.dual, -y[2]);
     r.complementarity = max(r.complementarity, abs(x[0] * y[0] + x[1] * y[1] + fn * (y[2] + mu * ct)));
   }

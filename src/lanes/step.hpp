@@ -91,9 +91,28 @@ struct StepLanes {
       }
       const Spatial6& V = tree.V[x.body];
       const Pack speed = dot(n, V.lin + cross(V.ang, center)) - sqrt(dot(V.ang, V.ang) * around);
-      away &= (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
+      const Mask far = (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
+      away &= x.vertices > 0 && any(away & ~far) ? far | vertices_clear(x) : far;
     }
     return away;
+  }
+
+  // The same of every vertex of a hull. Height and speed along the normal are linear in the frame of the body.
+  Mask vertices_clear(const Watched& x) const {
+    const Ground& ground = s.ground[x.ground];
+    const Spatial6& V = tree.V[x.body];
+    const V3 n = given(ground.n), turning = cross(n, V.ang), r = tree.r[x.body];
+    const V3 up = turned_back(tree.R[x.body], n), faster = turned_back(tree.R[x.body], turning);
+    const Pack height = dot(n, tree.O + r - given(ground.p)), rate = dot(n, V.lin) + dot(turning, r);
+    Pack lowest = all(large), closest = all(large);
+    const double* p = s.vertex + 3 * x.first;
+    for (int k = 0; k < x.vertices; ++k, p += 3) {
+      const Pack gap = height + p[0] * up.x + p[1] * up.y + p[2] * up.z;
+      const Pack speed = rate + p[0] * faster.x + p[1] * faster.y + p[2] * faster.z;
+      lowest = min(lowest, gap);
+      closest = min(closest, gap + s.dt * speed);
+    }
+    return (lowest >= x.margin) & (closest >= 0.0);
   }
 
   struct Near {
@@ -147,10 +166,13 @@ struct StepLanes {
     const Pack* t = packed(a.t1) + 3 * i;
     const V3 fresh = given(ground.t), last{t[0], t[1], t[2]};
     const Pack along = dot(slot.n, last);
-    const V3 flat = last - along * slot.n;
-    const Pack length = sqrt(dot(flat, flat)), per = 1.0 / length;
-    const V3 carried = select(abs(along) < 1e-15, last, select(length > 0.1, per * flat, fresh));
-    slot.t1 = select(TreeLanes::at(a.known, i) > 0.0, carried, fresh);
+    const Mask known = TreeLanes::at(a.known, i) > 0.0, same = abs(along) < 1e-15;
+    slot.t1 = select(known, last, fresh);
+    if (any(known & ~same)) {
+      const V3 flat = last - along * slot.n;
+      const Pack length = sqrt(dot(flat, flat)), per = 1.0 / length;
+      slot.t1 = select(known & ~same, select(length > 0.1, per * flat, fresh), slot.t1);
+    }
     slot.t2 = cross(slot.n, slot.t1);
   }
 
@@ -214,7 +236,7 @@ struct StepLanes {
   // The forces of the last step where they hold, else by Newton's method: Rigid::stands.
   void find_forces() {
     constexpr double in_motion = 2e-3, at_rest = 1e-3;
-    constexpr int most_iterations = 12;
+    constexpr int most_iterations = 16;
     problem.velocity_by_factor(problem.f, w, problem.c);
     residual = problem.judge(problem.f, problem.c);
     Pack fastest{};
