@@ -10,7 +10,8 @@ namespace {
 const Kernel* known(int i) {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
-  if (i == 0 && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) return kernel_avx512();
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  if (i == 0 && wide && __builtin_cpu_supports("avx512dq")) return kernel_avx512();
   if (i == 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kernel_avx2();
 #endif
   return i == 2 ? kernel_base() : nullptr;

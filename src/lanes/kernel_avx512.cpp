@@ -1,5 +1,5 @@
-// Four lanes by AVX-512VL: its thirty-two registers, in vectors of the same width as AVX2.
-#define TRIBO_LANES 4
+// Eight lanes by AVX-512.
+#define TRIBO_LANES 8
 #define TRIBO_LANE_SET avx512
 #include "lanes/data.hpp"
 #ifdef __AVX512VL__

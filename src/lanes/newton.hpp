@@ -14,8 +14,8 @@ struct NewtonLanes {
   Pack *A, *rhs, *left, *scale, *inverse, *sigma, *trial_f, *trial_c;
   Mask* active;
   SlipLanes* slip;
-  int* order;  // unknowns that some lane asks for
-  int m = 0;
+  int *order, *fixed;  // unknowns that some lane asks for; rows that some lane holds at a bound
+  int m = 0, fixed_rows = 0;
 
   NewtonLanes(const Shape& shape, ProblemLanes& problem, Room& room) : s(shape), p(problem) {
     const int n = ProblemLanes::most(s);
@@ -24,6 +24,7 @@ struct NewtonLanes {
     active = room.take<Mask>(n);
     slip = room.take<SlipLanes>(ProblemLanes::most_slots(s) + 1);
     order = reinterpret_cast<int*>(room.take<Pack>(n));
+    fixed = order + n;  // a pack has room for two
   }
   static unsigned long packs(const Shape& s) {
     const unsigned long n = (unsigned long)ProblemLanes::most(s);
@@ -125,30 +126,36 @@ struct NewtonLanes {
     trial_c[3 * i] = mu * yx, trial_c[3 * i + 1] = mu * yy;
   }
 
-  // Unknowns of any lane, and what any lane holds at a bound that is not zero. All three of a contact that is closed.
+  // Unknowns of any lane, all three of a contact that is closed; and rows that any lane holds at a bound that is not zero.
   void choose() {
-    m = 0;
+    m = fixed_rows = 0;
     for (int i = 0; i < 3 * p.nc; i += 3)
       if (any(active[i + 2]))
         for (int k = p.frictionless ? 2 : 0; k < 3; ++k) order[m++] = i + k;
-    for (int o = 3 * p.nc; o < p.n; ++o)
-      if (any(active[o] | (trial_f[o] != 0.0))) order[m++] = o;
+    for (int o = 3 * p.nc; o < p.n; ++o) {
+      if (any(active[o])) order[m++] = o;
+      if (any(trial_f[o] != 0.0)) fixed[fixed_rows++] = o;
+    }
   }
 
   void assemble(const Pack* f, bool first) {
     const int n = p.n;
+    Mask whole = ~none();
+    for (int a = 0; a < m; ++a) whole &= active[order[a]];
     for (int a = 0; a < m; ++a) {
       const int i = order[a];
       const Mask on = active[i];
       Pack* line = A + a * m;
       const Pack* from = p.G + i * n;
-      if (any(~on))
-        for (int b = 0; b < m; ++b) line[b] = only(on, from[order[b]]);
+      if (any(~whole))
+        for (int b = 0; b < m; ++b) line[b] = only(on & active[order[b]], from[order[b]]);
       else
         for (int b = 0; b < m; ++b) line[b] = from[order[b]];
       const Pack shift = sigma_of(i);
       line[a] = select(on, line[a] + (p.R[i] + shift), 1.0);
-      rhs[a] = select(on, first ? -p.g[i] : shift * f[i] - p.g[i], trial_f[i]);
+      Pack known = first ? -p.g[i] : shift * f[i] - p.g[i];
+      for (int k = 0; k < fixed_rows; ++k) known -= from[fixed[k]] * trial_f[fixed[k]];
+      rhs[a] = select(on, known, trial_f[i]);
     }
     for (int a = 0; a < m; ++a) {
       const int i = order[a];
@@ -186,17 +193,30 @@ struct NewtonLanes {
       const Pack first = top[k] = 1.0 / top[k];
       clear_left(top, k, first, next);
       const Pack second = next[k + 1] = 1.0 / next[k + 1];
-      for (int i = k + 2; i < m; ++i) {
-        Pack* line = A + i * m;
-        const Pack x = line[k] = line[k] * first;
-        const Pack y = line[k + 1] = (line[k + 1] - x * top[k + 1]) * second;
-        for (int j = k + 2; j < m; ++j) {
-          const Pack once = line[j] - x * top[j];
-          line[j] = once - y * next[j];
-        }
-      }
+      int i = k + 2;
+      for (; i + 1 < m; i += 2) clear_lines<2>(top, k, first, second, A + i * m);
+      if (i < m) clear_lines<1>(top, k, first, second, A + i * m);
     }
     if (k < m) A[k * m + k] = 1.0 / A[k * m + k];
+  }
+  // Columns k and k + 1 of some lines, by the two lines from top on.
+  template <int Lines>
+  void clear_lines(const Pack* top, int k, Pack first, Pack second, Pack* line) const {
+    const Pack* next = top + m;
+    Pack x[Lines], y[Lines];
+    for (int l = 0; l < Lines; ++l) {
+      Pack* at = line + l * m;
+      x[l] = at[k] = at[k] * first;
+      y[l] = at[k + 1] = (at[k + 1] - x[l] * top[k + 1]) * second;
+    }
+    for (int j = k + 2; j < m; ++j) {
+      const Pack u = top[j], v = next[j];
+#pragma GCC unroll 2
+      for (int l = 0; l < Lines; ++l) {
+        const Pack once = line[l * m + j] - x[l] * u;
+        line[l * m + j] = once - y[l] * v;
+      }
+    }
   }
   void clear_left(const Pack* top, int k, Pack inverse, Pack* line) const {
     const Pack x = line[k] = line[k] * inverse;

@@ -20,6 +20,9 @@ LANE_INLINE Pack abs(Pack a) { return a < 0.0 ? -a : a; }
 #if TRIBO_LANES == 4 && defined(__AVX__)
 LANE_INLINE Pack sqrt(Pack a) { return (Pack)_mm256_sqrt_pd((__m256d)a); }
 LANE_INLINE unsigned bits(Mask m) { return (unsigned)_mm256_movemask_pd((__m256d)m); }
+#elif TRIBO_LANES == 8 && defined(__AVX512DQ__)
+LANE_INLINE Pack sqrt(Pack a) { return (Pack)_mm512_maskz_sqrt_pd(0xff, (__m512d)a); }
+LANE_INLINE unsigned bits(Mask m) { return (unsigned)_mm512_movepi64_mask((__m512i)m); }
 #elif TRIBO_LANES == 2 && defined(__SSE2__)
 LANE_INLINE Pack sqrt(Pack a) { return (Pack)_mm_sqrt_pd((__m128d)a); }
 LANE_INLINE unsigned bits(Mask m) { return (unsigned)_mm_movemask_pd((__m128d)m); }
