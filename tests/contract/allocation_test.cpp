@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "tribo/batch.hpp"
 #include "tribo/compliant.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/scene.hpp"
@@ -127,6 +128,31 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
         CHECK(made == 0);
       }
     }
+}
+
+// Targets jump, so that lanes slip, fly, meet limits of effort and leave for the scalar step and back.
+TEST_CASE("a batch in lanes steps without allocating after warm-up") {
+  for (const char* name : {"solo-standing", "go2-standing", "g1-standing"}) {
+    const Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml");
+    Batch batch(scene, 9, 1, {}, true);
+    const auto run = [&] {
+      for (int w = 0; w < batch.worlds(); ++w) batch.reset(w);
+      Random random;
+      for (int round = 0; round < 20; ++round) {
+        for (double& x : batch.target()) x += 0.1 * (random.uniform() - 0.5);
+        batch.wrench()[0] = round == 7 ? 1 : 0;  // the first world leaves its lane for a while
+        batch.step(5);
+      }
+    };
+    run();
+    run();
+    const long before = allocations;
+    run();
+    const long made = allocations - before;
+    CAPTURE(name);
+    CHECK(batch.lane_steps(0) > 0);
+    CHECK(made == 0);
+  }
 }
 
 #endif
