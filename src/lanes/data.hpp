@@ -22,10 +22,12 @@ struct Point {
   double round;                ///< radius [m]
 };
 
-/// A shape that is only watched: where it comes near its ground, the lane is left. All of it lies in the box.
+/// A shape that is only watched: where it comes near its ground, the lane is left. How far it reaches along n, with a_k the
+/// products of n and its half axes: |a_0| + |a_1| + |a_2| of a box, |a_2| + |(a_0, a_1)| of a cylinder, |a| of an ellipsoid.
+enum Form : int { in_box, in_cylinder, in_ellipsoid };
 struct Watched {
-  int body, ground;
-  double center[3], axes[9];  ///< of the box in the frame of the body; axes: three columns, each of its half length [m]
+  int body, ground, form;
+  double center[3], axes[9];  ///< in the frame of the body; axes: three columns, each of its half length [m]
   double margin;              ///< [m]
   int first, vertices;        ///< of a hull: which of Shape::vertex, where the box comes near
 };

@@ -175,7 +175,10 @@ void ShapeData::add_geometry(int h, int index, const Sizes& sizes, double margin
   const bool room = static_cast<int>(points_.size()) < most_points;
   if (!room || !has_points(g.kind)) {
     const Solid solid(g);
-    Watched w{g.body, ground, {}, {}, margin < 0 ? default_margin * sizes.of(h, index) : margin, 0, 0};
+    const int form = g.kind == ShapeKind::Cylinder    ? in_cylinder
+                     : g.kind == ShapeKind::Ellipsoid ? in_ellipsoid
+                                                      : in_box;
+    Watched w{g.body, ground, form, {}, {}, margin < 0 ? default_margin * sizes.of(h, index) : margin, 0, 0};
     const Vec3 center = g.X_BG * solid.box_center;
     for (int k = 0; k < 3; ++k) {
       w.center[k] = center[k];

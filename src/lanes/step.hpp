@@ -83,18 +83,25 @@ struct StepLanes {
       const Watched& x = s.watch[i];
       const Ground& ground = s.ground[x.ground];
       const V3 n = given(ground.n), center = tree.r[x.body] + times(tree.R[x.body], x.center);
-      Pack gap = dot(n, tree.O + center - given(ground.p)), around{};
+      Pack reach[3], around{};
       for (int k = 0; k < 3; ++k) {
         const V3 axis = times(tree.R[x.body], x.axes + 3 * k);
-        gap -= abs(dot(n, axis));
+        reach[k] = dot(n, axis);
         around += dot(axis, axis);
       }
+      const Pack gap = dot(n, tree.O + center - given(ground.p)) - reaches(x.form, reach);
       const Spatial6& V = tree.V[x.body];
       const Pack speed = dot(n, V.lin + cross(V.ang, center)) - sqrt(dot(V.ang, V.ang) * around);
       const Mask far = (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
       away &= x.vertices > 0 && any(away & ~far) ? far | vertices_clear(x) : far;
     }
     return away;
+  }
+
+  static Pack reaches(int form, const Pack* a) {
+    if (form == in_box) return abs(a[0]) + abs(a[1]) + abs(a[2]);
+    const Pack flat = a[0] * a[0] + a[1] * a[1];
+    return form == in_cylinder ? sqrt(flat) + abs(a[2]) : sqrt(flat + a[2] * a[2]);
   }
 
   // The same of every vertex of a hull. Height and speed along the normal are linear in the frame of the body.
