@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("scenes", nargs="*", default=SCENES)
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--turns", type=int, default=8)
-    parser.add_argument("--jump", type=float, nargs="+", default=[0.0, 0.1, 0.3], help="of targets [rad]; 0: none")
+    parser.add_argument("--jump", type=float, nargs="+", default=[0.0, 0.1], help="of targets [rad]; 0: none")
     parser.add_argument("--bench", default="build/bench/release/benchmarks/tribo_bench")
     o = parser.parse_args()
     probe = tribo.Batch(str(HERE / "scenes/solo-batch.toml"), 1, 1, lanes=True)
