@@ -68,7 +68,7 @@ def measure(scene: Path, worlds: int, jump: float, turns: int, bench: str) -> No
                 best[name] = min(best[name], 1e6 * used / (50 * worlds))
         taken += 50
     share = batch.lane_steps.mean() / taken  # type: ignore[attr-defined]
-    print(f"| {scene.stem} | {'targets jump by %g rad' % jump if jump else 'standing'} | {best['batch']:.2f} | {best['lanes']:.2f} "
+    print(f"| {scene.stem} | {f'targets jump by {jump:g} rad' if jump else 'standing'} | {best['batch']:.2f} | {best['lanes']:.2f} "
           f"| {best['mujoco.batch']:.2f} | {best['batch'] / best['lanes']:.2f} | {best['mujoco.batch'] / best['lanes']:.2f} "
           f"| {100 * share:.1f} % |", flush=True)
 
