@@ -235,7 +235,7 @@ struct Batch::Impl : LaneWorlds::Host {
     out.finite = false;
     if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
-      synced(w).linearize(out);
+      worlds[at(w)].simulation->linearize(out);
     } catch (const std::exception&) {
       out.finite = false;  // a controller threw; the next step says so
     }
@@ -293,6 +293,7 @@ std::span<const Linearization> Batch::linearize() {
     b.stepping = true;
   }
   b.linearizations.resize(b.worlds.size());
+  for (int w = 0; w < worlds(); ++w) b.synced(w);  // here: worlds of a pack share room on their way out
   b.pool.run(worlds(), linearize);
   const std::lock_guard lock(b.door);
   b.stepping = false;

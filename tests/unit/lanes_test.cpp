@@ -277,6 +277,18 @@ TEST_CASE("lanes: a state that is kept goes on with the same bits in another wor
   CHECK(batch.t()[5] == doctest::Approx(25 * scene.dt));
 }
 
+TEST_CASE("lanes: a linearisation is that of the state in the lane") {
+  const Scene scene = named("solo-standing");
+  Batch batch(scene, 5, 3, {}, true), alone(scene, 5, 1);
+  for (int w = 0; w < 5; ++w) aim(batch, w, w, 0, 0.1);
+  batch.step(10);
+  const auto ours = batch.linearize();  // no state has been asked for before
+  for (int w = 0; w < 5; ++w) alone.set_state(w, batch.state(w));
+  std::copy(batch.target().begin(), batch.target().end(), alone.target().begin());
+  const auto theirs = alone.linearize();
+  for (std::size_t w = 0; w < 5; ++w) CHECK(ours[w].A == theirs[w].A);
+}
+
 TEST_CASE("lanes: each world has its own masses, friction and gains") {
   const Scene scene = named("solo-standing");
   Batch alone(scene, 4, 1), in_lanes(scene, 4, 1, {}, true);
