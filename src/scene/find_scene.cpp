@@ -88,7 +88,7 @@ void add_warnings(Scene& scene) {
 /// An MJCF file as it is: its own ground, gravity and step, and its own motors.
 Scene world_scene(const std::string& file, const SceneRequest& request) {
   const std::string text = "[robot]\nmodel = " + quoted(file) + "\n[ground]\nnone = true\n";
-  const Scene bare = parse_scene(text, file, request.overrides);
+  Scene bare = parse_scene(text, file, request.overrides);
   if (bare.model->members[0].actuators.empty() || (!request.controller.empty() && request.controller != "actuators"))
     return bare;
   std::vector<Override> overrides{{"controller.name", "actuators"}};
@@ -105,7 +105,7 @@ Scene robot_scene(const std::string& robot, const SceneRequest& request) {
   const Scene bare = parse_scene(text, robot, request.overrides);
   std::vector<Override> overrides = default_gains(bare);
   for (const Member& member : bare.model->members) {
-    const bool floating = bare.model->bodies[static_cast<std::size_t>(member.first_body)].joint == JointKind::Free;
+    const bool floating = floats(*bare.model, member);
     if (member.robot && (!floating || member.feet.size() >= 3))
       overrides.push_back({"controller.feedforward", "gravity"});
   }
