@@ -23,7 +23,7 @@
 namespace tribo {
 namespace {
 
-constexpr int most_rounds = 40;
+constexpr int most_rounds = 40, most_over_terrain = 400;  // low over a plain every round is short
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double touching = 1e-8, near_enough = 1e-6;
@@ -80,7 +80,7 @@ double first_touch(const Query& query) {
   const double size = smaller_radius(query);
   const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
   double t = 0;
-  for (int i = 0; i < most_rounds; ++i) {
+  for (int i = 0; i < (query.a.solid->terrain ? most_over_terrain : most_rounds); ++i) {
     const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
     Touches found;
     touch({a, b, query.reach, 0, query.reach, query.scratch}, found);

@@ -165,6 +165,7 @@ TEST_CASE("random passes: no change of velocity where the swept shapes do not me
 TEST_CASE("random passes over a hill") {
   const std::array<Shape, 1> land{{{ShapeKind::HeightField, {0, 0, 0}}}};
   CHECK(random_passes(150, 8, land) > 20);
+  CHECK(random_passes(150, 24, land) > 20);
 }
 
 TEST_SUITE("long") {
