@@ -120,7 +120,8 @@ std::string first_line(const std::string& text, std::size_t most) {
 int check_folder(Options options) {
   const std::string folder = options.scene.scene;
   const std::vector<std::string> files = files_below(folder);
-  if (files.empty()) throw InvalidInput(folder + ": no scene (.toml) or robot file (.urdf, .xml, .mjcf) in it");
+  if (files.empty())
+    throw InvalidInput(folder + ": a folder without a scene (.toml) or robot file (.urdf, .xml, .mjcf)");
   std::size_t width = 4;
   for (const std::string& file : files) width = std::max(width, fs::relative(file, folder).string().size());
   const int column = static_cast<int>(width);

@@ -46,7 +46,7 @@ def run(seed: int, differences: bool = False, steps: int = HORIZON) -> tuple[flo
     first[:30, 0] = 1.5  # a push ahead: without touch there would be no slope
     plan = tribo.mpc.Mpc(sim, cost(sim.model, np.array(sim.q)), HORIZON, inputs=first, end=HORIZON,
                          differences=differences)
-    made = plan.solve(20)
+    made = plan.solve(60)
     for _ in range(steps):
         made.append(plan.iterate())
         plan.advance()

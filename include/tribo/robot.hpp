@@ -29,7 +29,7 @@ struct RobotOptions {
   bool floating = true;  ///< free base, or fixed to the world; an MJCF file says itself
   /// Fixed all the same where the root of a URDF has no mass or is called "world".
   bool floating_if_it_can = false;
-  Placement base;        ///< of a fixed base; of all that an MJCF file describes
+  Placement base;  ///< of a fixed base; of all that an MJCF file describes
   std::string contact =
       "default";                  ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"
   std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name

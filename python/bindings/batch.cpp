@@ -91,8 +91,7 @@ struct FunctionBatch : Interrupt, Batch {
 
   FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds,
                 const std::optional<SensorOptions>& sensors, bool lanes)
-      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
-        functions(rows) {}
+      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes), functions(rows) {}
 
   /// Steps all worlds, or some, with the GIL released.
   void take(nb::handle steps, const std::optional<Which>& worlds) {

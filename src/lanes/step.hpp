@@ -263,29 +263,27 @@ struct StepLanes {
 
   // Velocities at the end: what the solve saw, less what (rigid.2) added.
   void look_back() {
-    Mask sent_off = none();
     held = none();
     for (int i = 0; i < problem.nc; ++i) {
       const int o = 3 * i;
       const Pack *f = problem.f + o, *c = problem.c + o, mu = problem.contact[i].mu;
       for (int k = o; k < o + 3; ++k)
         end[k] = s.dt * (problem.c[k] - problem.g[k] - problem.R[k] * problem.f[k]) + problem.free[k];
-      const Pack away = s.dt * (end[o + 2] - problem.before[o + 2]);
-      sent_off |= (f[2] > 0.0) & (away > 0.5 * TreeLanes::at(a.margin, problem.contact[i].point));
       held |= (f[0] != 0.0) | (f[1] != 0.0) | (f[2] != 0.0);
       const Pack ft = sqrt(f[0] * f[0] + f[1] * f[1]), ct = sqrt(c[0] * c[0] + c[1] * c[1]);
       slipped[i] = (f[2] > 0.0) & (ft >= mu * f[2] * (1 - 1e-9)) & (ct > 1e-7 * residual.motion);
       held_mu[i] = mu;
     }
-    if (any(sent_off & going)) meet_more(sent_off);
+    meet_more();
   }
 
-  // An impact may send bodies against what was not listed with the velocities of the start: those lanes are left.
-  void meet_more(Mask sent_off) {
+  // Impacts and motors may send bodies against what was not listed with the velocities of the start, and the scalar step
+  // then lists again: those lanes are left.
+  void meet_more() {
     tree.velocities(v_end);
-    going &= ~sent_off | clear();
+    going &= clear();
     for (int i = 0, k = 0; i < s.points; ++i) {
-      Mask more = sent_off & near_ground(i).listed;
+      Mask more = near_ground(i).listed;
       if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
       going &= ~more;
     }

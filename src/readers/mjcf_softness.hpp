@@ -17,9 +17,9 @@ namespace tribo::mjcf {
 struct Softness {
   std::array<double, mjNREF> solref{};
   std::array<double, mjNIMP> solimp{};
-  double mix = 1;            ///< weight of its solref and solimp beside another's
-  double inverse_weight = 0; ///< of its body [1/kg]
-  double mass = 0;           ///< of the tree it belongs to; 0: none moves [kg]
+  double mix = 1;             ///< weight of its solref and solimp beside another's
+  double inverse_weight = 0;  ///< of its body [1/kg]
+  double mass = 0;            ///< of the tree it belongs to; 0: none moves [kg]
   auto operator<=>(const Softness&) const = default;
 };
 

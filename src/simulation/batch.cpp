@@ -65,9 +65,9 @@ struct Batch::Impl : LaneWorlds::Host {
     clear_commands(scene, {home_target.data(), zeros.data(), home_ctrl.data(), zeros.data(), gains.data()});
     if (sensors) reader.emplace(*scene.model, *sensors, scene.dt);
     if (in_lanes)
-      lanes = std::make_unique<LaneWorlds>(scene, n, threads, !more.empty() || sensors,
-                                           lanes::Commands{target.data(), torque_in.data(), gains.data()},
-                                           wrench.data());
+      lanes =
+          std::make_unique<LaneWorlds>(scene, n, threads, !more.empty() || sensors,
+                                       lanes::Commands{target.data(), torque_in.data(), gains.data()}, wrench.data());
     for (int w = 0; w < n; ++w) make(w, std::make_shared<Model>(*scene.model));
   }
 
@@ -86,9 +86,9 @@ struct Batch::Impl : LaneWorlds::Host {
   std::vector<double> home_target, home_ctrl;  ///< of the scene
   std::vector<WorldStatus> status;
   std::vector<Linearization> linearizations;
-  std::vector<std::unique_ptr<Inquiry>> inquiries;  ///< one a thread, where heights are scanned
-  std::vector<char> named;                          ///< worlds of a list; scratch
-  std::unique_ptr<LaneWorlds> lanes;  ///< null: not asked for
+  std::vector<std::unique_ptr<Inquiry>> inquiries;        ///< one a thread, where heights are scanned
+  std::vector<char> named;                                ///< worlds of a list; scratch
+  std::unique_ptr<LaneWorlds> lanes;                      ///< null: not asked for
   std::vector<std::vector<ContactReport>> lane_contacts;  ///< of worlds whose last step was taken in a lane
   ThreadPool pool;
   mutable std::mutex door;

@@ -65,8 +65,12 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const Tree& tree = model.trees[t];
     turned_[t] = 0;
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+    bool told = false;
+    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
+      told |= start.actuation.has_target(k);
       if (turning_[at(k)]) turned_[t] += start.dt * reach_[k] * std::abs(outcome.v_end[k]);
+    }
+    if (told) turned_[t] = 0;
   }
   const auto turned = [&](int body) { return body < 0 ? 0.0 : turned_[at(model.bodies[at(body)].tree)]; };
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {

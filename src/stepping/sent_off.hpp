@@ -15,7 +15,8 @@ class SentOff {
   /// Does an impact, or what drives it, take a point of a tree more than half the margin away from where its velocity at
   /// the start does? An upper bound by the joints. Trees with velocity targets go where they are told.
   bool operator()(const Start& start, const Outcome& outcome) const;
-  /// Does a body that is pressed turn a point by more than that? What touches may then meet with other features.
+  /// Does a body that is pressed, and goes where it is not told, turn a point by more than that? What touches may then meet
+  /// with other features.
   bool turns(const Start& start, const Outcome& outcome);
 
  private:

@@ -226,7 +226,6 @@ CASES = {
     # MJCF.
     "mjcf empty": ({"r.xml": ""}, "r.xml", ["r.xml", "empty"]),
     "mjcf broken xml": ({"r.xml": "<mujoco><worldbody>"}, "r.xml", ["r.xml:1", "not XML"]),
-    "mjcf nothing moves": ({"r.xml": mjcf("<geom size='1'/>")}, "r.xml", ["r.xml", "nothing in it can move"]),
     "mjcf unknown element": ({"r.xml": mjcf("<body><freejoint/><geom size='1'/><wheel/></body>")}, "r.xml", ["r.xml", "wheel"]),
     "mjcf unknown attribute": ({"r.xml": mjcf("<body><freejoint/><geom size='1' colour='red'/></body>")}, "r.xml", ["colour"]),
     "mjcf negative size": ({"r.xml": mjcf("<body><freejoint/><geom size='-1'/></body>")}, "r.xml", ["r.xml", "size"]),
@@ -265,8 +264,8 @@ CASES = {
     "mjcf huge texture": ({"r.xml": mjcf(BALL, "<asset><texture name='t' type='2d' builtin='flat' width='999999' height='999999'/></asset>\n")},
                           "r.xml", ["r.xml:2", "pixels"]),
     "mjcf plugin": ({"r.xml": mjcf(BALL, "<extension><plugin plugin='mujoco.none'/></extension>\n")}, "r.xml", ["plugin"]),
-    "mjcf refused": ({"s.toml": "[robot]\nmodel = 'r.xml'\nunsupported = 'refuse'\n", "r.xml": mjcf(BALL, "<option viscosity='1'/>\n")},
-                     "s.toml", ["s.toml:2", "viscosity"]),
+    "mjcf refused": ({"s.toml": "[robot]\nmodel = 'r.xml'\nunsupported = 'refuse'\n", "r.xml": mjcf("<body><freejoint/><geom size='1' margin='0.1'/></body>")},
+                     "s.toml", ["s.toml:2", "margin"]),
     "xml of something else": ({"r.xml": "<svg/>"}, "r.xml", ["r.xml:1", "<robot>"]),
 }
 

@@ -78,7 +78,7 @@ def test_the_box_comes_nearer_and_nothing_of_the_run_changes():
     first = np.zeros((push.HORIZON, 2))
     first[:30, 0] = 1.5
     plan = tribo.mpc.Mpc(sim, push.cost(sim.model, before), push.HORIZON, inputs=first, end=push.HORIZON)
-    made = plan.solve(6)
+    made = plan.solve(16)
     assert made[-1].cost < 0.2 * made[0].cost
     assert all(b.cost <= a.cost for a, b in zip(made, made[1:], strict=False))
     assert np.array_equal(before, sim.q) and sim.t == 0

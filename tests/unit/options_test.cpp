@@ -125,7 +125,7 @@ TEST_CASE("a key of another entry says whose it is; an unknown one has a nearest
   has(refusal("[stepper]\nname = \"exponential\"\nmidpont = true\n"), "did you mean 'midpoint'");
   has(refusal("[stepper]\nname = \"exponential\"\nlaw = \"hunt-crossley\"\n"), "takes laws of contact that are linear");
   has(refusal("[stepper]\nname = \"runge-kutta\"\nlaw = \"hunt\"\n"), "did you mean 'hunt-crossley'");
-  has(refusal("[stepper]\nsmooth = 3\n"), "smooth must be euler or midpoint, is the number 3");
+  has(refusal("[stepper]\nsmooth = 3\n"), "smooth must be euler, midpoint or runge-kutta, is the number 3");
   has(refusal("[contact]\ntolerance = -1\n"), "tolerance = -1, must be finite and >= 0");
 }
 
