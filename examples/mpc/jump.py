@@ -99,11 +99,6 @@ def run(seed: int, differences: bool = False, steps: int = STEPS) -> tuple[bool,
     return on_box and upright and sim.q[2] > 0.1 + 0.12, np.array(sim.q[:3]), made
 
 
-def report(made: list[tribo.mpc.Iteration]) -> str:
-    total = sum(1e3 * np.mean([i.seconds[part] for i in made]) for part in ("linearise", "backward", "roll"))
-    return f"{total:.1f} ms an iteration, linearisation {100 * np.mean([i.share for i in made]):.0f} %"
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--starts", type=int, default=10)
@@ -113,7 +108,7 @@ if __name__ == "__main__":
     for seed in range(arguments.starts):
         stands, base, made = run(seed)
         reached += stands
-        print(f"start {seed}: {'stands on the box' if stands else 'does not stand on the box'}, base at {base.round(3)}; {report(made)}",
+        print(f"start {seed}: {'stands on the box' if stands else 'does not stand on the box'}, base at {base.round(3)}; {tribo.mpc.spent(made)}",
               flush=True)
     print(f"{reached} of {arguments.starts} stand on the box")
     if arguments.differences:

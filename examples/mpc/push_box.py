@@ -54,11 +54,6 @@ def run(seed: int, differences: bool = False, steps: int = HORIZON) -> tuple[flo
     return float(np.hypot(x - GOAL[0], y - GOAL[1])), float(np.degrees(abs(yaw - GOAL[2]))), made
 
 
-def report(made: list[tribo.mpc.Iteration]) -> str:
-    total = {part: 1e3 * np.mean([i.seconds[part] for i in made]) for part in ("linearise", "backward", "roll")}
-    return f"{sum(total.values()):.1f} ms an iteration, linearisation {100 * np.mean([i.share for i in made]):.0f} %"
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--starts", type=int, default=10)
@@ -68,7 +63,7 @@ if __name__ == "__main__":
     for seed in range(arguments.starts):
         off, turn, made = run(seed)
         reached += off < 0.01 and turn < 3
-        print(f"start {seed}: {1e3 * off:.1f} mm, {turn:.2f} degrees from the goal; {report(made)}", flush=True)
+        print(f"start {seed}: {1e3 * off:.1f} mm, {turn:.2f} degrees from the goal; {tribo.mpc.spent(made)}", flush=True)
     print(f"{reached} of {arguments.starts} reach the goal")
     if arguments.differences:
         ours, theirs = (run(0, d, 3)[2] for d in (False, True))

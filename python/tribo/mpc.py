@@ -97,6 +97,13 @@ class Iteration:
         return self.seconds["linearise"] / max(sum(self.seconds.values()), 1e-12)
 
 
+def spent(iterations: list[Iteration]) -> str:
+    """What an iteration took on average, in words."""
+    total = sum(sum(i.seconds.values()) for i in iterations) / len(iterations)
+    share = sum(i.share for i in iterations) / len(iterations)
+    return f"{1e3 * total:.1f} ms an iteration, linearisation {100 * share:.0f} %"
+
+
 class Mpc:
     """A receding horizon over one simulation.
 
