@@ -99,8 +99,11 @@ const std::vector<FeatureEntry>& features() {
        [](const Model& m) { return shape_of(m, ShapeKind::Cylinder); }},
       {Feature::Ellipsoids, "ellipsoids", "shapes that are true ellipsoids",
        [](const Model& m) { return shape_of(m, ShapeKind::Ellipsoid); }},
-      {Feature::Terrain, "terrain", "height fields",
-       [](const Model& m) { return shape_of(m, ShapeKind::HeightField); }},
+      {Feature::Terrain, "terrain", "height fields and triangle meshes",
+       [](const Model& m) {
+         const std::string field = shape_of(m, ShapeKind::HeightField);
+         return field.empty() ? shape_of(m, ShapeKind::Mesh) : field;
+       }},
       {Feature::Tendons, "tendons", "limits, springs, dampers, dry friction and ties of lengths", tendon_that_acts},
       {Feature::BallLimits, "ball-joint limits", "largest angles of spherical joints", ball_limits},
       {Feature::FreeFriction, "friction of free joints", "dry friction along the axes of the world", free_friction},
