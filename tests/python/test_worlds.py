@@ -230,3 +230,30 @@ def test_softness_of_the_file(tmp_path, cone, condim):
         assert theirs > 1e-5 and 0.1 - sim.pose(name)[2, 3] == pytest.approx(theirs, rel=share)
     with pytest.raises(tribo.InvalidInput, match="MJCF"):
         tribo.load("solo12", settings={"robot.softness": "file"})
+
+
+def test_rangefinders_see_what_mujoco_sees(tmp_path):
+    """Rays of a head that turns among every kind of shape; its own shapes are not seen, and what is beyond the cutoff is cut."""
+    text = """<mujoco><asset><hfield name="hill" nrow="3" ncol="3" size="1 1 .3 .1" elevation="0 0 0 0 1 0 0 0 0"/>
+      <mesh name="wedge" vertex="0 0 0 .6 0 0 0 .5 0 0 0 .7"/></asset><worldbody>
+      <geom type="plane" size="0 0 1"/><geom type="sphere" size=".3" pos="1.2 0 .8"/><geom type="box" size=".2 .3 .4" pos="-1 .3 .5" euler="20 10 50"/>
+      <geom type="capsule" size=".15 .4" pos="0 1.3 .7" euler="50 0 20"/><geom type="cylinder" size=".25 .3" pos="0 -1.2 .6" euler="30 40 0"/>
+      <geom type="ellipsoid" size=".5 .2 .3" pos=".9 1.1 1.2" euler="0 30 60"/><geom type="hfield" hfield="hill" pos="0 0 2.2" euler="180 0 0"/>
+      <geom type="mesh" mesh="wedge" pos="-1 -1 .4"/>
+      <body name="head" pos="0 0 1"><freejoint/><geom size=".2"/><site name="eye" pos=".1 .02 .03" euler="10 70 0"/><site name="ear" pos="0 -.1 0" euler="80 0 20"/></body>
+      </worldbody><sensor><rangefinder name="far" site="eye"/><rangefinder name="near" site="ear" cutoff=".7"/></sensor></mujoco>"""
+    sim, model, data = both(tmp_path, text)
+    rng = np.random.default_rng(4)
+    hits = misses = 0
+    for _ in range(300):
+        data.qpos[:3] = [0, 0, 1] + 0.3 * rng.uniform(-1, 1, 3)
+        data.qpos[3:] = rng.normal(size=4)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        mujoco.mj_forward(model, data)
+        sim.mujoco_qpos = data.qpos
+        seen = sim.file_sensors
+        for name in ("far", "near"):
+            theirs = data.sensor(name).data[0]
+            hits, misses = hits + (theirs > 0), misses + (theirs < 0)
+            assert abs(seen[name][0] - theirs) < 1e-9, (name, data.qpos)
+    assert hits > 300 and misses > 20
