@@ -117,6 +117,26 @@ bool uses(const StepperEntry& stepper, Feature feature) {
   return std::find(stepper.uses.begin(), stepper.uses.end(), feature) != stepper.uses.end();
 }
 
+/// Why a family leaves a feature out; "" where the page says it all.
+std::string why_not(Feature feature) {
+  switch (feature) {
+    case Feature::Restitution:
+      return " (it would be a second law for the same impact, beside stiffness and damping or a plastic one)";
+    case Feature::NormalCompliance:
+      return " (there it is 'stiffness', 1 / compliance)";
+    case Feature::Tendons:
+      return " (a taut tendon pulls at several joints and bodies at once, by an impulse that is solved together with "
+             "the contacts: "
+             "springs along single coordinates cannot hold its length)";
+    case Feature::BallLimits:
+      return " (the angle of a turn about any axis is no single coordinate that a spring could hold)";
+    case Feature::FreeFriction:
+      return " (it acts along the axes of the world, which turn against the coordinates of the body)";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 void refuse_unused_features(const std::string& name, const Model& model) {
@@ -129,8 +149,8 @@ void refuse_unused_features(const std::string& name, const Model& model) {
     std::string others;
     for (const StepperEntry& s : all)
       if (uses(s, entry.feature)) others += (others.empty() ? "" : ", ") + s.name;
-    throw InvalidInput(found + ": the stepper '" + name + "' does not use " + entry.name + "; " +
-                       (others.empty() ? "no stepper does yet" : "these do: " + others));
+    throw InvalidInput(found + ": the stepper '" + name + "' does not use " + entry.name + why_not(entry.feature) +
+                       "; " + (others.empty() ? "no stepper does yet" : "these do: " + others));
   }
 }
 
