@@ -27,7 +27,7 @@ constexpr int most_rounds = 40, most_over_terrain = 400;  // low over a plain ev
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double touching = 1e-8, near_enough = 1e-6;
-constexpr double end_overlap = 0.25;  // of the margin: overlap at the end of a step that is left to be removed
+constexpr double end_overlap = 0.05;  // of the margin: overlap at the end of a step that is left to be removed
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
