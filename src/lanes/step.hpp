@@ -133,7 +133,7 @@ struct StepLanes {
     const Ground& ground = s.ground[x.ground];
     const V3 n = given(ground.n), p = tree.r[x.body] + times(tree.R[x.body], x.p);
     const Pack gap = dot(n, tree.O + p - given(ground.p)) - x.round;  // (half_space.1)
-    const V3 rc = p - (x.round + 0.5 * min(gap, all(0))) * n;  // the point itself, while it is above
+    const V3 rc = p - (x.round + 0.5 * min(gap, all(0))) * n;         // the point itself, while it is above
     const Spatial6& V = tree.V[x.body];
     const Pack speed = dot(n, V.lin + cross(V.ang, rc));
     return {gap, rc, (gap < TreeLanes::at(a.margin, i)) | (gap + s.dt * speed < 0.0)};

@@ -193,11 +193,12 @@ TEST_CASE("a ladder slides down a wall without jolts and leaves it at two thirds
   const double L = 1, r = 0.01, a0 = 70 * M_PI / 180;
   for (double dt : {1e-4, 1e-3}) {
     char text[600];
-    std::snprintf(text, sizeof text,
-                  "[material.default]\nmu = 0.0\n[[wall]]\nshape = \"box\"\nsize = [0.2, 2, 4]\nposition = [-0.1, 0, 1]\n"
-                  "[[object]]\nname = \"ladder\"\nshape = \"capsule\"\nradius = %.17g\nlength = %.17g\nmass = 1.0\n"
-                  "position = [%.17g, 0, %.17g]\nrpy = [0, %.17g, 0]\n",
-                  r, L, r + L / 2 * std::cos(a0), r + L / 2 * std::sin(a0), a0 - M_PI / 2);
+    std::snprintf(
+        text, sizeof text,
+        "[material.default]\nmu = 0.0\n[[wall]]\nshape = \"box\"\nsize = [0.2, 2, 4]\nposition = [-0.1, 0, 1]\n"
+        "[[object]]\nname = \"ladder\"\nshape = \"capsule\"\nradius = %.17g\nlength = %.17g\nmass = 1.0\n"
+        "position = [%.17g, 0, %.17g]\nrpy = [0, %.17g, 0]\n",
+        r, L, r + L / 2 * std::cos(a0), r + L / 2 * std::sin(a0), a0 - M_PI / 2);
     Scene scene = parse_scene(text, "ladder.toml");
     scene.dt = dt;
     Simulation s = make_simulation(scene);

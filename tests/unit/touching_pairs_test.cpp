@@ -344,7 +344,8 @@ Worst compare(const Placed& a, const Placed& b, bool tilted, const Touches& touc
   if (!tilted) worst.gap = std::abs(least);
   const Points covered = hull(found);
   const Points region = common(of_a, of_b);
-  if (region.size() > 16 || (region.size() > 8 && is_round(region))) return worst;  // patch.cpp keeps six of its corners
+  if (region.size() > 16 || (region.size() > 8 && is_round(region)))
+    return worst;  // patch.cpp keeps six of its corners
   for (const Point& x : region) worst.uncovered = std::max(worst.uncovered, distance(x, covered));
   return worst;
 }

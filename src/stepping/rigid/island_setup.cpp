@@ -88,7 +88,8 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
     // Where they move, curvature opens the gap anew in every step: that is closed in every step.
     const double size = sizes_.of(contact.geometry_a, contact.geometry_b);
-    const bool carries = gap > 0 && gap < touching_share * size && dt * moved(start, contact, size) < still_share * size &&
+    const bool carries = gap > 0 && gap < touching_share * size &&
+                         dt * moved(start, contact, size) < still_share * size &&
                          pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
