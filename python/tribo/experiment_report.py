@@ -61,7 +61,8 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "title": "Physical truth",
         "subtitle": "problems with known answers",
         "source": "Problems whose answer is known in closed form, at default settings. What other simulators make of them is "
-                  "measured by `scripts/truth_peers.py`, in an environment that has them.",
+                  "measured by `scripts/truth_peers.py` (MuJoCo, which has no coefficient of restitution) and `scripts/truth_dart.py` "
+                  "(DART), in an environment that has them.",
         "experiments": ["truth"],
         "tables": ["truth"],
         "peers": "truth-peers.json",  # among the results: figures by simulator and key, the first column of the table

@@ -27,7 +27,7 @@ constexpr int most_rounds = 40, most_over_terrain = 400;  // low over a plain ev
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double touching = 1e-8, near_enough = 1e-6;
-constexpr double end_overlap = 0.25;  // of the margin: overlap at the end of a step that is left to be removed
+constexpr double end_overlap = 0.05;  // of the margin: overlap at the end of a step that is left to be removed
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
@@ -72,7 +72,11 @@ int nearest(const Touches& touches) {
   return least;
 }
 
-double smaller_radius(const Query& query) { return std::min(query.a.solid->radius, query.b.solid->radius); }
+/// Of the smaller shape; a point has no size of its own.
+double smaller_radius(const Query& query) {
+  const double a = query.a.solid->radius, b = query.b.solid->radius;
+  return std::min(a, b) > 0 ? std::min(a, b) : std::max(a, b);
+}
 
 /// When the two first touch; infinite: not within the step.
 double first_touch(const Query& query) {
@@ -97,9 +101,11 @@ double first_touch(const Query& query) {
   return t;
 }
 
-/// The point of a body that is at p when the body has moved from x to y, at the start.
-Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p) {
-  return x.X.p + x.X.R * (y.X.R.transpose() * (p - y.X.p));
+/// The point of a body that touches at p, where out is its normal, when the body has moved from x to y: at the start. What
+/// is round about its core touches there with whichever point faces out, however it spins meanwhile.
+Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p, const Vec3& out) {
+  const Vec3 core = p - y.solid->round * out;
+  return x.X.p + x.X.R * (y.X.R.transpose() * (core - y.X.p)) + y.solid->round * out;
 }
 
 Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - x.X.p); }
@@ -117,14 +123,16 @@ bool may_meet(const Query& query, const Touches& touches) {
   return false;
 }
 
-/// A point where the pair touches at t, as a contact of the start (ahead.3).
-void take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
-  const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
-  const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
-  x.gap -= t * x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));
+/// A point where the pair touches at t, as a contact of the start (ahead.3). How fast it opens [m/s].
+double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
+  const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n, x.n);
+  const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n, -x.n);
+  const double opens = x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));
+  x.gap -= t * opens;
   x.p = on_b - 0.5 * x.gap * x.n;
   x.arm_a = on_a - x.p;
   x.arm_b = on_b - x.p;
+  return opens;
 }
 
 /// How far a point of the shape leaves its tangent within dt, since it turns [m].
@@ -144,8 +152,8 @@ void look_ahead(const Query& query, Touches& touches) {
   int kept = 0;
   for (int i = 0; i < touches.count; ++i) {
     Touch x = touches.items[at(i)];
-    take_back(query, a, b, t, x);
-    if (x.gap > 0) touches.items[at(kept++)] = x;  // else on its way out
+    const double opens = take_back(query, a, b, t, x);
+    if (x.gap > 0 || opens < 0) touches.items[at(kept++)] = x;  // else on its way out
   }
   touches.count = kept;
 }

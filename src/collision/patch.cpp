@@ -7,7 +7,8 @@
 // the points from the centroid is that of the area: with rim points x_i, and points inside at the middles m_i between
 // neighbours drawn to the centroid,
 //   s = (n T/(mu N) - sum |x_i|) / sum |m_i|,   R/3 from the centroid of a disc                          (patch.2)
-// The rim decides when the face tips. Up to eight corners, as those of boxes, are listed as they are.
+// The rim decides when the face tips. Up to eight corners, as those of boxes, are listed as they are, and so are up to 16 of
+// what is not round: the common region of two hulls is covered, and turns harder than even pressure does.
 #include <algorithm>
 #include <array>
 
@@ -20,6 +21,7 @@ constexpr double flat = 3e-5;   // tilt up to which the whole face touches
 constexpr double sharp = 0.45;  // cosine of the turn at a corner that always is a point of the rim
 constexpr double same = 1e-6;   // of the size of the region: corners no farther apart are one
 constexpr std::size_t few = 8;  // corners that are listed as they are
+constexpr double round = 0.95;  // nearest over farthest corner from the centroid: a polygon that stands for a disc
 constexpr std::size_t n_rim = patch_corners;
 
 using Corners = std::vector<Touch>;
@@ -140,12 +142,21 @@ class Rim {
   std::array<Touch, n_rim> points_;
 };
 
+bool has_cap(const Query& query) {
+  return query.a.solid->kind == ShapeKind::Cylinder || query.b.solid->kind == ShapeKind::Cylinder;
+}
+
 /// Do the corners stand for the cap of a cylinder?
 bool is_cap(const Query& query, const Corners& corners, const Region& region) {
-  if (query.a.solid->kind != ShapeKind::Cylinder && query.b.solid->kind != ShapeKind::Cylinder) return false;
+  if (!has_cap(query)) return false;
   return std::all_of(corners.begin(), corners.end(), [&](const Touch& t) {
     return std::abs((t.p - region.middle.p).norm() - region.size) < same * region.size;
   });
+}
+
+bool is_round(const Corners& corners, const Region& region) {
+  return std::all_of(corners.begin(), corners.end(),
+                     [&](const Touch& t) { return (t.p - region.middle.p).norm() > round * region.size; });
 }
 
 }  // namespace
@@ -161,6 +172,10 @@ bool add_patch(const Query& query, Touches& out) {
   if (!(region.mean > 0) || high->gap - low->gap > 2 * flat * region.size) return false;
   part_corners(corners, same * region.size);
   if (corners.size() <= few) return false;
+  if (corners.size() <= Touches::most && !has_cap(query) && !is_round(corners, region)) {
+    for (const Touch& t : corners) out.add(query, t.p, t.n, t.gap, t.feature);
+    return true;
+  }
   if (is_cap(query, corners, region)) region.mean = 2.0 / 3 * region.size;
 
   const Rim rim(corners, query.scratch->spread);

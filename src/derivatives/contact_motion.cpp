@@ -53,8 +53,13 @@ bool ContactMotion::compute(const Start& start, const Contact& contact, double m
     plane_and_core(start, contact, b.round);
   else if (ball_a && ball_b)
     two_cores(start, contact, a.round, b.round);
-  else
-    return any_pair(start, contact, margin);
+  else if (!any_pair(start, contact, margin))
+    return false;
+  if (!contact.arm_b.isZero(0))  // above a plane
+    for (std::size_t i = 0; i < dofs_.size(); ++i) {
+      const auto k = static_cast<Eigen::Index>(i);
+      p_.col(k) += 0.5 * gap_[k] * contact.R_WC.col(2);
+    }
   return true;
 }
 

@@ -3,6 +3,7 @@
 // A body of the chain that turns by dq_j moves its points by S_j.lin + S_j.ang x r. With x_a, x_b the points (of a core of
 // radius r) that are fixed to the two bodies, n and gap those of collision:
 //   plane and core of b:    dgap = n . dx_b,  dp = dx_b - n (n . dx_b) / 2,  dn = 0                            (motion.1)
+// while b is above the plane its own point counts, not that midway: dp = dx_b.
 //   two cores:              dn = (1 - n n^T) (dx_b - dx_a) / |x_b - x_a|,  dgap = n . (dx_b - dx_a)            (motion.2)
 // Other pairs: central differences of the collision query along the six motions of b against a; a rigid motion of both
 // takes the contact along. The axes turn by n x dn: a turn about n changes no force and no velocity.
@@ -21,10 +22,14 @@ class ContactMotion {
 
   /// False where the pair has no derivative: its query finds other features beside.
   bool compute(const Start& start, const Contact& contact, double margin);
+  /// Does b meet a plane that is not part of a tree? Its own point then touches, with arm_b from p.
+  bool on_plane(const Contact& contact) const {
+    return solids_[at(contact.geometry_a)].kind == ShapeKind::HalfSpace && contact.body_a < 0;
+  }
 
   const std::vector<int>& dofs() const { return dofs_; }  ///< velocity coordinates that move it
   int place(int dof) const { return place_[at(dof)]; }    ///< of one of them in dofs
-  Vec3 point(int i) const { return p_.col(i); }           ///< dp by dofs()[i], in W
+  Vec3 point(int i) const { return p_.col(i); }           ///< dp (above a plane: of b's own point) by dofs()[i], in W
   Vec3 turn(int i) const { return turn_.col(i); }         ///< of the axes, in W [rad]
   double gap(int i) const { return gap_[i]; }
 

@@ -72,7 +72,7 @@ void RigidDerivative::contact_slopes(const Start& start, const Contact& contact,
     const int b = sign > 0 ? contact.body_b : contact.body_a;
     if (b < 0) continue;
     const Body& body = model_.bodies[at(b)];
-    const Vec3 r = contact.p_WC - start.dynamics.origin(body.tree);
+    const Vec3 r = contact.p_WC + (sign > 0 ? contact.arm_b : contact.arm_a) - start.dynamics.origin(body.tree);
     const Spatial& V = at_v.V[at(b)];
     u += sign * (V.lin + V.ang.cross(r));
     w += sign * V.ang;
@@ -124,7 +124,7 @@ void RigidDerivative::force_slopes(const Start& start, const Contact& contact, c
     const int b = sign > 0 ? contact.body_b : contact.body_a;
     if (b < 0) continue;
     const Body& body = model_.bodies[at(b)];
-    const Vec3 r = contact.p_WC - start.dynamics.origin(body.tree);
+    const Vec3 r = contact.p_WC + (sign > 0 ? contact.arm_b : contact.arm_a) - start.dynamics.origin(body.tree);
     const Vec3 f = sign * time * f_W, torque = sign * time * torque_W, moment = r.cross(f) + torque;
     for (std::size_t i = 0; i < motion_.dofs().size(); ++i) {
       const int j = motion_.dofs()[i], column = local_[at(j)];
@@ -243,7 +243,8 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   listed.id = contact.id;
   const bool presses = first_decides(std::max(f.z(), 0.0) / F, opening / acceleration, lin, listed.weak);
   if (!presses || !(f.z() > 0)) return nullptr;
-  if (!contact.arm_a.isZero(0) || !contact.arm_b.isZero(0)) return "shapes that move meet within the step";
+  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
+    return "shapes that move meet within the step";
   if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
   const bool slips = mu == 0 || !first_decides((mu * f.z() - pulled) / F, sliding / acceleration, lin, listed.weak);
   listed.mode = slips ? ContactMode::Slip : ContactMode::Stick;

@@ -133,7 +133,7 @@ struct StepLanes {
     const Ground& ground = s.ground[x.ground];
     const V3 n = given(ground.n), p = tree.r[x.body] + times(tree.R[x.body], x.p);
     const Pack gap = dot(n, tree.O + p - given(ground.p)) - x.round;  // (half_space.1)
-    const V3 rc = p - (x.round + 0.5 * gap) * n;
+    const V3 rc = p - (x.round + 0.5 * min(gap, all(0))) * n;         // the point itself, while it is above
     const Spatial6& V = tree.V[x.body];
     const Pack speed = dot(n, V.lin + cross(V.ang, rc));
     return {gap, rc, (gap < TreeLanes::at(a.margin, i)) | (gap + s.dt * speed < 0.0)};
@@ -215,7 +215,7 @@ struct StepLanes {
                            (problem.before[o + 2] < -TreeLanes::at(a.restitution_speed, point)) &
                            ~(TreeLanes::at(a.touched, point) > 0.0) & (x.gap + s.dt * problem.free[o + 2] < 0.0);
       going &= ~(x.listed & bounces);
-      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) &
+      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) & is_still(x) &
                            (pressed(point) > carried * problem.weight);
       problem.g[o + 2] += select(carries, 0.0, max(x.gap, 0.0) * (rate * rate));
       const Mask slips = TreeLanes::at(a.slips, point) > 0.0;
@@ -229,6 +229,14 @@ struct StepLanes {
       const Pack memory = packed(a.row_f)[x.kind * s.nv + x.dof];
       problem.f[o] = only(x.listed, min(max(memory, x.lower), x.upper));
     }
+  }
+
+  // Does a contact neither slide nor roll by 1e-6 of its size in the step?
+  Mask is_still(const ContactSlot& x) const {
+    const Pack size = TreeLanes::at(a.size, x.point), most = 1e-6 * (1 / s.dt) * size;
+    const Spatial6& V = tree.V[x.body];
+    const V3 u = V.lin + cross(V.ang, x.rc), above = u + cross(V.ang, size * x.n);
+    return (dot(u, u) < most * most) & (dot(above, above) < most * most);
   }
 
   // The largest normal force that the shape of a point had on its ground in the last step.
@@ -428,7 +436,7 @@ struct StepLanes {
     put(a.axis_n, 3 * i, x.n);
     put(a.gap, i, x.gap);
     put(a.mu, i, held_mu[k]);
-    put(a.contact_p, 3 * i, origin + x.rc);
+    put(a.contact_p, 3 * i, origin + x.rc - (0.5 * max(x.gap, 0.0)) * x.n);
     put(a.c_start, 3 * i, V3{problem.before[o], problem.before[o + 1], problem.before[o + 2]});
     put(a.c_end, 3 * i, V3{end[o], end[o + 1], end[o + 2]});
   }

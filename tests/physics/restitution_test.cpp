@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <random>
+
+#include "tribo/dynamics.hpp"
 #include "tribo/rigid.hpp"
 #include "worlds.hpp"
 
@@ -131,4 +134,111 @@ TEST_CASE("a ball that strikes a ball at rest above an elastic wall sends it on 
   run(s, 0.1);
   CHECK(velocity(s, 0).norm() < 1e-9);
   CHECK(velocity(s, 1).z() == doctest::Approx(1).epsilon(1e-9));
+}
+
+namespace {
+
+struct Ball {
+  double r, m;
+  Vec3 v, w;
+};
+
+/// Velocities after an impact of two balls at the normal n from a to b, with restitution e: Coulomb's law over the whole
+/// impulse, which either stops the slip or slides all the way (a ball's normal impulse changes no slip).
+void strike(Ball& a, Ball& b, const Vec3& n, double mu, double e) {
+  const Vec3 c = b.v + b.w.cross(-b.r * n) - a.v - a.w.cross(a.r * n), slip = c - n * n.dot(c);
+  const double rate = 1 / a.m + 1 / b.m, normal = -(1 + e) * n.dot(c) / rate;
+  const double across = std::min(mu * normal, slip.norm() / (3.5 * rate));  // 1/m + r^2/(2/5 m r^2)
+  const Vec3 J = normal * n - across * slip.normalized();
+  a.v -= J / a.m;
+  b.v += J / b.m;
+  a.w -= (a.r * n).cross(J) / (0.4 * a.m * a.r * a.r);
+  if (std::isfinite(b.m)) b.w += (-b.r * n).cross(J) / (0.4 * b.m * b.r * b.r);
+}
+
+double off(const Simulation& s, int body, const Ball& ball) {
+  const Vec3 w = s.body_pose(body).R * s.state().v.segment<3>(6 * body + 3);
+  return std::max((velocity(s, body) - ball.v).norm(), ball.r * (w - ball.w).norm());
+}
+
+}  // namespace
+
+TEST_CASE("spinning balls strike each other and the ground as Coulomb and Newton have it, at any dt and phase") {
+  std::mt19937 rng(11);
+  std::uniform_real_distribution<double> unit(0, 1), sym(-1, 1);
+  for (double dt : {1e-4, 1e-3, 5e-3, 1e-2})
+    for (int k = 0; k < 30; ++k) {
+      const double mu = unit(rng), e = unit(rng), t = dt * (3.1 + 0.8 * unit(rng));
+      Ball a{0.03 + 0.03 * unit(rng), 0.3 + 2 * unit(rng), {1 + 2 * unit(rng), sym(rng), sym(rng)}, Vec3::Zero()};
+      Ball b{0.03 + 0.03 * unit(rng), 0.3 + 2 * unit(rng), {-1 - 2 * unit(rng), sym(rng), sym(rng)}, Vec3::Zero()};
+      a.w = 30 * Vec3{sym(rng), sym(rng), sym(rng)};
+      b.w = 30 * Vec3{sym(rng), sym(rng), sym(rng)};
+      const Vec3 n = Vec3{1, sym(rng), sym(rng)}.normalized();
+      CAPTURE(dt);
+      if (n.dot(b.v - a.v) < -0.5) {
+        auto s = World(friction(mu, e))
+                     .gravity(Vec3::Zero())
+                     .sphere(a.r, a.m, -a.r * n - t * a.v, a.v, a.w)
+                     .sphere(b.r, b.m, b.r * n - t * b.v, b.v, b.w)
+                     .simulate(dt);
+        for (int i = 0; i < 8; ++i) s.step();
+        Ball x = a, y = b;
+        strike(x, y, n, mu, e);
+        CHECK(off(s, 0, x) < 1e-9);
+        CHECK(off(s, 1, y) < 1e-9);
+      }
+      Ball ground{1, HUGE_VAL, Vec3::Zero(), Vec3::Zero()};
+      a.v.z() = -0.5 - a.v.x();
+      auto s = World(friction(mu, e))
+                   .gravity(Vec3::Zero())
+                   .ground()
+                   .sphere(a.r, a.m, {0, 0, a.r - t * a.v.z()}, a.v, a.w)
+                   .simulate(dt);
+      for (int i = 0; i < 8; ++i) s.step();
+      strike(a, ground, -Vec3::UnitZ(), mu, e);
+      CHECK(off(s, 0, a) < 1e-9);
+    }
+}
+
+// Newton's law beside Coulomb's may add energy where friction turns the slip round within the impact (Kane): by up to
+// 18 % here, in one of four. No force of an impact may do work. What is left is O(dt), of turning within the step.
+TEST_CASE("no impact adds energy: boxes and capsules that strike the ground with friction, e = 1 and less") {
+  std::mt19937 rng(7);
+  std::uniform_real_distribution<double> unit(0, 1), sym(-1, 1);
+  const double dt = 1e-5;
+  int kept = 0;
+  for (int k = 0; k < 150; ++k) {
+    const double mu = unit(rng), e = k % 2 ? 1 : unit(rng);
+    const Vec3 v{2 * sym(rng), 2 * sym(rng), -0.5 - 1.5 * unit(rng)}, w = 10 * Vec3{sym(rng), sym(rng), sym(rng)};
+    const Quat turn = Quat{sym(rng), sym(rng), sym(rng), sym(rng)}.normalized();
+    World world(friction(mu, e));
+    world.gravity(Vec3::Zero()).ground();
+    if (k % 3)
+      world.box({0.05, 0.04, 0.03}, 1, {0, 0, 0.2}, Vec3::Zero());
+    else
+      world.object(ShapeKind::Capsule, {0.03, 0, 0.04}, 1, {0, 0, 0.2}, Vec3::Zero(), Vec3::Zero());
+    auto s = world.simulate(dt);
+    State state = s.state();
+    state.q.segment<4>(3) = turn.coeffs();
+    const Mat3 R = turn.toRotationMatrix();
+    const Vec3 up = R.row(2).cwiseAbs();
+    state.q[2] = (k % 3 ? up.dot(Vec3(0.05, 0.04, 0.03)) : 0.03 + 0.04 * up.z()) + 4.5 * dt * 2;
+    state.v.head<3>() = R.transpose() * v;
+    state.v.tail<3>() = R.transpose() * w;
+    s.set_state(state);
+    const auto energy = [&] {
+      Dynamics d(s.model());
+      d.compute_motion(s.state().q, s.state().v);
+      return d.kinetic();
+    };
+    const double before = energy();
+    for (int i = 0; i < 60; ++i) s.step();
+    CAPTURE(k);
+    CAPTURE(mu);
+    CAPTURE(e);
+    CHECK(energy() < before * (1 + 1e-5));
+    kept += e == 1 && energy() > before * (1 - 1e-5);
+    CHECK(s.audit().unconverged == 0);
+  }
+  CHECK(kept > 5);  // where a share of the bounce does, all of it is taken: these would have gained
 }

@@ -306,6 +306,21 @@ struct Worst {
   }
 };
 
+// Does the polygon stand for a disc? Nearest and farthest corner from the centroid, by triangles from the first corner.
+bool is_round(const Points& corners) {
+  Point moment = Point::Zero();
+  Real area = 0;
+  for (std::size_t k = 1; k + 1 < corners.size(); ++k) {
+    const Point p = corners[k] - corners[0], q = corners[k + 1] - corners[0];
+    area += cross(p, q);
+    moment += cross(p, q) / 3 * (p + q);
+  }
+  const Point middle = corners[0] + moment / area;
+  Real near = HUGE_VALL, far = 0;
+  for (const Point& x : corners) near = std::min(near, (x - middle).norm()), far = std::max(far, (x - middle).norm());
+  return near > 0.94L * far;
+}
+
 Worst compare(const Placed& a, const Placed& b, bool tilted, const Touches& touches, const Placement& X) {
   Worst worst{1, touches.count == 0};
   if (worst.none) return worst;
@@ -329,7 +344,8 @@ Worst compare(const Placed& a, const Placed& b, bool tilted, const Touches& touc
   if (!tilted) worst.gap = std::abs(least);
   const Points covered = hull(found);
   const Points region = common(of_a, of_b);
-  if (region.size() > 8) return worst;  // round: patch.cpp keeps six of its corners
+  if (region.size() > 16 || (region.size() > 8 && is_round(region)))
+    return worst;  // patch.cpp keeps six of its corners
   for (const Point& x : region) worst.uncovered = std::max(worst.uncovered, distance(x, covered));
   return worst;
 }

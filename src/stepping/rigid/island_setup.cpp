@@ -8,6 +8,7 @@
 namespace tribo {
 namespace {
 
+constexpr double still_share = 1e-6;    // of the size of a pair: what moves less in a step is still
 constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
 
 // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
@@ -27,6 +28,18 @@ bool pair_carried(const std::vector<ContactMemory>& memory, std::uint64_t id, do
        m != memory.end() && m->id >> 16 == id >> 16; ++m)
     if (m->f.z() > least) return true;
   return false;
+}
+
+/// How fast a contact slides or rolls: the velocity of b relative to a at the point, or a size above it [m/s].
+double moved(const Start& start, const Contact& contact, double size) {
+  const auto relative = [&](const Vec3& up) {
+    const Vec3 p = contact.p_WC + up;
+    Vec3 u = contact.v_given + contact.w_given.cross(up);
+    if (contact.body_b >= 0) u += start.dynamics.point_velocity(contact.body_b, p);
+    if (contact.body_a >= 0) u -= start.dynamics.point_velocity(contact.body_a, p);
+    return u.norm();
+  };
+  return std::max(relative(Vec3::Zero()), relative(size * contact.R_WC.col(2)));
 }
 
 // The equality that a row is of, or -1.
@@ -73,7 +86,10 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
     s.problem.R()[o + 2] = surface.compliance / (dt * dt);
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
-    const bool carries = gap > 0 && gap < touching_share * sizes_.of(contact.geometry_a, contact.geometry_b) &&
+    // Where they move, curvature opens the gap anew in every step: that is closed in every step.
+    const double size = sizes_.of(contact.geometry_a, contact.geometry_b);
+    const bool carries = gap > 0 && gap < touching_share * size &&
+                         dt * moved(start, contact, size) < still_share * size &&
                          pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }

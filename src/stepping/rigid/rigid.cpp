@@ -35,6 +35,7 @@ namespace {
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
 // Shares of the tolerance that the forces of the last step must meet. At rest: what Newton's method would take as it is.
 constexpr double in_motion = 2e-3, at_rest = 1e-3;
+constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme, public RigidView {
@@ -213,7 +214,10 @@ class Rigid final : public Scheme, public RigidView {
     {
       const StageTimer timer(start.times, Stage::Solve);
       if (!stands(start.dt, s)) find_forces(start.dt, s);
-      if (s.solve.status != SolveStatus::Converged) give_up_bounce(start, s);
+      if (s.solve.status != SolveStatus::Converged)
+        give_up_bounce(start, s);
+      else
+        bound_bounce(start, s);
     }
     add_solve(s.solve, out);
     report_contacts(start, s, out);
@@ -239,6 +243,56 @@ class Rigid final : public Scheme, public RigidView {
     setup_.set(start, rows_, false, s);
     find_forces(start.dt, s);
     s.solve.iterations += iterations;
+  }
+
+  // Friction that turns the slip round within an impact may add energy under Newton's law (Kane's paradox). Then c' is
+  // the largest share of what (rigid.3) asks for that adds none: with nothing of it, none is added ever      (rigid.13)
+  void bound_bounce(const Start& start, IslandSolution& s) {
+    if (s.impact.map().isZero(0)) return;
+    double gained = added(start.dt, s);
+    if (!(gained > added_rounding)) return;
+    const int nc = s.problem.nc();
+    bounce_.resize(nc);
+    for (int i = 0; i < nc; ++i) {
+      bounce_[i] = s.impact[i] != 0 ? s.problem.g()[3 * i + 2] - s.free[3 * i + 2] / start.dt : 0;
+      if (s.impact[i] != 0) s.impact[i] = shared_impact;
+    }
+    int iterations = s.solve.iterations;
+    double low = 0, high = 1, lost = bounce_by(0, start.dt, s);
+    for (int round = 0; round < 60 && high - low > 1e-12; ++round) {  // regula falsi, every third time the middle
+      const double share = round % 3 == 2 ? 0.5 * (low + high) : low - lost / (gained - lost) * (high - low);
+      const double now = bounce_by(share, start.dt, s);
+      iterations += s.solve.iterations;
+      if (now > added_rounding || s.solve.status != SolveStatus::Converged)
+        high = share, gained = std::max(now, added_rounding);
+      else
+        low = share, lost = now;
+      if (low == share && lost > -bounce_accuracy) break;
+    }
+    bounce_by(low, start.dt, s);
+    s.solve.iterations += iterations;
+  }
+
+  /// With a share of the bounce: what the forces add, of the work that they do.
+  double bounce_by(double share, double dt, IslandSolution& s) {
+    for (int i = 0; i < s.problem.nc(); ++i)
+      if (s.impact[i] != 0) s.problem.g()[3 * i + 2] = s.free[3 * i + 2] / dt + share * bounce_[i];
+    find_forces(dt, s);
+    return added(dt, s);
+  }
+
+  /// Energy that contacts and limits add in the step, of the work that their normal forces do against what comes.
+  double added(double dt, const IslandSolution& s) const {
+    const ContactProblem& problem = s.problem;
+    double work = 0, size = 0;
+    for (int o = 0; o < problem.size(); ++o) {
+      const int row = o - 3 * problem.nc();
+      if (row >= 0 && rows_[s.island->rows[at(row)]].drives()) continue;
+      const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * s.f[o]) + s.free[o];
+      work += s.f[o] * (s.before[o] + end);
+      if (row < 0 && o % 3 == 2) size += std::abs(s.f[o] * s.before[o]);
+    }
+    return size > 0 ? work / size : 0;
   }
 
   void find_forces(double dt, IslandSolution& s) {
@@ -332,6 +386,7 @@ class Rigid final : public Scheme, public RigidView {
   Recovery recovery_;
   RollingRounds rolling_;
   VecX zero_, change_, rate_;
+  VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
   bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
