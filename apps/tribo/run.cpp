@@ -14,6 +14,7 @@
 #include "fate.hpp"
 #include "tribo/explain.hpp"
 #include "tribo/recorder.hpp"
+#include "tribo/run_warning.hpp"
 
 namespace tribo::app {
 namespace {
@@ -41,13 +42,18 @@ bool broke_policy(const StepReport& report) {
 }
 
 /// Steps until the time is up, the numbers break, or somebody asks to stop.
-RunEnd step_through(Simulation& simulation, Run& run, double duration, bool strict) {
+RunEnd step_through(Simulation& simulation, Run& run, const RunWarning& warning, double duration, bool strict) {
   RunEnd outcome;
   const double start = simulation.state().t;
   Progress progress(duration);
   const auto began = WallClock::now();
+  bool warned = false;
   while (run.step()) {
     const StepReport& report = run.last();
+    if (!warned && warning.kind() != RunWarning::Kind::None) {
+      warned = true;
+      std::fprintf(stderr, "tribo: warning: %s\n", warning.text().c_str());
+    }
     if (ended(report) || (strict && broke_policy(report))) {
       outcome.status = to_string(report.status);
       outcome.code = failed;
@@ -97,8 +103,9 @@ std::string joint_of(const Model& model, int coordinate) {
   return "";
 }
 
-Json summary_json(const Scene& scene, const Simulation& simulation, const Audit& a, const Fate& fate,
+Json summary_json(const Scene& scene, const Simulation& simulation, const Fate& fate, const RunWarning& warning,
                   const RunEnd& outcome) {
+  const Audit& a = simulation.audit();
   const double simulated = simulation.state().t - scene.start.t;
   Json json;
   json["status"] = outcome.status;
@@ -138,6 +145,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Audit&
       {"wedged", a.wedged},
       {"escalated", a.escalated}};
   if (a.gained > 0.01) json["audit"]["gained"] = a.gained;
+  if (const std::string text = warning.text(); !text.empty()) json["audit"]["warning"] = text;
   if (a.unresolved > 0) json["audit"]["unresolved"] = a.unresolved;
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
   if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
@@ -187,6 +195,7 @@ void print_summary(const Json& j) {
   if (audit.contains("unresolved"))
     line("turning", "too fast for dt at " + audit["unresolved"].dump() +
                         " steps: what the scheme added to the energy was taken off");
+  if (audit.contains("warning")) line("warning", audit["warning"]);
   if (audit.contains("control_unsolved"))
     line("control", "found no torque at " + audit["control_unsolved"].dump() + " steps, and kept the last one");
   if (audit.contains("forgotten_memories"))
@@ -238,14 +247,14 @@ std::string summary_path(const RunOptions& options) { return (fs::path(options.o
 
 /// Failures from here on are not the fault of the input.
 void write_files(const RunOptions& options, const Scene& scene, const Simulation& simulation, const Fate& fate,
-                 std::optional<Recorder>& recorder, RunEnd& outcome, Json& json) {
+                 const RunWarning& warning, std::optional<Recorder>& recorder, RunEnd& outcome, Json& json) {
   if (recorder) outcome.recording = recorder->finish();
   if (!options.save_state.empty()) {
     save_state(simulation.state(), options.save_state);
     outcome.state = options.save_state;
   }
   if (!options.out.empty()) outcome.summary = summary_path(options);
-  json = summary_json(scene, simulation, simulation.audit(), fate, outcome);
+  json = summary_json(scene, simulation, fate, warning, outcome);
   if (!options.out.empty()) write_file(outcome.summary, dumped(json));
 }
 
@@ -278,18 +287,19 @@ int run(const RunOptions& options) {
   RunEnd outcome;
   Witness witness(scene);
   Fate fate(scene);
+  RunWarning warning;
   Json json;
   try {
     Run steps(simulation, scene.duration);
     if (recorder) steps.watch(*recorder);
-    steps.watch(witness).watch(fate);
-    outcome = step_through(simulation, steps, scene.duration, options.strict);
+    steps.watch(witness).watch(fate).watch(warning);
+    outcome = step_through(simulation, steps, warning, scene.duration, options.strict);
     if (fate.thrown() && outcome.code == done) {
       outcome.status = "thrown";
       outcome.code = failed;
     }
     hold_signals();
-    write_files(options, scene, simulation, fate, recorder, outcome, json);
+    write_files(options, scene, simulation, fate, warning, recorder, outcome, json);
     catch_signals();
   } catch (const InvalidInput& error) {
     throw std::runtime_error(error.what());

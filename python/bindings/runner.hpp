@@ -20,6 +20,7 @@
 #include "tribo/model_changes.hpp"
 #include "tribo/recorder.hpp"
 #include "tribo/run.hpp"
+#include "tribo/run_warning.hpp"
 
 namespace tribo::python {
 
@@ -89,6 +90,7 @@ class Runner final : public Observer {
       for (int i = 0; i < n && !ended(last_) && !interrupts.came(); ++i) take();
     }
     interrupts.rethrow();
+    warn();
     return last_;
   }
 
@@ -132,7 +134,7 @@ class Runner final : public Observer {
       recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
     Run steps(*simulation_, duration);
-    steps.watch(witness_).watch(*this);
+    steps.watch(witness_).watch(warning_).watch(*this);
     if (recorder) steps.watch(*recorder);
     Interrupts interrupts;
     {
@@ -146,12 +148,17 @@ class Runner final : public Observer {
       if (recorder) recorder->finish();
     }
     interrupts.rethrow();
+    warn();
     return last_;
   }
 
   const StepReport& last() const {
     check_still();
     return last_;
+  }
+  std::string warning() const {
+    check_still();
+    return warning_.text();
   }
   const VecX& q() const { return q_; }
   const VecX& v() const { return v_; }
@@ -172,6 +179,8 @@ class Runner final : public Observer {
     now.start = state;
     witness_ = Witness(now);
     last_ = {};
+    warning_ = {};
+    warned_ = false;
     history_.clear();
     show();
     if (file_sensors_) file_sensors_->forget();
@@ -323,6 +332,8 @@ class Runner final : public Observer {
     simulation_->set_state(state);
     witness_ = Witness(scene_);
     last_ = {};
+    warning_ = {};
+    warned_ = false;
   }
 
   std::runtime_error in_use() const {
@@ -335,9 +346,16 @@ class Runner final : public Observer {
   void check_still() const {
     if (busy_ && stepper_ != std::this_thread::get_id()) throw in_use();
   }
+  // Once a run, with the GIL.
+  void warn() {
+    if (warned_ || warning_.kind() == RunWarning::Kind::None) return;
+    warned_ = true;
+    if (PyErr_WarnEx(PyExc_UserWarning, warning_.text().c_str(), 1) != 0) throw nb::python_error();
+  }
   void take() {
     last_ = simulation_->step();
     witness_.observe(*simulation_, last_);
+    warning_.observe(*simulation_, last_);
     show();
   }
   void observe(Simulation&, const StepReport& report) override {
@@ -382,6 +400,8 @@ class Runner final : public Observer {
   const Sensors* sensors_ = nullptr;           ///< belong to the simulation
   std::size_t sensors_at_ = 0;                 ///< where their memory begins in State::control
   StepReport last_;
+  RunWarning warning_;
+  bool warned_ = false;
   History history_;
   std::atomic<bool> busy_{false};
   std::thread::id stepper_;  ///< who took the turn, under the GIL

@@ -176,6 +176,9 @@ void bind_simulation(nb::module_& m) {
           "audit", [](Runner& r) { return r.simulation().audit(); }, "what the run amounts to so far")
       .def_prop_ro(
           "report", [](const Runner& r) { return r.last(); }, "of the last step")
+      .def_prop_ro(
+          "warning", [](const Runner& r) { return r.warning(); },
+          "the first sign in the run that its motion is not resolved, in words; '' where there is none")
       .def(
           "time_stages", [](Runner& r, bool on) { r.simulation().time_stages(on); }, "on"_a = true,
           "Times the stages of every step from now on, from zero; or no longer.")

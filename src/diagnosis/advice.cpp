@@ -6,6 +6,7 @@
 #include "base/names.hpp"
 #include "dynamics/derivatives.hpp"
 #include "linalg/decompositions.hpp"
+#include "scene/clearance.hpp"
 #include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/compliant.hpp"
@@ -101,6 +102,22 @@ Scale friction_scale(const Scene& scene, const VecX& inertia) {
   return scale;
 }
 
+// What the middle of a geometry answers to a force there: its acceleration, J M^-1 J^T [1/kg].
+Mat3 mobility(const Model& model, const Dynamics& dynamics, const Geometry& g) {
+  const Body& body = model.bodies[at(g.body)];
+  std::vector<double> J(3 * body.chain.size());
+  dynamics.point_jacobian(g.body, dynamics.X_WB(g.body) * g.X_BG.p, Mat3::Identity(), J.data());
+  Mat3 G = Mat3::Zero();
+  for (int r = 0; r < 3; ++r) {
+    VecX x = VecX::Zero(model.nv);
+    for (std::size_t a = 0; a < body.chain.size(); ++a) x[body.chain[a]] = J[3 * a + at(r)];
+    dynamics.solve_in_place(body.tree, x.data());
+    for (std::size_t a = 0; a < body.chain.size(); ++a)
+      for (int c = 0; c < 3; ++c) G(c, r) += J[3 * a + at(c)] * x[body.chain[a]];
+  }
+  return G;
+}
+
 // Stiff contact under a stepper that takes its force explicitly: the lightest that a contact may feel at a geometry. Half
 // of what is stable: a landing is resolved then, and adds no energy.
 // Friction that grows with speed (ramp, [s/m]) damps as well: that of a quarter of the weight.
@@ -115,17 +132,7 @@ Scale contact_scale(const Model& model, const Dynamics& dynamics, double ramp) {
   for (const Geometry& g : model.geometries) {
     if (g.body < 0) continue;
     const Body& body = model.bodies[at(g.body)];
-    std::vector<double> J(3 * body.chain.size());
-    dynamics.point_jacobian(g.body, dynamics.X_WB(g.body) * g.X_BG.p, Mat3::Identity(), J.data());
-    Mat3 G = Mat3::Zero();
-    for (int r = 0; r < 3; ++r) {
-      VecX x = VecX::Zero(model.nv);
-      for (std::size_t a = 0; a < body.chain.size(); ++a) x[body.chain[a]] = J[3 * a + at(r)];
-      dynamics.solve_in_place(body.tree, x.data());
-      for (std::size_t a = 0; a < body.chain.size(); ++a)
-        for (int c = 0; c < 3; ++c) G(c, r) += J[3 * a + at(c)] * x[body.chain[a]];
-    }
-    const double lightest = 1 / principal_axes(G).values[2];
+    const double lightest = 1 / principal_axes(mobility(model, dynamics, g)).values[2];
     const double rubs = 0.25 * mu * model.trees[at(body.tree)].mass * model.gravity.norm() * ramp;
     scale.offer(0.5 * stable_step(K, std::max(B, rubs), lightest), "the stiffness of contact at '" + g.name + "'");
   }
@@ -147,6 +154,64 @@ double thickness(const Geometry& g) {
     default:
       return std::numeric_limits<double>::infinity();
   }
+}
+
+// Speed at which a geometry meets the ground, falling from where it is where its tree is free to [m/s].
+double landing_speed(const Model& model, const Dynamics& dynamics, const Geometry& g) {
+  const double speed = dynamics.point_velocity(g.body, dynamics.X_WB(g.body) * g.X_BG.p).norm();
+  const double weight = model.gravity.norm();
+  const Tree& tree = model.trees[at(model.bodies[at(g.body)].tree)];
+  if (!(weight > 0) || model.bodies[at(tree.first_body)].joint != JointKind::Free) return speed;
+  const Vec3 up = -model.gravity / weight;
+  double fall = 0;
+  for (const Geometry& ground : model.geometries)
+    if (ground.body == -1 && (ground.kind == ShapeKind::HalfSpace || ground.kind == ShapeKind::HeightField))
+      fall = std::max(fall, lowest_point(g, dynamics.X_WB(g.body) * g.X_BG, up) - up.dot(ground.X_BG.p));
+  return std::sqrt(speed * speed + 2 * weight * fall);
+}
+
+// How deep a mass that lands at a speed goes into a spring under its weight, and what a damper leaves of it.  (advice.3)
+double landing_depth(double m, double v, double weight, double K, double B) {
+  const double sag = m * weight / K, damping = B / (2 * std::sqrt(K * m));
+  const double rest = damping < 1 ? std::exp(-damping / std::sqrt(1 - damping * damping) * std::acos(damping))
+                                  : std::min(std::exp(-1.0), 0.5 / damping);
+  return sag + std::sqrt(sag * sag + v * v * m / K) * rest;
+}
+
+// Contacts whose force grows with the overlap, where a landing goes deeper than a quarter of what lands: which way is out
+// changes with the overlap then, and the force does work that it does not give back. The momentum family has no
+// stiffness: it feels a contact once it overlaps, by the way of a step.
+std::vector<std::string> depth_advice(const Scene& scene, const Dynamics& dynamics) {
+  constexpr double most = 0.25;
+  const Model& model = *scene.model;
+  const MemoryFamily family = stepper_entry(scene.stepper).memory;
+  if (family != MemoryFamily::Compliant && family != MemoryFamily::Momentum) return {};
+  const bool springs = family == MemoryFamily::Compliant || scene.stepper == "microscopic";
+  const double weight = model.gravity.norm();
+  double worst = most, depth = 0;
+  std::string whose;
+  for (const Geometry& g : model.geometries) {
+    if (g.body < 0) continue;
+    const double v = landing_speed(model, dynamics, g), size = thickness(g);
+    double K = std::numeric_limits<double>::infinity(), B = 0;
+    for (int s = 0; s < model.surfaces(); ++s)
+      if (model.surface(s).stiffness < K) {
+        K = model.surface(s).stiffness;
+        B = model.surface(s).damping;
+      }
+    const Vec3 up = weight > 0 ? Vec3(-model.gravity / weight) : Vec3::UnitZ();
+    const double m =
+        std::min(1 / up.dot(mobility(model, dynamics, g) * up), model.trees[at(model.bodies[at(g.body)].tree)].mass);
+    const double deep = springs ? landing_depth(m, v, weight, K, B) : v * scene.dt;
+    if (!(deep > worst * size)) continue;
+    worst = deep / size;
+    depth = deep;
+    whose = g.name;
+  }
+  if (whose.empty()) return {};
+  return {"'" + whose + "' can overlap by " + shown(depth) + " m when it lands, " + shown(100 * worst) +
+          " % of its size: which way is out is not known there, and contacts can put energy in; take a " +
+          (springs ? "stiffer material" : "smaller dt")};
 }
 
 Scale speed_scale(const Model& model, const Dynamics& dynamics) {
@@ -219,6 +284,7 @@ std::vector<std::string> dt_advice(const Scene& scene) {
     if (scene.dt > scale.dt)
       advice.push_back("dt = " + shown(scene.dt) + " s is " + shown(scene.dt / scale.dt) + " times too large for " +
                        scale.whose + "; take at most " + shown(scale.dt) + " s");
+  for (std::string& text : depth_advice(scene, dynamics)) advice.push_back(std::move(text));
   return advice;
 }
 

@@ -7,9 +7,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
+  static const char* const formats[] = {".obj", ".stl", ".ply"};
   try {
-    for (const auto& part : tribo::parse_mesh(bytes, data[0] % 2 ? ".stl" : ".obj", "fuzz"))
-      tribo::make_hull(part, "fuzz");
+    for (const auto& part : tribo::parse_mesh(bytes, formats[data[0] % 3], "fuzz")) tribo::make_hull(part, "fuzz");
   } catch (const tribo::InvalidInput&) {
   }
   return 0;

@@ -38,6 +38,33 @@ def test_five_lines():
     assert sim.run(1.0).gained < 1e-6 and "gain " not in str(sim.audit)
 
 
+WHEEL = """
+[ground]
+none = true
+[stepper]
+dt = 0.01
+[robot]
+[[robot.link]]
+joint = "continuous"
+axis = [0, 0, 1]
+size = 0.3
+mass = 1
+speed = 400
+"""
+
+
+def test_a_run_warns_once_of_motion_that_dt_does_not_resolve():
+    with pytest.warns(UserWarning, match="the spin of"):
+        sim = tribo.parse(WHEEL)
+    assert sim.warning == ""
+    with pytest.warns(UserWarning, match="moves by half a turn"):  # 4 rad a step
+        sim.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step(10)
+    assert "at t = 0.01 s" in sim.warning
+
+
 @pytest.mark.parametrize("robot", ["solo12", "talos", "g1", "allegro", "ur10"])
 def test_robots_load_unmodified(robot):
     sim = tribo.load(robot)

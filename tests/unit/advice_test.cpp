@@ -54,6 +54,22 @@ TEST_CASE("advice: stiff contact under an explicit stepper, and speeds") {
             "2 times too large for the speed of 'ball'"));
 }
 
+TEST_CASE("advice: a landing that overlaps by more than a quarter of the size") {
+  // A ball of 1 kg, 0.2 m wide, that falls by 0.9 m on K without damping: m g/K + sqrt((m g/K)^2 + 2 m g 0.9 m/K) is
+  // 0.043 m on 1e4 N/m and 0.143 m on 1e3 N/m, 71 % of the ball.
+  const auto ball = [](const std::string& K, const std::string& stepper) {
+    return advice("[material.default]\nstiffness = " + K +
+                  "\ndamping = 0\n[[object]]\nname = 'ball'\nshape = 'sphere'\n" +
+                  "radius = 0.1\nmass = 1\nposition = [0, 0, 1]\n[stepper]\n" + stepper);
+  };
+  CHECK(ball("1e4", "name = 'exponential'\ndt = 0.001\n") == "");
+  CHECK(has(ball("1e3", "name = 'exponential'\ndt = 0.001\n"), "'ball' can overlap by 0.143"));
+  CHECK(ball("1e3", "name = 'rigid'\ndt = 0.001\n") == "");  // has no use for K
+  // The momentum family: sqrt(2 g 0.9 m) = 4.2 m/s, 42 mm in 10 ms, 63 mm in 15 ms of the 50 that are a quarter.
+  CHECK(ball("1e3", "name = 'momentum'\ndt = 0.01\n") == "");
+  CHECK(has(ball("1e3", "name = 'momentum'\ndt = 0.015\n"), "'ball' can overlap by 0.063"));
+}
+
 TEST_CASE("advice: a joint that moves no inertia is an error of the scene") {
   ScratchFolder folder;
   // A point mass on the axis: mass, but nothing that turns.

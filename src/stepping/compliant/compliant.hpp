@@ -151,6 +151,7 @@ class Compliant : public Scheme {
   };
   void add_contact(const Start& start, int listed, const Remembered& memory);
   Remembered neighbour(const Start& start, const Contact& contact) const;
+  void limit_stretch(CompliantContact& s, double last) const;
   void list_limits(const Start& start);
   void draw_anchors(const Start& start, const VecX& v_mean);
   void report(const Start& start, Outcome& out) const;

@@ -120,6 +120,7 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     s.rest = c.gap;
   }
   s.x.z() = c.gap - s.rest;
+  if (source.contact != nullptr && !rules.bilateral) limit_stretch(s, source.contact->f.z());
   if (rules.slip == SlipAnchor::Drawn && s.mu_slip < s.mu_stick && !(s.last.z() > 0))
     s.slipping = velocity.head<2>().norm() > rules.stribeck_speed;  // it touches anew: (compliant.10)
   if (s.slipping && rules.slip == SlipAnchor::SetUndamped) s.B.x() = s.B.y() = 0;
@@ -130,6 +131,17 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   }
   active_.push_back(s);
   contacts_.push_back(c);
+}
+
+// A drawn anchor follows the motion of the start of a step. Where the body turned by a radian since, it was left behind:
+// friction has not stretched the spring that far, and it must not store what nobody put in.
+void Compliant::limit_stretch(CompliantContact& s, double last) const {
+  const double normal = std::max({last, free_force(s, s.x, s.c).z(), 0.0});
+  const double most = 2 * (s.mu_stick * normal + s.B.x() * s.c.head<2>().norm()) / s.K.x();  // (compliant.11)
+  const double stretch = s.x.head<2>().norm();
+  if (!(stretch > most)) return;
+  s.x.head<2>() *= most / stretch;
+  s.moved = true;
 }
 
 void Compliant::list_limits(const Start& start) {

@@ -1,0 +1,39 @@
+// What a run has to warn of while it goes on: the first sign that its motion is not resolved.
+#pragma once
+
+#include <string>
+
+#include "tribo/run.hpp"
+
+namespace tribo {
+
+/// Watches the steps of a run. Energy is seen where the audit is full.
+class RunWarning final : public Observer {
+ public:
+  enum class Kind {
+    None,
+    Turning,      ///< StepReport::unresolved: a tree turns too fast for dt
+    Speed,        ///< a coordinate changes by half a turn, or by 3 m, in a step
+    SchemeGain,   ///< the scheme itself put energy in: 5 % of what moves, within a second
+    ContactGain,  ///< contacts put energy in, with what they store
+  };
+
+  void observe(Simulation& simulation, const StepReport& report) override;
+  /// The first; what follows it may be anything, up to numbers that are not finite.
+  Kind kind() const { return kind_; }
+  /// When [s].
+  double time() const { return time_; }
+  /// In words; "" where there is nothing.
+  std::string text() const;
+
+ private:
+  Kind look(const Simulation& simulation, const StepReport& report) const;
+
+  Kind kind_ = Kind::None;
+  double time_ = 0;
+  double second_ = 0, most_ = 0;  ///< when the running second began; most energy in motion and springs in it [J]
+  double integrator_ = 0, contacts_ = 0;  ///< work at its start [J]
+  bool began_ = false;
+};
+
+}  // namespace tribo

@@ -1,0 +1,62 @@
+#include "tribo/run_warning.hpp"
+
+#include <algorithm>
+
+#include "base/names.hpp"
+
+namespace tribo {
+
+RunWarning::Kind RunWarning::look(const Simulation& simulation, const StepReport& report) const {
+  constexpr double turn = 3.14, share = 0.05;  // [rad] or [m] a step; of the energy in motion
+  const Audit& audit = simulation.audit();
+  const VecX& v = simulation.state().v;
+  if (report.unresolved > 0) return Kind::Turning;
+  if (v.size() > 0 && simulation.dt() * v.cwiseAbs().maxCoeff() > turn) return Kind::Speed;
+  // What is at rest has no energy that could grow: rounding is no gain.
+  const double bound = share * std::max(most_, 1e-3 * audit.energy_scale);
+  if (audit.energy.integrator - integrator_ > bound) return Kind::SchemeGain;
+  if (audit.energy.contacts - contacts_ > bound) return Kind::ContactGain;
+  return Kind::None;
+}
+
+void RunWarning::observe(Simulation& simulation, const StepReport& report) {
+  if (kind_ != Kind::None || ended(report)) return;
+  const double t = simulation.state().t;
+  const EnergyLines& sum = simulation.audit().energy;
+  most_ = std::max(most_, sum.kinetic + sum.elastic);
+  kind_ = look(simulation, report);
+  time_ = t;
+  if (began_ && t - second_ < 1 - 1e-9) return;
+  if (began_) {
+    most_ = sum.kinetic + sum.elastic;
+    integrator_ = sum.integrator;
+    contacts_ = sum.contacts;
+  }
+  second_ = t;
+  began_ = true;
+}
+
+std::string RunWarning::text() const {
+  const std::string when = "at t = " + shown(time_) + " s ";
+  switch (kind_) {
+    case Kind::Turning:
+      return when +
+             "a mechanism turns too fast for dt, and what the scheme would add to its energy is taken off: take a "
+             "smaller dt";
+    case Kind::Speed:
+      return when +
+             "a joint or body moves by half a turn or by 3 m in a step, which dt does not resolve: take a smaller dt, "
+             "or look for what drives it so fast";
+    case Kind::SchemeGain:
+      return when + "the scheme puts energy into the motion: take a smaller dt";
+    case Kind::ContactGain:
+      return when +
+             "contacts put energy into the motion, as they do where they overlap deeply: take a stiffer material or a "
+             "smaller dt";
+    case Kind::None:
+      break;
+  }
+  return "";
+}
+
+}  // namespace tribo

@@ -1,0 +1,72 @@
+// What a run warns of while it goes on, and that its ledger closes where a step was not solved.
+#include <doctest/doctest.h>
+
+#include "tribo/run_warning.hpp"
+#include "tribo/scene.hpp"
+
+using namespace tribo;
+
+namespace {
+
+const std::string box = "[[object]]\nsize = 0.1\nmass = 1\nposition = [0, 0, 0.05]\n";
+
+struct Result {
+  RunWarning warning;
+  Audit audit;
+};
+
+Result after(const std::string& scene, double duration) {
+  Simulation simulation = make_simulation(parse_scene(scene, "test"));
+  Result result;
+  Run(simulation, duration).watch(result.warning).finish();
+  result.audit = simulation.audit();
+  return result;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("run warnings: none where the motion is resolved") {
+  for (const char* stepper : {"rigid", "exponential", "implicit-euler", "momentum"}) {
+    CAPTURE(stepper);
+    const RunWarning w =
+        after(box + "velocity = [1, 0, 0]\n[stepper]\nname = '" + stepper + "'\ndt = 0.001\n", 1.5).warning;
+    CHECK(w.kind() == RunWarning::Kind::None);
+    CHECK(w.text() == "");
+  }
+}
+
+TEST_CASE("run warnings: half a turn a step, from the step on in which it is reached") {
+  // 20 rad/s^2 by a torque of I alpha: 314 rad/s, half a turn in 10 ms, after 15.7 s; I = m (2 a^2) / 12.
+  const std::string wheel =
+      "[ground]\nnone = true\n[robot]\n[[robot.link]]\njoint = 'continuous'\naxis = [0, 0, 1]\nsize = 0.3\nmass = 1\n"
+      "speed = 300\n[[push]]\nbody = 'link1'\ntorque = [0, 0, 0.3]\nduration = 100\n[stepper]\ndt = 0.01\n";
+  const RunWarning w = after(wheel, 2).warning;
+  CHECK(w.kind() == RunWarning::Kind::Speed);
+  CHECK(w.time() == doctest::Approx(0.7).epsilon(0.03));
+  CHECK(has(w.text(), "moves by half a turn"));
+}
+
+TEST_CASE("run warnings: a run that ends by itself has warned before") {
+  // An ellipsoid that lands at 1.9 m/s, 62 mm a step, under the momentum scheme: it sinks in and is turned by contacts.
+  const std::string sinks =
+      "[stepper]\nname = 'momentum'\ndt = 0.0325\n[material.default]\nmu = 0.055\n[[object]]\nshape = 'ellipsoid'\n"
+      "radii = [0.102, 0.083, 0.087]\nmass = 4.53\nposition = [0, 0, 0.2375]\nrpy = [0.92, 2.96, 2.19]\n"
+      "velocity = [0.09, -0.74, -0.77]\nangular_velocity = [0.38, 3.42, 2.63]\n";
+  const Result r = after(sinks, 10);
+  CHECK(r.audit.status == StepStatus::NotFinite);
+  CHECK(r.warning.kind() != RunWarning::Kind::None);
+}
+
+TEST_CASE("run warnings: the ledger closes where Newton's method gives up") {
+  // One iteration a step solves no landing; what it leaves over is the scheme's.
+  const Audit a = after(
+                      "[stepper]\nname = 'implicit-euler'\ndt = 0.005\nmax_newton = 1\n[[object]]\nsize = [0.1, 0.2, "
+                      "0.3]\nmass = 1\n"
+                      "position = [0, 0, 0.3]\nrpy = [0.3, 0.2, 0.1]\nangular_velocity = [3, 2, 1]\n",
+                      1)
+                      .audit;
+  CHECK(a.unconverged > 20);
+  CHECK(a.ledger_error < 1e-9);
+}
