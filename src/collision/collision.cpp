@@ -356,6 +356,10 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
   x.listing_again = true;
   x.find(bodies, range);
   x.listing_again = false;
+  if (x.contacts.empty()) {
+    x.contacts.swap(x.listed);
+    return false;
+  }
   x.contacts.insert(x.contacts.end(), x.listed.begin(), x.listed.end());
   std::sort(x.contacts.begin(), x.contacts.end(), [](const Contact& a, const Contact& b) { return a.id < b.id; });
   x.seams->remove_covered(x.placed, x.contacts);

@@ -76,19 +76,7 @@ void ContactProblem::diagonal(double* d) const {
 }
 
 void ContactProblem::fill() const {
-  const int n = size();
-  Y_.setZero(n * factor.nw);
-  for (int i = 0; i < blocks(); ++i) {
-    const int rows = block_size(i), o = offset(i);
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {
-      const FactorBlock& b = factor.blocks[at(s)];
-      const double* y = factor.y.data() + b.first;
-      const int* index = factor.index.data() + b.index;
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) Y_[static_cast<Eigen::Index>(index[k]) * n + o + r] += y[rows * k + r];
-    }
-  }
-  dense::gram(Y_.data(), n, factor.nw, G_.data());
+  gram(*this, G_.data());
   pending_ = false;
 }
 

@@ -1,6 +1,8 @@
 #include "contact/factor.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "linalg/clones.hpp"
 
@@ -22,6 +24,83 @@ TRIBO_CLONES void add_product_3x6(const double* y, const double* w, double* c) {
   c[0] = a;
   c[1] = b;
   c[2] = n;
+}
+
+using Pack4 [[gnu::vector_size(32)]] = double;
+
+// Plain pointers into a factor. What clones call is inlined: else it is compiled for the base machine alone.
+struct Rows {
+  const FactorBlock* blocks;
+  const int *start, *index;
+  const double* y;
+  int contacts, size, stride;  // blocks of three rows, all blocks, rows of G
+};
+
+[[gnu::always_inline]] inline int offset(const Rows& x, int block) {
+  return block < x.contacts ? 3 * block : 2 * x.contacts + block;
+}
+
+// Index lists run from the root: what two blocks of one tree share is a common prefix.
+[[gnu::always_inline]] inline int shared_prefix(const Rows& x, const FactorBlock& a, const FactorBlock& b) {
+  const int n = std::min(a.depth, b.depth);
+  if (a.body == b.body) return n;
+  const int *p = x.index + a.index, *q = x.index + b.index;
+  int k = 0;
+  while (k < n && p[k] == q[k]) ++k;
+  return k;
+}
+
+// out (3 x 3, columns `stride` apart) += sum_k a_k b_k^T.
+[[gnu::always_inline]] inline void add_outer_3x3(const double* a, const double* b, int depth, int stride, double* out) {
+  Pack4 x{}, y{}, z{}, column;
+  for (int k = 0; k + 1 < depth; ++k) {  // the fourth number is the first of the next column
+    std::memcpy(&column, a + 3 * k, sizeof(Pack4));
+    x += b[3 * k] * column;
+    y += b[3 * k + 1] * column;
+    z += b[3 * k + 2] * column;
+  }
+  a += 3 * (depth - 1);
+  b += 3 * (depth - 1);
+  for (int r = 0; r < 3; ++r) {
+    out[r] += x[r] + b[0] * a[r];
+    out[stride + r] += y[r] + b[1] * a[r];
+    out[2 * stride + r] += z[r] + b[2] * a[r];
+  }
+}
+
+[[gnu::always_inline]] inline void add_outer(const double* a, int rows_a, const double* b, int rows_b, int depth,
+                                             int stride, double* out) {
+  for (int q = 0; q < rows_b; ++q)
+    for (int r = 0; r < rows_a; ++r) {
+      double sum = 0;
+      for (int k = 0; k < depth; ++k) sum += a[rows_a * k + r] * b[rows_b * k + q];
+      out[static_cast<std::ptrdiff_t>(q) * stride + r] += sum;
+    }
+}
+
+TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
+  const int n = x.stride;
+  std::fill_n(G, static_cast<std::ptrdiff_t>(n) * n, 0.0);
+  for (int j = 0; j < x.size; ++j) {
+    const int oj = offset(x, j), rows_j = j < x.contacts ? 3 : 1;
+    for (int i = j; i < x.size; ++i) {
+      const int oi = offset(x, i), rows_i = i < x.contacts ? 3 : 1;
+      double* out = G + static_cast<std::ptrdiff_t>(oj) * n + oi;
+      for (int s = x.start[i]; s < x.start[i + 1]; ++s)
+        for (int t = x.start[j]; t < x.start[j + 1]; ++t) {
+          const FactorBlock &a = x.blocks[s], &b = x.blocks[t];
+          const int depth = a.tree == b.tree ? shared_prefix(x, a, b) : 0;
+          if (depth == 0) continue;
+          if (rows_i == 3 && rows_j == 3)
+            add_outer_3x3(x.y + a.first, x.y + b.first, depth, n, out);
+          else
+            add_outer(x.y + a.first, rows_i, x.y + b.first, rows_j, depth, n, out);
+        }
+    }
+  }
+  for (int j = 0; j < n; ++j)
+    for (int i = j + 1; i < n; ++i)
+      G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
 }
 
 bool free_body(int rows, int depth, const int* index) { return rows == 3 && depth == 6 && index[5] == index[0] + 5; }
@@ -68,6 +147,12 @@ void to_contacts(const ContactProblem& problem, const double* w, double* c) {
         for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w[index[k]];
     }
   }
+}
+
+void gram(const ContactProblem& problem, double* G) {
+  const ContactFactor& f = problem.factor;
+  gram_of_rows(
+      {f.blocks.data(), f.start.data(), f.index.data(), f.y.data(), problem.nc(), problem.blocks(), problem.size()}, G);
 }
 
 }  // namespace tribo

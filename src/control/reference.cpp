@@ -27,21 +27,29 @@ class SinusoidReference final : public Reference {
                            std::to_string(s.center.size()));
       refuse_not_finite(*x, owner, field);
     }
+    sine_of_phase_ = s.phase.unaryExpr([](double x) { return std::sin(x); });
   }
 
   int nv() const override { return static_cast<int>(s_.center.size()); }
 
   void at(double t, JointMotion& out) const override {
+    double angle = 0, sine = 0, cosine = 1;  // joints that swing together share them
     for (Eigen::Index k = 0; k < s_.center.size(); ++k) {
       const double w = 2 * M_PI * s_.frequency[k], A = s_.amplitude[k], x = w * t + s_.phase[k];
-      out.q[k] = s_.center[k] + A * (std::sin(x) - std::sin(s_.phase[k]));
-      out.v[k] = A * w * std::cos(x);
-      out.a[k] = -A * w * w * std::sin(x);
+      if (x != angle) {
+        angle = x;
+        sine = std::sin(x);
+        cosine = std::cos(x);
+      }
+      out.q[k] = s_.center[k] + A * (sine - sine_of_phase_[k]);
+      out.v[k] = A * w * cosine;
+      out.a[k] = -A * w * w * sine;
     }
   }
 
  private:
   Sinusoid s_;
+  VecX sine_of_phase_;
 };
 
 class ConstantReference final : public Reference {

@@ -33,6 +33,38 @@ void subtract_from_base(const double* r, double inverse, double* triangle) {
   }
 }
 
+bool floats(const Model& model, const Tree& tree) { return model.bodies[at(tree.first_body)].joint == JointKind::Free; }
+
+// Products along a chain, whose first six coordinates follow each other where a free base is its root.
+//   sum_a l_a x_chain[a],   x_chain[a] -= l_a y
+[[gnu::always_inline]] inline double along(const double* l, const int* chain, int depth, int base, const double* x) {
+  double sum = 0;
+  int a = 0;
+  if (depth >= base_size && base) {
+    const double* first = x + chain[0];
+    double even = l[0] * first[0], odd = l[1] * first[1];
+    even += l[2] * first[2];
+    odd += l[3] * first[3];
+    even += l[4] * first[4];
+    odd += l[5] * first[5];
+    sum = even + odd;
+    a = base_size;
+  }
+  for (; a < depth; ++a) sum += l[a] * x[chain[a]];
+  return sum;
+}
+
+[[gnu::always_inline]] inline void subtract_along(const double* l, const int* chain, int depth, int base, double y,
+                                                  double* x) {
+  int a = 0;
+  if (depth >= base_size && base) {
+    double* first = x + chain[0];
+#pragma GCC unroll 6
+    for (; a < base_size; ++a) first[a] -= l[a] * y;
+  }
+  for (; a < depth; ++a) x[chain[a]] -= l[a] * y;
+}
+
 Mat3 rotation(const VecX& q, int i) { return Quat(q[i + 3], q[i], q[i + 1], q[i + 2]).toRotationMatrix(); }
 
 }  // namespace
@@ -292,7 +324,7 @@ void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const
 // M and the weight on each joint.
 void Dynamics::sum_masses(const Tree& tree) {
   const int first = tree.first_body, last = tree.first_body + tree.bodies - 1;
-  const bool floats = model_->bodies[at(first)].joint == JointKind::Free;
+  const bool free_base = floats(*model_, tree);
   const Mat3& R = X_WB_[at(first)].R;  // axes of a free base, whose origin is O
   std::copy(I_.begin() + first, I_.begin() + last + 1, subtree_.begin() + first);
   for (int i = last; i >= first; --i) {
@@ -307,7 +339,7 @@ void Dynamics::sum_masses(const Tree& tree) {
       const int* chain = chain_[at(k)];
       const int depth = depth_[at(k)];
       int b = 0;
-      if (floats && depth >= base_size) {
+      if (free_base && depth >= base_size) {
         for (; b < 3; ++b) r[b] = R.col(b).dot(IS.lin);
         for (; b < base_size; ++b) r[b] = R.col(b - 3).dot(IS.ang);
       }
@@ -337,7 +369,7 @@ void Dynamics::factor(int t, const VecX& extra) {
     return;
   }
   const std::size_t first = row_[at(tree.iv)];
-  const bool floats = model_->bodies[at(tree.first_body)].joint == JointKind::Free;
+  const bool free_base = floats(*model_, tree);
   const int last = tree.iv + tree.nv - 1;
   const std::size_t end = row_[at(last)] + at(depth_[at(last)]) + 1;
   std::copy(M_.begin() + static_cast<std::ptrdiff_t>(first), M_.begin() + static_cast<std::ptrdiff_t>(end),
@@ -348,7 +380,7 @@ void Dynamics::factor(int t, const VecX& extra) {
     const int* chain = chain_[at(k)];
     rk[d] += extra[k];
     const double inverse = 1.0 / rk[d];
-    const int base = floats && d >= base_size ? base_size : 0;
+    const int base = free_base && d >= base_size ? base_size : 0;
     if (base) subtract_from_base(rk, inverse, L_.data() + first);
     for (int a = d - 1; a >= base; --a) {
       const double coef = rk[a] * inverse;
@@ -426,18 +458,11 @@ void Dynamics::solve_in_place(int t, double* b) const {
     for (int k = tree.iv; k < tree.iv + 6; ++k) b[k] *= dis_[k] * dis_[k];
     return;
   }
-  for (int k = tree.iv + tree.nv - 1; k >= tree.iv; --k) {
-    const double* l = lrow(k);
-    const int* chain = chain_[at(k)];
-    for (int a = 0; a < depth_[at(k)]; ++a) b[chain[a]] -= l[a] * b[k];
-  }
-  for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-    double y = b[k] * dis_[k] * dis_[k];
-    const double* l = lrow(k);
-    const int* chain = chain_[at(k)];
-    for (int a = 0; a < depth_[at(k)]; ++a) y -= l[a] * b[chain[a]];
-    b[k] = y;
-  }
+  const int base = floats(*model_, tree) ? base_size : 0;
+  for (int k = tree.iv + tree.nv - 1; k >= tree.iv; --k)
+    subtract_along(lrow(k), chain_[at(k)], depth_[at(k)], base, b[k], b);
+  for (int k = tree.iv; k < tree.iv + tree.nv; ++k)
+    b[k] = b[k] * dis_[k] * dis_[k] - along(lrow(k), chain_[at(k)], depth_[at(k)], base, b);
 }
 
 void Dynamics::multiply(int t, const double* x, double* y) const {
@@ -447,16 +472,13 @@ void Dynamics::multiply(int t, const double* x, double* y) const {
     return;
   }
   std::fill(y + tree.iv, y + tree.iv + tree.nv, 0.0);
+  const int base = floats(*model_, tree) ? base_size : 0;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
     const double* r = row(k);
     const int* chain = chain_[at(k)];
     const int d = depth_[at(k)];
-    double sum = r[d] * x[k];
-    for (int a = 0; a < d; ++a) {
-      sum += r[a] * x[chain[a]];
-      y[chain[a]] += r[a] * x[k];
-    }
-    y[k] += sum;
+    subtract_along(r, chain, d, base, -x[k], y);
+    y[k] += r[d] * x[k] + along(r, chain, d, base, x);
   }
 }
 

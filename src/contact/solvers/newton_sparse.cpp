@@ -5,8 +5,10 @@
 //   stick  P = 1, E = sigma + R, rho = sigma f_k
 //   slip   P = (r N, 1), E = (1 - N + r N (sigma + R), -mu y^; 0, sigma + R),
 //          rho = (f'_T - mu y_N y^ + r N sigma f_k, sigma f_k)
-// One factorisation serves several proximal steps f_k <- f+, which remove what sigma leaves. sigma is 1e-6 of the
-// block's scale: smaller loses digits in 1/sigma, larger takes more steps.
+// solved for the change of f:
+//   df + D G df = E^-1 rho' - f_k + D ((sigma + R) f_k - c_k),   rho' = rho without sigma f_k               (sparse.2)
+// One factorisation serves several proximal steps f_k <- f_k + df, which remove what sigma leaves, and refine: each has the
+// digits of c_k. sigma is 1e-6 of the block's scale: smaller loses digits in 1/sigma, larger takes more steps.
 #include "contact/solvers/newton_sparse.hpp"
 
 #include <cmath>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr double relative_sigma = 1e-6;
 constexpr int proximal_steps = 4;
+constexpr double refined_share = 1e-6;  // of the tolerance: what is left is the speed at which things at rest creep
 
 }  // namespace
 
@@ -98,31 +101,35 @@ void SparseNewton::linearise_disc(const ContactProblem& problem, int k, const do
   }
 }
 
-// e for the centre f: E^-1 (rho + P (sigma f - g)).
+// The right-hand side of (sparse.2), c_ being of f. Where a contact sticks, f cancels and -D c is left.
 void SparseNewton::centre(const ContactProblem& problem, const double* f, double* e) const {
   const int nc = problem.nc();
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i;
     const Eigen::Map<const Mat3> D(D_.data() + 9 * i);
-    const double sigma = relative_sigma * scale_[i];
-    Eigen::Map<Vec3>(e + o) =
-        rho_.map().segment<3>(o) + D * (sigma * Eigen::Map<const Vec3>(f + o) - problem.g().segment<3>(o));
+    const Eigen::Map<const Vec3> fi(f + o), c(c_.data() + o);
+    const Vec3 kept = (relative_sigma * scale_[i] + problem.R().segment<3>(o).array()) * fi.array();
+    Eigen::Map<Vec3>(e + o) = (rho_.map().segment<3>(o) + D * kept - fi) - D * c;
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;
-    e[o] = rho_[o] + D_[9 * nc + j] * (relative_sigma * scale_[nc + j] * f[o] - problem.g()[o]);
+    const double d = D_[9 * nc + j];
+    e[o] = (rho_[o] + d * kept(problem, o, nc + j, f) - f[o]) - d * c_[o];
   }
   const double* d = D_.data() + disc_offset(problem, 0);
   for (const FrictionDisc& disc : problem.discs) {
     const int o = 3 * nc + disc.row, normal = 3 * disc.contact + 2;
-    const double sigma = relative_sigma * scale_[nc + disc.row];
-    const double push = relative_sigma * scale_[disc.contact] * f[normal] - problem.g()[normal];
+    const double push = kept(problem, normal, disc.contact, f) - c_[normal];
     for (int k = 0; k < disc.size; ++k) {
       e[o + k] += d[2 + k] * push;
-      if (disc.size == 2) e[o + k] += d[k] * (sigma * f[o + 1 - k] - problem.g()[o + 1 - k]);
+      if (disc.size == 2) e[o + k] += d[k] * (kept(problem, o + 1 - k, nc + disc.row, f) - c_[o + 1 - k]);
     }
     d += disc_numbers;
   }
+}
+
+double SparseNewton::kept(const ContactProblem& problem, int i, int block, const double* f) const {
+  return (relative_sigma * scale_[block] + problem.R()[i]) * f[i];
 }
 
 SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f,
@@ -136,8 +143,8 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
     report.status = SolveStatus::Invalid;
     return report;
   }
-  const Tolerance aim = within(tolerance, guess_share);
-  if (aim.met(report.residual)) return report;
+  if (within(tolerance, guess_share).met(report.residual)) return report;
+  const Tolerance aim = within(tolerance, refined_share);
   if (tolerance.met(report.residual)) most = 1;
   report.status = SolveStatus::IterationLimit;
   if (report.residual.relative() > poor_guess) return report;
@@ -163,7 +170,9 @@ SolveReport SparseNewton::iterate(const ContactProblem& problem, const Tolerance
     for (int step = 0; step < proximal_steps; ++step) {
       centre(problem, f.data(), e_.data());
       system_.solve(problem, D_.data(), e_.data());
-      f = e_.map();
+      f += e_.map();
+      for (int j = 0; j < problem.nr(); ++j)  // at a bound to the bit
+        if (D_[9 * nc + j] == 0 && rho_[3 * nc + j] != 0) f[3 * nc + j] = rho_[3 * nc + j];
       const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
       now_relative = now.relative();
       if (trace) trace->push_back(now.absolute());

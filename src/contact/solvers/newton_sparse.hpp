@@ -19,6 +19,7 @@ class SparseNewton {
   bool linearise(const ContactProblem& problem, const double* f);
   void linearise_disc(const ContactProblem& problem, int disc, const double* f);
   void centre(const ContactProblem& problem, const double* f, double* e) const;
+  double kept(const ContactProblem& problem, int unknown, int block, const double* f) const;  // (sigma + R) f
 
   BlockSystem system_;
   VectorBuffer scale_, c_, D_, rho_, e_, best_;

@@ -11,9 +11,8 @@ namespace tribo {
 namespace {
 
 constexpr int most_passes = 3;
-constexpr double settled = 1e-6;     // a pass that changes less of the energy is the last
-constexpr double unresolved = 1e-4;  // the first pass changes more: dt is too long for the motion
-constexpr double most_gain = 1e-3;   // of the kinetic energy, by a step that is not resolved
+constexpr double settled = 1e-6;    // a pass that changes less of the energy is the last
+constexpr double most_gain = 1e-3;  // of the kinetic energy, by a step that is not resolved
 
 // (flight.4)
 double share_at_end(double z) {

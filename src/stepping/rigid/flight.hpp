@@ -31,6 +31,9 @@ namespace tribo {
 
 class Flight {
  public:
+  /// The first pass changes more (flight.5): dt is too long for the motion.
+  static constexpr double unresolved = 1e-4;
+
   Flight(const Model& model, SmoothScheme smooth);
 
   /// Which trees may fly: no pushes, no gains, no dry friction, no rows in the place of drives. Groups must stand.

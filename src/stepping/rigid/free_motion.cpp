@@ -84,7 +84,10 @@ void FreeMotion::turn_on_the_way(const Start& start, const StepRows& rows, Fligh
     ++passes_[at(t)];
     double change = 0;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (bias_[k] - rate_[k]) * (v_free_[k] - change_[k]);
-    change = std::abs(start.dt * change) / flight.twice_kinetic(start, t, v_free_);
+    // The energy at the start is a bound below: where it tells that this was the last pass, no other is needed.
+    change = std::abs(start.dt * change);
+    const double known = 2 * start.dynamics.kinetic(t);
+    change /= change < settled_turn * known ? known : flight.twice_kinetic(start, t, v_free_);
     if (pass == 0) turned_[at(t)] = change;
     if (change < settled_turn) break;
   }

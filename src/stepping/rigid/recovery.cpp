@@ -40,14 +40,35 @@ Recovery::Recovery(const Model& model, const ContactOptions& options)
   work_.setZero(model.nv);
 }
 
-void Recovery::solve(const Start& start, std::span<const Row> rows, Outcome& out) {
+void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out) {
   out.correction.setZero();
   out.recovery.clear();
   if (time_ == 0) return;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
-    if (overlaps(start, island, rows, out)) solve_island(start, island, rows, out);
+    if (!overlaps(start, island, rows, out)) continue;
+    IslandSolution& s = out.recovery.next();
+    s.island = &island;
+    if (!same_mass || !take_over(out, s))
+      start.assembly.build(island, start.contacts, rows, start.dynamics, zero_, zero_, false, s.problem, s.before,
+                           s.free);
+    solve_island(start, rows, out, s);
   }
+}
+
+// J and G are those of the step's own problem, where it has one.
+bool Recovery::take_over(const Outcome& out, IslandSolution& s) {
+  for (std::size_t k = 0; k < out.islands.size(); ++k) {
+    const IslandSolution& solved = out.islands[k];
+    if (solved.island != s.island) continue;
+    s.problem = solved.problem;
+    s.problem.discs.clear();
+    s.problem.R().setZero();
+    s.before.setZero(s.problem.size());
+    s.free.setZero(s.problem.size());
+    return true;
+  }
+  return false;
 }
 
 bool Recovery::needed(const Start& start, std::span<const Row> rows, const Outcome& out) const {
@@ -76,12 +97,10 @@ double Recovery::share(double dt, double size) const {
 
 double Recovery::joint_share(double dt) const { return share(dt, joint_size); }
 
-void Recovery::solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out) {
-  IslandSolution& s = out.recovery.next();
-  s.island = &island;
+void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s) {
+  const Island& island = *s.island;
   ContactProblem& problem = s.problem;
   const double dt = start.dt;
-  start.assembly.build(island, start.contacts, rows, start.dynamics, zero_, zero_, false, problem, s.before, s.free);
   s.f.setZero(problem.size());
   problem.mu().setZero();
   problem.g().setZero();

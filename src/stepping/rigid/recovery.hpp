@@ -12,8 +12,9 @@ constexpr double closure_compliance = 1e-10;  ///< of the largest diagonal entry
 class Recovery {
  public:
   Recovery(const Model& model, const ContactOptions& options);
-  /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone.
-  void solve(const Start& start, std::span<const Row> rows, Outcome& out);
+  /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone. same_mass: the matrix that stands
+  /// factored is the one that the islands of the outcome were made with.
+  void solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out);
   /// Is there overlap that it would remove?
   bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
   /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
@@ -22,7 +23,8 @@ class Recovery {
 
  private:
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
-  void solve_island(const Start& start, const Island& island, std::span<const Row> rows, Outcome& out);
+  static bool take_over(const Outcome& out, IslandSolution& s);
+  void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
   double size_of(const Start& start, int listed) const;

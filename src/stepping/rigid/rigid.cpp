@@ -115,7 +115,8 @@ class Rigid final : public Scheme, public RigidView {
       if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     }
     for (int t = 0; t < static_cast<int>(start.model.trees.size()); ++t)
-      if (!flight_.flies(t) && free_.turned(t) > 0) flight_.watch(t, free_.turned(t), free_.work(start, out.v_end, t));
+      if (!flight_.flies(t) && free_.turned(t) > Flight::unresolved)
+        flight_.watch(t, free_.turned(t), free_.work(start, out.v_end, t));
     out.unresolved = flight_.arrive(start, q, v);
   }
 
@@ -161,8 +162,9 @@ class Rigid final : public Scheme, public RigidView {
   // Held joints may move to make room: that is not a motion that their friction is asked for.
   void recover(const Start& start, Outcome& out) {
     const StageTimer timer(start.times, Stage::Recovery);
-    if (rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out)) free_.release_joints(start, rows_);
-    recovery_.solve(start, rows_.rows(), out);
+    const bool released = rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out);
+    if (released) free_.release_joints(start, rows_);
+    recovery_.solve(start, rows_.rows(), !released && !need_dense_, out);
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
