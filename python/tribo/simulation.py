@@ -219,6 +219,9 @@ class Simulation(_Handed):
         there. What touches it is carried along. Commanding it anew at every step drives it along any path."""
         import numpy as np
 
+        known = self.model.kinematic
+        if not any(k == name or k.endswith("/" + name) for k in known):
+            raise _core.InvalidInput(f"'{name}' is no kinematic body; known: {', '.join(known) or 'none'}")
         place = np.asarray(pose, dtype=float)
         if place.shape == (3,):
             place = np.array(self.pose(name))
