@@ -216,7 +216,8 @@ bool RigidDerivative::any_weak(const IslandSolution& s) const {
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * problem.nc() + j;
-    const bool decided = view_->rows()[s.island->rows[at(j)]].contact >= 0 || problem.lower()[j] == problem.upper()[j];
+    const Row& row = view_->rows()[s.island->rows[at(j)]];
+    const bool decided = row.is<TurnFriction>() || problem.lower()[j] == problem.upper()[j];
     if (!decided && std::max(room_inside(problem, j, f_[o], F), std::abs(c_[o]) / a) < weak_share) return true;
   }
   return false;
@@ -310,9 +311,9 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   else if (disc.size == 2)
     new_row(sliding / most, false);
   for (int r = 0; r < disc.size; ++r) {
-    const Row& row = view_->rows()[s.island->rows[at(disc.row + r)]];
-    turn_slopes(start, contact, row.axis, at_end_, J_row_, K_row_);
-    force_slopes(start, contact, Vec3::Zero(), f_[o + r] * row.axis, start.dt, X_);
+    const Vec3 axis = view_->rows()[s.island->rows[at(disc.row + r)]].bodies()->axis;
+    turn_slopes(start, contact, axis, at_end_, J_row_, K_row_);
+    force_slopes(start, contact, Vec3::Zero(), f_[o + r] * axis, start.dt, X_);
     const auto add = [&](int a, double share, Side side) {
       for (int i = 0; i < n; ++i) {
         const int l = local_[at(motion_.dofs()[at(i)])];
@@ -340,20 +341,21 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
-    if (row.contact >= 0 || problem.lower()[j] == problem.upper()[j]) continue;
+    const Coordinate* along = row.coordinate();
+    if (!along || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
     if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
-    const int k = local_[at(row.dof)], active = new_row(problem.R()[o], false);
-    Jc_.map()(k, active) = Jb_.map()(k, active) = row.sign;
+    const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false);
+    Jc_.map()(k, active) = Jb_.map()(k, active) = along->sign;
     add_whitened(Yc_, active, problem, o, 1);
     add_whitened(Yb_, active, problem, o, 1);
     auto K = K_.map().col(active);
-    const double gain = implicit_drive(a, row.dof, start.dt).gain;
-    if (row.kind == Row::Kind::Limit && row.error > 0) K[k] += row.sign / start.dt;
-    if (row.kind == Row::Kind::Drive) K[k] += a.kp[row.dof] / gain;
-    if (row.drives() && input_column(row.dof) >= 0)
-      K[input_column(row.dof)] -= row.kind == Row::Kind::Target ? 1 : 1 / gain;
+    const double gain = implicit_drive(a, along->dof, start.dt).gain;
+    if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
+    if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
+    if (row.drives() && input_column(along->dof) >= 0)
+      K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
   }
 }
 

@@ -131,7 +131,7 @@ void RigidDerivative::keep(const Start& start) {
     if (friction.held(k)) extra_[k] += friction.damping(k);
   std::fill(row_driven_.begin(), row_driven_.end(), 0);
   for (const Row& row : view_->rows().rows())
-    if (row.drives()) row_driven_[at(row.dof)] = 1;
+    if (row.drives()) row_driven_[at(row.coordinate()->dof)] = 1;
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
     if (!view_->flight().flies(t)) start.dynamics.factor(t, extra_);
 }
@@ -220,14 +220,15 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   for (int j = 0; j < s.problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * s.problem.nc() + j;
-    if (row.kind != Row::Kind::Limit || !(s.f[o] > 0)) continue;
-    const int k = local_[at(row.dof)], a = new_row(s.problem.R()[o], false);
-    Jc_.map()(k, a) = Jb_.map()(k, a) = row.sign;
+    const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
+    if (!along || !(s.f[o] > 0)) continue;
+    const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false);
+    Jc_.map()(k, a) = Jb_.map()(k, a) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
     add_whitened(Yb_, a, s.problem, o, 1);
     const double slope = s.problem.g()[o] < 0 ? share : 1;
-    K_.map()(k, a) += slope * row.sign / start.dt;
-    K_.map().col(a) += slope * row.sign * X_.map().row(k).transpose();
+    K_.map()(k, a) += slope * along->sign / start.dt;
+    K_.map().col(a) += slope * along->sign * X_.map().row(k).transpose();
   }
   return solve_active(start, D_, lin) ? nullptr : "the rows that hold have no factor";
 }
