@@ -223,6 +223,9 @@ class Simulation(_Handed):
         is part of the state: it is saved, restored and forked with it, and a reset ends it."""
         import numpy as np
 
+        known = self.model.kinematic
+        if not any(k == name or k.endswith("/" + name) for k in known):
+            raise _core.InvalidInput(f"'{name}' is no kinematic body; known: {', '.join(known) or 'none'}")
         place = np.asarray(pose, dtype=float)
         if place.shape == (3,):
             place = np.array(self.pose(name))

@@ -400,6 +400,25 @@ def test_a_variant_keeps_the_time():
     assert sim.variant({"contact.model": "ccp"}).t == pytest.approx(0.1)
 
 
+def test_links_of_a_file_name_bodies_and_shapes(make):
+    """go2's base is the link of its free joint; a force of twice the weight lifts it."""
+    hand = make(tribo.load("go2"))
+    hand.wrench["base"] = [0, 0, 2 * 9.81 * hand.it._model().mass, 0, 0, 0]
+    hand.step(100)
+    assert hand.row(hand.velocity("base"))[2] > 0.3
+    hand.reset()
+    hand.step(200)
+    assert not hand.contacts_between("base", "ground", **hand.world)
+    assert hand.contacts_between("FL_foot", "ground", **hand.world)
+    with pytest.raises(tribo.InvalidInput, match="bsae"):
+        hand.wrench["bsae"] = 0
+
+
+def test_only_kinematic_bodies_are_set():
+    with pytest.raises(tribo.InvalidInput, match="no kinematic body"):
+        tribo.load("go2").set_kinematic("go2", np.eye(4))
+
+
 def _outside(kind, size, x):
     """> 0 outside the shape, by its closed form; x (n, 3) in its frame."""
     if kind == tribo.ShapeKind.Sphere:
