@@ -8,41 +8,9 @@
 #include "tribo/contact.hpp"
 #include "tribo/contact_problem.hpp"
 #include "tribo/dynamics.hpp"
+#include "tribo/row.hpp"
 
 namespace tribo {
-
-/// A scalar constraint: c = J v / dt + bias + compliance f,  f in [lower, upper]; the generalised force is J^T f.
-///   Limit, Friction, Target, Drive:  J v = sign v_dof
-///   those, Spring and Joint, of a tendon:  J v = sign ldot + slope ldot of the other
-///   Joint:                           J v = sign v_dof + slope v_other
-///   Point:                           J v = axis . (velocity of b at p_b - velocity of a at p_a) + given
-///   Turn, Swing (a limit):           J v = axis . (turning of b - turning of a) + given
-struct Row {
-  int dof = 0;
-  double sign = 1;
-  double bias = 0;        ///< [m/s^2] or [rad/s^2]
-  double compliance = 0;  ///< R [1/kg]
-  double lower = 0, upper = 0;
-  enum class Kind : char { Limit, Friction, Target, Drive, Joint, Point, Turn, Swing, Spring } kind = Kind::Limit;
-  double error = 0;  ///< of an equality: what is wrong with q; of a limit: the distance to it [m] or [rad]
-  int other = -1;
-  double slope = 0;
-  int body_a = -1, body_b = -1;                                      ///< not moved by forces where < 0
-  Vec3 axis = Vec3::Zero(), p_a = Vec3::Zero(), p_b = Vec3::Zero();  ///< in W
-  double given = 0;                                                  ///< by kinematic bodies [m/s] or [rad/s]
-  int element = -1, component = 0;  ///< of an equality: which one, and which of its rows
-  int contact = -1;                 ///< of torsional and rolling friction: whose normal force bounds it
-  double length = 0;                ///< and by how much of it [m]
-  int tendon = -1;                  ///< along the length of this one; `other` is then a tendon too
-  double end = 0;                   ///< of a limit that is not of one coordinate: J v at the end of the step
-
-  /// Is its force the torque of a drive?
-  bool drives() const { return kind == Kind::Target || kind == Kind::Drive; }
-  bool on_bodies() const { return kind == Kind::Point || kind == Kind::Turn || kind == Kind::Swing; }
-  bool limits() const { return kind == Kind::Limit || kind == Kind::Swing; }
-  /// Does it belong to an equality constraint?
-  bool closes() const { return element >= 0; }
-};
 
 /// Contacts and rows that touch common trees; independent of every other island.
 struct Island {
@@ -85,6 +53,7 @@ class Assembly {
   int root(int tree);
   void join(int a, int b);
   void join_tendon(int tree, int tendon);
+  void join_row(const Row& row);
   int body_of(const Row& row) const;
   void add_row(const Row& row, const Dynamics& dynamics, const VecX& v, const VecX& v_free, ContactFactor& factor,
                double& before, double& free);

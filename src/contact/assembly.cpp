@@ -7,6 +7,11 @@
 namespace tribo {
 namespace {
 
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
 constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;
 
@@ -66,14 +71,27 @@ void Assembly::join(int a, int b) {
   parent_[at(std::max(a, b))] = std::min(a, b);
 }
 
-// All that a tendon pulls on, and a tree; -1: no tendon.
+// All that a tendon pulls on, and a tree.
 void Assembly::join_tendon(int tree, int index) {
-  if (index < 0) return;
   const Tendon& tendon = model_->tendons[at(index)];
   for (const TendonJoint& j : tendon.joints) join(tree, model_->bodies[at(j.body)].tree);
   for (const TendonSegment& s : tendon.path)
     for (int body : {s.body_a, s.body_b})
       if (body >= 0 && s.body_a != s.body_b) join(tree, model_->bodies[at(body)].tree);
+}
+
+// The trees that a row acts on.
+void Assembly::join_row(const Row& row) {
+  const int tree = model_->bodies[at(body_of(row))].tree;
+  if (const auto* length = std::get_if<TendonLength>(&row.along)) {
+    join_tendon(tree, length->tendon);
+  } else if (const auto* tendons = std::get_if<TendonPair>(&row.along)) {
+    for (int i : {tendons->tendon, tendons->other}) join_tendon(tree, i);
+  } else if (const auto* pair = std::get_if<CoordinatePair>(&row.along)) {
+    join(tree, model_->bodies[at(dof_body_[at(pair->other)])].tree);
+  } else if (const BodyAxis* bodies = row.bodies(); bodies && bodies->body_a >= 0) {
+    join(tree, model_->bodies[at(bodies->body_a)].tree);
+  }
 }
 
 void Assembly::group(std::span<const Contact> contacts, std::span<const Row> rows) {
@@ -82,14 +100,8 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   auto tree_of = [&](int body) { return model_->bodies[at(body)].tree; };
   for (const Contact& c : contacts)
     if (c.body_a >= 0 && c.body_b >= 0) join(tree_of(c.body_a), tree_of(c.body_b));
-  for (const Row& row : rows) {
-    if (row.tendon >= 0) {
-      for (int i : {row.tendon, row.other}) join_tendon(tree_of(body_of(row)), i);
-      continue;
-    }
-    if (row.other >= 0) join(tree_of(dof_body_[at(row.dof)]), tree_of(dof_body_[at(row.other)]));
-    if (row.body_a >= 0 && row.body_b >= 0) join(tree_of(row.body_a), tree_of(row.body_b));
-  }
+  for (const Row& row : rows)
+    if (!row.coordinate()) join_row(row);
   islands_ = 0;
   auto island_for = [&](int tree) -> Island& {
     const int r = root(tree);
@@ -165,14 +177,17 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
 
 /// A body that the row acts on.
 int Assembly::body_of(const Row& row) const {
-  if (row.tendon >= 0) return tribo::body_of(model_->tendons[at(row.tendon)]);
-  if (!row.on_bodies()) return dof_body_[at(row.dof)];
-  return row.body_b >= 0 ? row.body_b : row.body_a;
+  return std::visit(Overloaded{[&](const Coordinate& c) { return dof_body_[at(c.dof)]; },
+                               [&](const CoordinatePair& c) { return dof_body_[at(c.dof)]; },
+                               [&](const TendonLength& l) { return tribo::body_of(model_->tendons[at(l.tendon)]); },
+                               [&](const TendonPair& l) { return tribo::body_of(model_->tendons[at(l.tendon)]); },
+                               [](const BodyAxis& b) { return b.body_b >= 0 ? b.body_b : b.body_a; }},
+                    row.along);
 }
 
 void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, const VecX& v_free,
                        ContactFactor& factor, double& before, double& free) {
-  before = free = row.given;
+  before = free = row.given();
   auto add = [&](int body, auto&& jacobian) {
     const Body& b = model_->bodies[at(body)];
     const FactorBlock block = next_block(body, factor);
@@ -194,7 +209,11 @@ void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, 
       return turn ? axis.dot(S.ang) : axis.dot(S.lin) + lever.dot(S.ang);
     });
   };
-  auto add_tendon = [&](const Tendon& tendon, double scale) {
+  auto add_coordinate = [&](int k, double share) {
+    add(dof_body_[at(k)], [&](int dof) { return dof == k ? share : 0.0; });
+  };
+  auto add_tendon = [&](int index, double scale) {
+    const Tendon& tendon = model_->tendons[at(index)];
     for (const TendonJoint& j : tendon.joints) {
       const int iv = model_->bodies[at(j.body)].iv;
       add(j.body, [&](int dof) { return dof == iv ? scale * j.coefficient : 0.0; });
@@ -206,19 +225,27 @@ void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, 
       pull(s.body_a, line.p_a, -scale * line.along, false);
     }
   };
-  if (row.tendon >= 0) {
-    add_tendon(model_->tendons[at(row.tendon)], row.sign);
-    if (row.other >= 0) add_tendon(model_->tendons[at(row.other)], row.slope);
-    return;
-  }
-  if (!row.on_bodies()) {
-    add(dof_body_[at(row.dof)], [&](int dof) { return dof == row.dof ? row.sign : 0.0; });
-    if (row.other >= 0) add(dof_body_[at(row.other)], [&](int dof) { return dof == row.other ? row.slope : 0.0; });
-    return;
-  }
-  const bool turn = row.kind != Row::Kind::Point;
-  pull(row.body_b, row.p_b, row.axis, turn);
-  pull(row.body_a, row.p_a, -row.axis, turn);
+  std::visit(Overloaded{[&](const Coordinate& c) { add_coordinate(c.dof, c.sign); },
+                        [&](const CoordinatePair& c) {
+                          add_coordinate(c.dof, 1);
+                          add_coordinate(c.other, c.slope);
+                        },
+                        [&](const TendonLength& l) { add_tendon(l.tendon, l.sign); },
+                        [&](const TendonPair& l) {
+                          add_tendon(l.tendon, 1);
+                          add_tendon(l.other, l.slope);
+                        },
+                        [&](const BodyPoints& b) {
+                          const Vec3 axis = b.axis;
+                          pull(b.body_b, b.p_b, axis, false);
+                          pull(b.body_a, b.p_a, -axis, false);
+                        },
+                        [&](const BodyTurns& b) {
+                          const Vec3 axis = b.axis;
+                          pull(b.body_b, Vec3::Zero(), axis, true);
+                          pull(b.body_a, Vec3::Zero(), -axis, true);
+                        }},
+             row.along);
 }
 
 void Assembly::build(const Island& island, std::span<const Contact> contacts, std::span<const Row> rows,

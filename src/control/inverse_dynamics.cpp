@@ -44,8 +44,11 @@ class Prediction {
     collision_.detect(motions_, {margin, a.dt}, state.memory.contacts);
     rows_.clear();
     for (const DrivenJoint& joint : joints)
-      rows_.push_back(
-          {joint.iv, 1, -target[joint.j] / a.dt, 0, a.lower[joint.iv], a.upper[joint.iv], Row::Kind::Target});
+      rows_.push_back({.along = Coordinate{joint.iv},
+                       .law = VelocityTarget{},
+                       .bias = -target[joint.j] / a.dt,
+                       .lower = a.lower[joint.iv],
+                       .upper = a.upper[joint.iv]});
     assembly_.group(collision_.contacts(), rows_);
     for (int i = 0; i < assembly_.islands(); ++i) solve(model, assembly_.island(i), state, last, a);
   }
@@ -83,7 +86,7 @@ class Prediction {
     for (int j = 0; j < problem_.nr(); ++j) {
       const std::size_t r = at(island.rows[at(j)]);
       last[r] = f_[3 * problem_.nc() + j];
-      a.tau[rows_[r].dof] += last[r];
+      a.tau[rows_[r].coordinate()->dof] += last[r];
     }
   }
 

@@ -291,23 +291,22 @@ void RigidDerivative::share_joints(const IslandSolution& s) {
   const ContactProblem& problem = s.problem;
   const int first = 3 * problem.nc();
   const double F = s.solve.residual.force_scale, still = weak_share * s.solve.residual.motion_scale;
-  const auto holds = [&](int j) {
-    const Row& row = view_->rows()[s.island->rows[at(j)]];
-    return row.contact < 0 && row.tendon < 0 && row.dof >= 0 && problem.lower()[j] < problem.upper()[j] &&
-           problem.R()[first + j] == 0 && std::abs(c_[first + j]) < still;
+  const auto along = [&](int j) -> const Coordinate* {  // where it holds
+    const bool holds = problem.lower()[j] < problem.upper()[j] && problem.R()[first + j] == 0;
+    return holds && std::abs(c_[first + j]) < still ? view_->rows()[s.island->rows[at(j)]].coordinate() : nullptr;
   };
   for (int j = 0; j < problem.nr(); ++j) {
-    if (!holds(j) || room_inside(problem, j, f_[first + j], F) >= weak_share) continue;
-    const Row& row = view_->rows()[s.island->rows[at(j)]];
+    const Coordinate* joint = along(j);
+    if (!joint || room_inside(problem, j, f_[first + j], F) >= weak_share) continue;
     for (int i = 0; i < problem.nr(); ++i) {
-      const Row& other = view_->rows()[s.island->rows[at(i)]];
-      if (i == j || other.dof != row.dof || !holds(i)) continue;
+      const Coordinate* other = i == j ? nullptr : along(i);
+      if (!other || other->dof != joint->dof) continue;
       const double room = std::min(f_[first + i] - problem.lower()[i], problem.upper()[i] - f_[first + i]);
       const double up = f_[first + j] - problem.lower()[j], down = problem.upper()[j] - f_[first + j];
       const double move = (up < down ? 0.5 : -0.5) * std::min({room, F, std::max(up, down)});
       if (!(room > 0)) continue;
       f_[first + j] += move;
-      f_[first + i] -= move * row.sign / other.sign;
+      f_[first + i] -= move * joint->sign / other->sign;
       break;
     }
   }
@@ -382,7 +381,8 @@ bool RigidDerivative::any_weak(const IslandSolution& s) const {
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * problem.nc() + j;
-    const bool decided = view_->rows()[s.island->rows[at(j)]].contact >= 0 || problem.lower()[j] == problem.upper()[j];
+    const Row& row = view_->rows()[s.island->rows[at(j)]];
+    const bool decided = row.is<TurnFriction>() || problem.lower()[j] == problem.upper()[j];
     if (!decided && std::max(room_inside(problem, j, f_[o], F), std::abs(c_[o]) / a) < weak_share) return true;
   }
   return false;
@@ -477,9 +477,9 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   else if (disc.size == 2)
     new_row(sliding / most, false);
   for (int r = 0; r < disc.size; ++r) {
-    const Row& row = view_->rows()[s.island->rows[at(disc.row + r)]];
-    turn_slopes(start, contact, row.axis, at_end_, J_row_, K_row_);
-    force_slopes(start, contact, Vec3::Zero(), f_[o + r] * row.axis, start.dt, X_);
+    const Vec3 axis = view_->rows()[s.island->rows[at(disc.row + r)]].bodies()->axis;
+    turn_slopes(start, contact, axis, at_end_, J_row_, K_row_);
+    force_slopes(start, contact, Vec3::Zero(), f_[o + r] * axis, start.dt, X_);
     const auto add = [&](int a, double share, Side side) {
       for (int i = 0; i < n; ++i) {
         const int l = local_[at(motion_.dofs()[at(i)])];
@@ -507,20 +507,21 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
-    if (row.contact >= 0 || problem.lower()[j] == problem.upper()[j]) continue;
+    const Coordinate* along = row.coordinate();
+    if (!along || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
     if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
-    const int k = local_[at(row.dof)], active = new_row(problem.R()[o], false, k);
-    Jc_(active, k) = Jb_(active, k) = row.sign;
+    const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false, k);
+    Jc_(active, k) = Jb_(active, k) = along->sign;
     add_whitened(Yc_, active, problem, o, 1);
     add_whitened(Yb_, active, problem, o, 1);
     double* K = K_.row(active);
-    const double gain = implicit_drive(a, row.dof, start.dt).gain;
-    if (row.kind == Row::Kind::Limit && row.error > 0) K[k] += row.sign / start.dt;
-    if (row.kind == Row::Kind::Drive) K[k] += a.kp[row.dof] / gain;
-    if (row.drives() && input_column(row.dof) >= 0)
-      K[input_column(row.dof)] -= row.kind == Row::Kind::Target ? 1 : 1 / gain;
+    const double gain = implicit_drive(a, along->dof, start.dt).gain;
+    if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
+    if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
+    if (row.drives() && input_column(along->dof) >= 0)
+      K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
   }
 }
 

@@ -135,7 +135,7 @@ void RigidDerivative::keep() {
     if (friction.held(k)) extra_[k] += friction.damping(k);
   std::fill(row_driven_.begin(), row_driven_.end(), 0);
   for (const Row& row : view_->rows().rows())
-    if (row.drives()) row_driven_[at(row.dof)] = 1;
+    if (row.drives()) row_driven_[at(row.coordinate()->dof)] = 1;
 }
 
 void RigidDerivative::set_group(std::span<const int> trees) {
@@ -224,14 +224,15 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   for (int j = 0; j < s.problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * s.problem.nc() + j;
-    if (row.kind != Row::Kind::Limit || !(s.f[o] > 0)) continue;
-    const int k = local_[at(row.dof)], a = new_row(s.problem.R()[o], false, k);
-    Jc_(a, k) = Jb_(a, k) = row.sign;
+    const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
+    if (!along || !(s.f[o] > 0)) continue;
+    const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
+    Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
     add_whitened(Yb_, a, s.problem, o, 1);
     const double slope = s.problem.g()[o] < 0 ? share : 1;
-    K_(a, k) += slope * row.sign / start.dt;
-    rows::add(slope * row.sign, X_.row(k), K_.row(a), K_.stride());
+    K_(a, k) += slope * along->sign / start.dt;
+    rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
   }
   return solve_active(D_, group_.n(), lin) ? nullptr : "the rows that hold have no factor";
 }

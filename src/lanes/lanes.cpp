@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/row_ids.hpp"
 
 namespace tribo::lanes {
 namespace {
@@ -110,11 +110,8 @@ Lanes::Room::~Room() {
 }
 
 std::uint64_t Lanes::row_id(int kind, int dof) const {
-  Row row;
-  row.dof = dof;
-  row.sign = kind == upper_limit ? -1 : 1;
-  row.kind = kind <= upper_limit ? Row::Kind::Limit : kind == friction_row ? Row::Kind::Friction : Row::Kind::Drive;
-  return StepRows::id(row, {});
+  const RowRole role = kind <= upper_limit ? RowRole::Limit : kind == friction_row ? RowRole::Friction : RowRole::Drive;
+  return coordinate_row_id(dof, role, kind == upper_limit);
 }
 
 void Lanes::set_model(int w, const Model& model) {

@@ -43,6 +43,7 @@ PUBLIC_HEADERS: dict[str, str] = {
     "solver_options": "contact",
     "stage_times": "base",
     "step": "stepping",
+    "row": "contact",  # plain data: steppers list them, assembly takes them
     "robot": "readers",
     "robot_file": "model",  # plain data: readers fill it
     "scene": "simulation",  # what a run is made of; src/scene fills it

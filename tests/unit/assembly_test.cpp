@@ -69,11 +69,6 @@ struct Situation {
     c.R_WC = Quat(Eigen::Vector4d{draw(random), draw(random), draw(random), draw(random)}.normalized()).matrix();
     return c;
   }
-  Row& row(Row::Kind kind) {
-    Row& row = rows.emplace_back();
-    row.kind = kind;
-    return row;
-  }
 
   /// What every contact and row measures where the coordinates move with u: (3 contacts + rows).
   VecX measured(const VecX& u) {
@@ -91,9 +86,12 @@ struct Situation {
     }
     for (const Row& r : rows) {
       double x = 0;
-      if (r.kind == Row::Kind::Point) x = r.axis.dot(velocity(r.body_b, r.p_b) - velocity(r.body_a, r.p_a));
-      if (r.kind == Row::Kind::Turn) x = r.axis.dot(turning(r.body_b) - turning(r.body_a));
-      if (!r.on_bodies()) x = r.sign * u[r.dof] + (r.other >= 0 ? r.slope * u[r.other] : 0);
+      if (const auto* p = std::get_if<BodyPoints>(&r.along))
+        x = Vec3(p->axis).dot(velocity(p->body_b, p->p_b) - velocity(p->body_a, p->p_a));
+      if (const auto* t = std::get_if<BodyTurns>(&r.along))
+        x = Vec3(t->axis).dot(turning(t->body_b) - turning(t->body_a));
+      if (const auto* c = std::get_if<CoordinatePair>(&r.along)) x = u[c->dof] + c->slope * u[c->other];
+      if (r.coordinate()) x = r.coordinate()->sign * u[r.coordinate()->dof];
       out[o++] = x;
     }
     return out;
@@ -126,23 +124,21 @@ void populate(Situation& s, Random& random) {
   s.touch(b, -1, random);
   s.touch(-1, c, random).v_given = Vec3(0.3, -0.2, 0.1);
   s.touch(-1, c, random);
-  Row& limit = s.row(Row::Kind::Limit);
-  limit.dof = s.model.bodies[at(hand)].iv;
-  limit.sign = -1;
-  Row& gear = s.row(Row::Kind::Joint);  // of two trees
-  gear.dof = s.model.bodies[at(hand)].iv;
-  gear.other = s.model.bodies[at(other)].iv;
-  gear.slope = -0.7;
-  Row& point = s.row(Row::Kind::Point);
-  point.body_a = b;
-  point.body_b = c;
-  point.axis = draw3(random).normalized();
-  point.p_a = draw3(random);
-  point.p_b = draw3(random);
-  point.given = 0.25;
-  Row& turn = s.row(Row::Kind::Turn);
+  s.rows.push_back({.along = Coordinate{s.model.bodies[at(hand)].iv, -1}});
+  s.rows.push_back(
+      {.along = CoordinatePair{s.model.bodies[at(hand)].iv, s.model.bodies[at(other)].iv, -0.7}});  // of two trees
+  BodyPoints points;
+  points.body_a = b;
+  points.body_b = c;
+  points.axis = draw3(random).normalized();
+  points.p_a = draw3(random);
+  points.p_b = draw3(random);
+  points.given = 0.25;
+  s.rows.push_back({.along = points});
+  BodyTurns turn;
   turn.body_b = a;
   turn.axis = draw3(random).normalized();
+  s.rows.push_back({.along = turn});
 }
 
 }  // namespace
@@ -185,7 +181,7 @@ TEST_CASE("assembly: G is J (M + extra)^-1 J^T, dense or by its factor, and velo
             const Contact& c = s.contacts[at(place / 3)];
             given = (c.R_WC.transpose() * c.v_given)[place % 3];
           } else {
-            given = s.rows[at(place) - 3 * s.contacts.size()].given;
+            given = s.rows[at(place) - 3 * s.contacts.size()].given();
           }
           CHECK(v_before[static_cast<int>(k)] == doctest::Approx(before[place] + given).epsilon(1e-11));
           CHECK(v_free[static_cast<int>(k)] == doctest::Approx(after[place] + given).epsilon(1e-11));

@@ -116,12 +116,14 @@ void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& 
     work.contacts += m.time * active_[i].mean.dot(contact_velocity(start.model, m.dynamics, contacts[i], m.v));
     work.external -= m.time * (contacts[i].R_WC * active_[i].mean).dot(contacts[i].v_given);
   }
-  for (std::size_t j = 0; j < limits_.size(); ++j)
-    work.constraints += m.time * rows_[j].sign * limits_[j].mean * m.v[rows_[j].dof];
+  for (std::size_t j = 0; j < limits_.size(); ++j) {
+    const Coordinate& along = *rows_[j].coordinate();
+    work.constraints += m.time * along.sign * limits_[j].mean * m.v[along.dof];
+  }
   joints_.charge(m.time, m.v, work);
   for (const RowSpring& s : row_springs_.all()) {
     row_springs_.jacobian(s.at, m.dynamics, row_);
-    RowSprings::charge(s.at, m.time, s.law.mean, row_.dot(m.v) + s.at.given, work);
+    RowSprings::charge(s.at, m.time, s.law.mean, row_.dot(m.v) + s.at.given(), work);
   }
 }
 

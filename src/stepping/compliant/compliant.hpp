@@ -136,7 +136,7 @@ class Compliant : public Scheme {
   std::vector<CompliantContact> active_;  // contacts that act
   std::vector<Contact> contacts_;         // of active_, as collision lists them
   std::vector<LimitSpring> limits_;
-  std::vector<Row> rows_;  // of the limits: dof and sign
+  std::vector<Row> rows_;  // of the limits, each along a coordinate
   JointSprings joints_;
   RowSprings row_springs_;
   VecX zero_;

@@ -146,7 +146,7 @@ void Compliant::list_limits(const Start& start) {
       limit.c = sign * v[iv];
       limit.f = limit_force(limit.gap, limit.c);
       limits_.push_back(limit);
-      rows_.push_back({iv, sign, 0, 0, 0, 0, Row::Kind::Limit});
+      rows_.push_back({.along = Coordinate{iv, sign}});
     }
   }
 }
@@ -225,7 +225,10 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
     dynamics.add_force(c.body_b, c.p_WC, f_W, tau);
     if (c.body_a >= 0) dynamics.add_force(c.body_a, c.p_WC, -f_W, tau);
   }
-  for (std::size_t j = 0; j < limits_.size(); ++j) tau[rows_[j].dof] += rows_[j].sign * limits_[j].f;
+  for (std::size_t j = 0; j < limits_.size(); ++j) {
+    const Coordinate& along = *rows_[j].coordinate();
+    tau[along.dof] += along.sign * limits_[j].f;
+  }
   for (const RowSpring& s : row_springs_.all()) RowSprings::add_force(s.row, dynamics, s.f, tau);
 }
 

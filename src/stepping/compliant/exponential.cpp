@@ -68,7 +68,7 @@ bool Exponential::cross(const Start& start, Outcome& out) {
 // Of the joint springs, behind those of the limits.
 void Exponential::list_rows() {
   rows_.resize(limits_.size());
-  for (const JointSpring& s : joints_.all()) rows_.push_back({s.dof, 1, 0, 0, 0, 0, Row::Kind::Drive});
+  for (const JointSpring& s : joints_.all()) rows_.push_back({.along = Coordinate{s.dof}, .law = LimitedDrive{}});
   for (const RowSpring& s : row_springs_.all()) rows_.push_back(s.row);
 }
 
@@ -211,7 +211,7 @@ void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts
       B_[o] = s->B;
       x_[o] = along ? along->x : 0;
       c_[o] = before_[o];
-      if (along) free_[o] += RowSprings::bias(rows_[at(row)], d) - along->row.given;
+      if (along) free_[o] += RowSprings::bias(rows_[at(row)], d) - along->row.given();
       continue;
     }
     const LimitSpring& l = limits_[at(island.rows[at(j)])];

@@ -45,8 +45,10 @@ class ImplicitEuler final : public Compliant {
       out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
       out.work.external -= start.dt * (contacts_[i].R_WC * active_[i].mean).dot(contacts_[i].v_given);
     }
-    for (std::size_t j = 0; j < limits_.size(); ++j)
-      out.work.constraints += start.dt * rows_[j].sign * limits_[j].mean * v_end_[rows_[j].dof];
+    for (std::size_t j = 0; j < limits_.size(); ++j) {
+      const Coordinate& along = *rows_[j].coordinate();
+      out.work.constraints += start.dt * along.sign * limits_[j].mean * v_end_[along.dof];
+    }
     joints_.charge(start.dt, v_end_, out.work);
     for (const RowSpring& s : row_springs_.all())
       RowSprings::charge(s.at, start.dt, s.law.mean, RowSprings::velocity(s.at, stage_, v_end_), out.work);
@@ -159,9 +161,9 @@ class ImplicitEuler final : public Compliant {
       stage_.add_force(c.body_a, f.p_a, f_W, r_);
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
-      const Row& row = rows_[j];
-      limits_[j].mean = limit_force(limits_[j].gap + row.sign * h * z[row.dof], row.sign * z[row.dof]);
-      r_[row.dof] -= row.sign * limits_[j].mean;
+      const auto& [dof, sign] = *rows_[j].coordinate();
+      limits_[j].mean = limit_force(limits_[j].gap + sign * h * z[dof], sign * z[dof]);
+      r_[dof] -= sign * limits_[j].mean;
     }
     if (!row_springs_.empty()) row_forces(start);
   }
@@ -207,8 +209,9 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t i = 0; i < active_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       if (!(limits_[j].mean > 0)) continue;
-      Eq(rows_[j].dof, rows_[j].dof) += options_.limit_stiffness;
-      Ev(rows_[j].dof, rows_[j].dof) += options_.limit_damping;
+      const int k = rows_[j].coordinate()->dof;
+      Eq(k, k) += options_.limit_stiffness;
+      Ev(k, k) += options_.limit_damping;
     }
     for (const RowSpring& s : row_springs_.all()) add_row_slope(s, Eq, Ev);
     to_unknowns(model, h);

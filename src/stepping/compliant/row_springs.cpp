@@ -14,10 +14,11 @@ constexpr double lever = 0.1 * 0.1;  // of (row.2) [m^2]
 constexpr double full_turn = 0.05;   // w_0 of (row.3) [rad/s]
 
 bool about_an_axis(const Model& model, const Row& row) {
-  if (row.kind == Row::Kind::Turn) return true;
-  if (row.kind == Row::Kind::Point) return false;
+  if (row.bodies()) return std::holds_alternative<BodyTurns>(row.along);
+  const auto* pair = std::get_if<CoordinatePair>(&row.along);
+  const int dof = pair ? pair->dof : row.coordinate()->dof;
   for (const Body& b : model.bodies)
-    if (b.iv == row.dof) return b.joint != JointKind::Prismatic;
+    if (b.iv == dof) return b.joint != JointKind::Prismatic;
   return true;
 }
 
@@ -52,16 +53,13 @@ void RowSprings::list(const Start& start, const std::vector<Contact>& contacts,
   for (std::size_t i = 0; i < active.size() && turns_; ++i) {
     const SurfacePair& surface = *active[i].surface;
     const double normal = std::max(active[i].f.z(), 0.0);
-    Row row;
-    row.kind = Row::Kind::Turn;
-    row.body_a = contacts[i].body_a;
-    row.body_b = contacts[i].body_b;
-    row.contact = static_cast<int>(i);
     for (int k = 0; k < 3; ++k) {
       const double bound = normal * (k == 2 ? surface.torsional : surface.rolling);
       if (!(bound > 0)) continue;
-      row.axis = contacts[i].R_WC.col(k);
-      row.given = row.axis.dot(contacts[i].w_given);
+      const Vec3 axis = contacts[i].R_WC.col(k);
+      const Row row{
+          .along = BodyTurns{{contacts[i].body_a, contacts[i].body_b, axis, axis.dot(contacts[i].w_given)}},
+          .law = TurnFriction{static_cast<int>(i), k == 2 ? 0 : k + 1, k == 2 ? surface.torsional : surface.rolling}};
       add(row, 0, bound / full_turn, bound);  // (row.3)
     }
   }
@@ -82,7 +80,7 @@ const std::vector<Row>& RowSprings::rows_at(const VecX& q, const Dynamics& dynam
   if (!model_->equalities.empty()) Closures::list(*model_, q, dynamics, t, 0, rows_);
   for (std::size_t j = 0; j < springs_.size(); ++j) {
     if (j < rows_.size())
-      rows_[j].given = springs_[j].row.given;
+      rows_[j].set_given(springs_[j].row.given());
     else
       rows_.push_back(springs_[j].row);
   }
@@ -90,32 +88,41 @@ const std::vector<Row>& RowSprings::rows_at(const VecX& q, const Dynamics& dynam
 }
 
 double RowSprings::velocity(const Row& row, const Dynamics& dynamics, const VecX& v) {
-  if (row.kind == Row::Kind::Joint)
-    return row.sign * v[row.dof] + (row.other >= 0 ? row.slope * v[row.other] : 0) + row.given;
-  if (row.kind == Row::Kind::Point)
-    return row.axis.dot(dynamics.point_velocity(row.body_b, row.p_b) - dynamics.point_velocity(row.body_a, row.p_a)) +
-           row.given;
-  double turn = row.given;
-  if (row.body_b >= 0) turn += row.axis.dot(dynamics.body_velocity(row.body_b).ang);
-  if (row.body_a >= 0) turn -= row.axis.dot(dynamics.body_velocity(row.body_a).ang);
+  if (const Coordinate* c = row.coordinate()) return c->sign * v[c->dof];
+  if (const auto* pair = std::get_if<CoordinatePair>(&row.along)) return v[pair->dof] + pair->slope * v[pair->other];
+  if (const auto* points = std::get_if<BodyPoints>(&row.along))
+    return Vec3(points->axis)
+               .dot(dynamics.point_velocity(points->body_b, points->p_b) -
+                    dynamics.point_velocity(points->body_a, points->p_a)) +
+           points->given;
+  const BodyAxis& b = *row.bodies();
+  const Vec3 axis = b.axis;
+  double turn = b.given;
+  if (b.body_b >= 0) turn += axis.dot(dynamics.body_velocity(b.body_b).ang);
+  if (b.body_a >= 0) turn -= axis.dot(dynamics.body_velocity(b.body_a).ang);
   return turn;
 }
 
 void RowSprings::add_force(const Row& row, const Dynamics& dynamics, double f, VecX& tau) {
-  if (row.kind == Row::Kind::Joint) {
-    tau[row.dof] += row.sign * f;
-    if (row.other >= 0) tau[row.other] += row.slope * f;
+  if (const Coordinate* c = row.coordinate()) {
+    tau[c->dof] += c->sign * f;
     return;
   }
-  const bool turn = row.kind == Row::Kind::Turn;
+  if (const auto* pair = std::get_if<CoordinatePair>(&row.along)) {
+    tau[pair->dof] += f;
+    tau[pair->other] += pair->slope * f;
+    return;
+  }
+  const auto* points = std::get_if<BodyPoints>(&row.along);
+  const BodyAxis& b = *row.bodies();
   for (double sign : {1.0, -1.0}) {
-    const int body = sign > 0 ? row.body_b : row.body_a;
+    const int body = sign > 0 ? b.body_b : b.body_a;
     if (body < 0) continue;
-    const Vec3 force = sign * f * row.axis;
-    if (turn)
-      dynamics.add_torque(body, force, tau);
+    const Vec3 force = sign * f * Vec3(b.axis);
+    if (points)
+      dynamics.add_force(body, sign > 0 ? points->p_b : points->p_a, force, tau);
     else
-      dynamics.add_force(body, sign > 0 ? row.p_b : row.p_a, force, tau);
+      dynamics.add_torque(body, force, tau);
   }
 }
 
@@ -125,18 +132,20 @@ void RowSprings::jacobian(const Row& row, const Dynamics& dynamics, VecX& J) con
 }
 
 double RowSprings::bias(const Row& row, const Dynamics& dynamics) {
-  if (row.kind == Row::Kind::Joint) return 0;
-  if (row.kind == Row::Kind::Point)
-    return row.axis.dot(dynamics.point_bias(row.body_b, row.p_b) - dynamics.point_bias(row.body_a, row.p_a));
+  const BodyAxis* b = row.bodies();
+  if (!b) return 0;
+  const Vec3 axis = b->axis;
+  if (const auto* points = std::get_if<BodyPoints>(&row.along))
+    return axis.dot(dynamics.point_bias(b->body_b, points->p_b) - dynamics.point_bias(b->body_a, points->p_a));
   double turn = 0;
-  if (row.body_b >= 0) turn += row.axis.dot(dynamics.angular_bias(row.body_b));
-  if (row.body_a >= 0) turn -= row.axis.dot(dynamics.angular_bias(row.body_a));
+  if (b->body_b >= 0) turn += axis.dot(dynamics.angular_bias(b->body_b));
+  if (b->body_a >= 0) turn -= axis.dot(dynamics.angular_bias(b->body_a));
   return turn;
 }
 
 void RowSprings::charge(const Row& row, double time, double f, double c, Work& work) {
-  (row.contact >= 0 ? work.contacts : work.constraints) += time * f * c;
-  work.external -= time * f * row.given;
+  (row.is<TurnFriction>() ? work.contacts : work.constraints) += time * f * c;
+  work.external -= time * f * row.given();
 }
 
 double RowSprings::energy() const {

@@ -130,11 +130,11 @@ class RungeKutta final : public Compliant {
       if (c.body_a >= 0) stage_.add_force(c.body_a, at_stage.p_a, -(c.R_WC * f), a_);
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
-      const Row& row = rows_[j];
-      const double f = limit_force(limits_[j].gap + row.sign * move_[row.dof], row.sign * v_stage_[row.dof]);
+      const auto& [dof, sign] = *rows_[j].coordinate();
+      const double f = limit_force(limits_[j].gap + sign * move_[dof], sign * v_stage_[dof]);
       limits_[j].mean += time * f;
-      if (start.audited) work_.constraints += time * row.sign * f * v_stage_[row.dof];
-      a_[row.dof] += row.sign * f;
+      if (start.audited) work_.constraints += time * sign * f * v_stage_[dof];
+      a_[dof] += sign * f;
     }
     if (!row_springs_.empty()) add_rows(start, time);
   }

@@ -62,8 +62,11 @@ class Impulses final : public MomentumFamily {
       t.b = t.v + start.dt * point_acceleration(start.dynamics, t.c);  // (momentum.1), at the accelerations of x0
     }
     for (const JointForce& j : joints_) {
-      rows_.push_back({j.dof, j.sign, 0, 0, 0, 0, Row::Kind::Limit});
-      rows_.back().other = j.other;
+      Row& row = rows_.emplace_back();
+      if (j.other >= 0)
+        row.along = CoordinatePair{j.dof, j.other, j.slope};
+      else
+        row.along = Coordinate{j.dof, j.sign};
     }
     start.assembly.group(contacts_, rows_);
     out.island_count = start.assembly.islands();

@@ -120,8 +120,12 @@ void MomentumFamily::list_joints(const Start& start) {
   if (model.equalities.empty()) return;
   equalities_.clear();
   Closures::list(model, state.q, start.dynamics, state.t, start.dt, equalities_);
-  for (const Row& row : equalities_)
-    joints_.push_back({row.dof, -1, row.sign, row.error, 0, HUGE_VAL, row.other, row.slope});
+  for (const Row& row : equalities_) {
+    if (const Coordinate* c = row.coordinate())
+      joints_.push_back({c->dof, -1, c->sign, row.error, 0, HUGE_VAL});
+    else if (const auto* pair = std::get_if<CoordinatePair>(&row.along))
+      joints_.push_back({pair->dof, -1, 1, row.error, 0, HUGE_VAL, pair->other, pair->slope});
+  }
 }
 
 double MomentumFamily::ramp(double speed) const { return std::isinf(k_w_) ? 1.0 : -std::expm1(-k_w_ * speed); }

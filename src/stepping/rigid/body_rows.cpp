@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "dynamics/tendons.hpp"
+#include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
 namespace {
@@ -30,15 +31,16 @@ void BodyRows::list(const Start& start, double margin, std::vector<Row>& rows) c
   for (int b : frees_) {
     const Body& body = start.model.bodies[at(b)];
     for (int k = 0; k < 3; ++k) {
-      Row row;
-      row.kind = Row::Kind::Point;
-      row.dof = body.iv + k;
-      row.upper = start.model.joints.friction[row.dof];  // (free.1)
-      row.lower = -row.upper;
-      row.body_b = b;
-      row.axis = Vec3::Unit(k);
-      row.p_b = start.dynamics.X_WB(b).p;
-      rows.push_back(row);
+      BodyPoints along;
+      along.body_b = b;
+      along.axis = Vec3::Unit(k);
+      along.p_b = start.dynamics.X_WB(b).p;
+      const double most = start.model.joints.friction[body.iv + k];  // (free.1)
+      rows.push_back({.along = along,
+                      .law = DryFriction{},
+                      .lower = -most,
+                      .upper = most,
+                      .id = coordinate_row_id(body.iv + k, RowRole::FreeFriction)});
     }
   }
 }
@@ -48,35 +50,32 @@ void BodyRows::list_tendon(const Start& start, int index, double margin, std::ve
   const double dt = start.dt;
   const double length = tendon_length(start.model, tendon, start.state.q, start.dynamics);
   const double reach = margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
-  Row row;
-  row.tendon = index;
-  row.upper = inf;
   for (const double sign : {1.0, -1.0}) {
     const double distance = sign > 0 ? length - tendon.lower : tendon.upper - length;
     if (!(distance < reach)) continue;
-    row.sign = sign;
-    row.error = distance;
-    row.bias = std::max(distance, 0.0) / (dt * dt);  // (tendon.4)
-    rows.push_back(row);
+    rows.push_back({.along = TendonLength{index, sign},
+                    .law = LimitLaw{},
+                    .bias = std::max(distance, 0.0) / (dt * dt),  // (tendon.4)
+                    .upper = inf,
+                    .error = distance,
+                    .id = tendon_row_id(index, RowRole::Limit, sign < 0)});
   }
-  row.sign = 1;
-  row.error = 0;
-  row.lower = -inf;
   const double deflection = tendon_deflection(tendon, length), k = deflection == 0 ? 0 : tendon.stiffness;
   const double gain = k * dt + tendon.damping;
-  if (gain > 0) {
-    row.kind = Row::Kind::Spring;
-    row.bias = k * deflection / (gain * dt);  // (tendon.5)
-    row.compliance = 1 / (gain * dt);
-    rows.push_back(row);
-  }
-  if (tendon.friction > 0) {
-    row.kind = Row::Kind::Friction;
-    row.bias = row.compliance = 0;
-    row.upper = tendon.friction;  // (tendon.6)
-    row.lower = -row.upper;
-    rows.push_back(row);
-  }
+  if (gain > 0)
+    rows.push_back({.along = TendonLength{index},
+                    .law = TendonSpring{},
+                    .bias = k * deflection / (gain * dt),  // (tendon.5)
+                    .compliance = 1 / (gain * dt),
+                    .lower = -inf,
+                    .upper = inf,
+                    .id = tendon_row_id(index, RowRole::Spring)});
+  if (tendon.friction > 0)
+    rows.push_back({.along = TendonLength{index},
+                    .law = DryFriction{},
+                    .lower = -tendon.friction,  // (tendon.6)
+                    .upper = tendon.friction,
+                    .id = tendon_row_id(index, RowRole::Friction)});
 }
 
 void BodyRows::list_swing(const Start& start, int b, double margin, std::vector<Row>& rows) {
@@ -86,16 +85,16 @@ void BodyRows::list_swing(const Start& start, int b, double margin, std::vector<
   const double angle = 2 * std::atan2(sine, sign * turn.w()), distance = start.model.joints.upper[body.iv] - angle;
   const double reach = margin + 2 * start.dt * start.state.v.segment<3>(body.iv).norm();
   if (!(distance < reach) || !(sine > 0)) return;
-  Row row;
-  row.kind = Row::Kind::Swing;
-  row.dof = body.iv;
-  row.body_a = body.parent;
-  row.body_b = b;
-  row.axis = -(sign / sine) * (start.dynamics.X_WB(b).R * turn.vec());
-  row.upper = inf;
-  row.error = distance;
-  row.bias = std::max(distance, 0.0) / (start.dt * start.dt);  // (swing.1)
-  rows.push_back(row);
+  BodyTurns along;
+  along.body_a = body.parent;
+  along.body_b = b;
+  along.axis = -(sign / sine) * (start.dynamics.X_WB(b).R * turn.vec());
+  rows.push_back({.along = along,
+                  .law = LimitLaw{},
+                  .bias = std::max(distance, 0.0) / (start.dt * start.dt),  // (swing.1)
+                  .upper = inf,
+                  .error = distance,
+                  .id = coordinate_row_id(body.iv, RowRole::Swing)});
 }
 
 }  // namespace tribo

@@ -5,6 +5,7 @@
 #include "dynamics/group.hpp"
 #include "dynamics/tendons.hpp"
 #include "linalg/dense.hpp"
+#include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
 namespace {
@@ -26,14 +27,8 @@ Side side(const Model& model, const Dynamics& dynamics, int body, double t, doub
   return {given.pose(t), dt > 0 ? mean_twist(given, t, dt) : Twist{}};
 }
 
-Row bilateral(Row::Kind kind, int element, int component) {
-  Row row;
-  row.kind = kind;
-  row.lower = -inf;
-  row.upper = inf;
-  row.element = element;
-  row.component = component;
-  return row;
+Row bilateral(int element, int component) {
+  return {.law = EqualityPart{element}, .lower = -inf, .upper = inf, .id = equality_row_id(element, component)};
 }
 
 // Value and slope at x of a polynomial of degree four.
@@ -49,15 +44,14 @@ std::pair<double, double> value_at(const std::array<double, 5>& polynomial, doub
 // The tie of two tendons, or of one to a length.
 void add_tie(const Model& model, const VecX& q, const Dynamics& dynamics, int index, std::vector<Row>& rows) {
   const TendonTie& tie = model.ties[at(index)];
-  Row row = bilateral(Row::Kind::Joint, static_cast<int>(model.equalities.size()) + index, 0);
-  row.tendon = tie.tendon_a;
+  Row row = bilateral(static_cast<int>(model.equalities.size()) + index, 0);
+  row.along = TendonLength{tie.tendon_a};
   double value = tie.polynomial[0];
   if (tie.tendon_b >= 0) {
     const double l = tendon_length(model, model.tendons[at(tie.tendon_b)], q, dynamics);
     const auto [there, slope] = value_at(tie.polynomial, l - tie.center);
     value = there;
-    row.other = tie.tendon_b;
-    row.slope = -slope;
+    row.along = TendonPair{tie.tendon_a, tie.tendon_b, -slope};
   }
   row.error = tendon_length(model, model.tendons[at(tie.tendon_a)], q, dynamics) - value;  // (closures.5)
   rows.push_back(row);
@@ -66,16 +60,14 @@ void add_tie(const Model& model, const VecX& q, const Dynamics& dynamics, int in
 void add_joint(const Model& model, const VecX& q, int element, std::vector<Row>& rows) {
   const Equality& e = model.equalities[at(element)];
   const Body& a = model.bodies[at(e.body_a)];
-  Row row = bilateral(Row::Kind::Joint, element, 0);
-  row.dof = a.iv;
-  row.sign = 1;
+  Row row = bilateral(element, 0);
+  row.along = Coordinate{a.iv};
   double value = e.polynomial[0];
   if (e.body_b >= 0) {
     const Body& b = model.bodies[at(e.body_b)];
     const auto [there, slope] = value_at(e.polynomial, q[b.iq] - e.center);
     value = there;
-    row.other = b.iv;
-    row.slope = -slope;
+    row.along = CoordinatePair{a.iv, b.iv, -slope};
   }
   row.error = q[a.iq] - value;  // (closures.3)
   rows.push_back(row);
@@ -88,20 +80,20 @@ void add_bodies(const Model& model, const Dynamics& dynamics, int element, doubl
   const bool weld = e.kind == EqualityKind::Weld;
   const Vec3 p_a = a.X * (weld ? e.X_AB.p : e.point_a), p_b = b.X * (weld ? Vec3::Zero() : e.point_b);
   const Vec3 given = b.twist.v + b.twist.w.cross(p_b - b.X.p) - a.twist.v - a.twist.w.cross(p_a - a.X.p);
-  for (int k = 0; k < (weld ? 6 : 3); ++k) {
-    Row row = bilateral(k < 3 ? Row::Kind::Point : Row::Kind::Turn, element, k);
-    row.body_a = e.body_a;
-    row.body_b = e.body_b;
-    row.axis = Vec3::Unit(k % 3);
-    row.p_a = p_a;
-    row.p_b = p_b;
-    row.given = k < 3 ? given[k] : b.twist.w[k - 3] - a.twist.w[k - 3];
-    row.error = (p_b - p_a)[k % 3];  // (closures.1)
+  for (int k = 0; k < 3; ++k) {
+    Row row = bilateral(element, k);
+    row.along = BodyPoints{{e.body_a, e.body_b, Vec3::Unit(k), given[k]}, p_a, p_b};
+    row.error = (p_b - p_a)[k];  // (closures.1)
     rows.push_back(row);
   }
   if (!weld) return;
   const Eigen::AngleAxisd turn(Mat3(b.X.R * (a.X.R * e.X_AB.R).transpose()));
-  for (int k = 0; k < 3; ++k) rows[rows.size() - 3 + at(k)].error = turn.angle() * turn.axis()[k];  // (closures.2)
+  for (int k = 0; k < 3; ++k) {
+    Row row = bilateral(element, 3 + k);
+    row.along = BodyTurns{{e.body_a, e.body_b, Vec3::Unit(k), b.twist.w[k] - a.twist.w[k]}};
+    row.error = turn.angle() * turn.axis()[k];  // (closures.2)
+    rows.push_back(row);
+  }
 }
 
 }  // namespace

@@ -106,8 +106,8 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
     const Island& island = start.assembly.island(i);
     bool acts = false, outside = false;
     for (int j : island.rows) {
-      acts |= rows.forces()[j] != 0 || rows[j].closes();
-      outside |= rows[j].on_bodies() || rows[j].tendon >= 0;
+      acts |= rows.forces()[j] != 0 || rows[j].is<EqualityPart>();
+      outside |= !rows[j].coordinate() && !std::holds_alternative<CoordinatePair>(rows[j].along);
     }
     for (int t : island.trees) {
       if (acts) flies_[at(t)] = 0;

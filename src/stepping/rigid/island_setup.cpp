@@ -29,6 +29,12 @@ bool pair_carried(const std::vector<ContactMemory>& memory, std::uint64_t id, do
   return false;
 }
 
+// The equality that a row is of, or -1.
+int element_of(const Row& row) {
+  const EqualityPart* part = row.as<EqualityPart>();
+  return part ? part->element : -1;
+}
+
 }  // namespace
 
 IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures)
@@ -104,13 +110,12 @@ void IslandSetup::set_rows(const Start& start, const StepRows& rows, IslandSolut
     const Row& row = rows[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
     problem.g()[o] = s.free[o] / start.dt + row.bias;
-    problem.R()[o] = row.kind == Row::Kind::Target ? target_compliance_ * diagonal_[o] : row.compliance;  // (rigid.10)
+    problem.R()[o] = row.is<VelocityTarget>() ? target_compliance_ * diagonal_[o] : row.compliance;  // (rigid.10)
     problem.lower()[j] = row.lower;
     problem.upper()[j] = row.upper;
-    const RowMemory* memory =
-        warm_start_ ? recall(start.state.memory.rows, StepRows::id(row, start.contacts), next_row_) : nullptr;
+    const RowMemory* memory = warm_start_ ? recall(start.state.memory.rows, row.id, next_row_) : nullptr;
     const double last = memory ? memory->f : 0.0;
-    s.f[o] = row.contact >= 0 ? last : std::clamp(last, row.lower, row.upper);
+    s.f[o] = row.is<TurnFriction>() ? last : std::clamp(last, row.lower, row.upper);
   }
   if (closures_) soften_closures(rows, s);
 }
@@ -119,10 +124,10 @@ void IslandSetup::soften_closures(const StepRows& rows, IslandSolution& s) const
   ContactProblem& problem = s.problem;
   const int first = 3 * problem.nc();
   for (int j = 0; j < problem.nr();) {
-    const int element = rows[s.island->rows[at(j)]].element;
+    const int element = element_of(rows[s.island->rows[at(j)]]);
     int end = j;
     double largest = 0;
-    for (; end < problem.nr() && rows[s.island->rows[at(end)]].element == element; ++end)
+    for (; end < problem.nr() && element_of(rows[s.island->rows[at(end)]]) == element; ++end)
       largest = std::max(largest, diagonal_[first + end]);
     if (element >= 0) problem.R().segment(first + j, end - j).setConstant(closure_compliance * largest);
     j = end;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepping/rigid/row_ids.hpp"
+
 namespace tribo {
 namespace {
 
@@ -39,10 +41,7 @@ JointFriction::JointFriction(const Model& model)
   }
 }
 
-std::uint64_t JointFriction::id(int k) {
-  return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(k) << 8 |
-         static_cast<std::uint64_t>(Row::Kind::Friction) << 1;
-}
+std::uint64_t JointFriction::id(int k) { return coordinate_row_id(k, RowRole::Friction); }
 
 void JointFriction::begin(const State& state) {
   held_ = rounds_ = 0;

@@ -23,9 +23,10 @@ double gap_at_end(const Start& start, int listed, const Outcome& out) {
 
 // Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
 double beyond(const Row& row, double dt, const VecX& v_end) {
-  if (!row.limits()) return std::numeric_limits<double>::infinity();
-  const bool coordinate = row.kind == Row::Kind::Limit && row.tendon < 0;
-  return row.error + dt * (coordinate ? row.sign * v_end[row.dof] : row.end);
+  const LimitLaw* limit = row.as<LimitLaw>();
+  if (!limit) return std::numeric_limits<double>::infinity();
+  const Coordinate* c = row.coordinate();
+  return row.error + dt * (c ? c->sign * v_end[c->dof] : limit->end);
 }
 
 }  // namespace
@@ -106,11 +107,11 @@ void Recovery::solve_island(const Start& start, const Island& island, std::span<
 // Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.
 void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const {
   ContactProblem& problem = s.problem;
-  const bool limit = row.limits();
+  const bool limit = row.is<LimitLaw>(), closes = row.is<EqualityPart>();
   const int o = 3 * problem.nc() + j;
-  problem.lower()[j] = row.closes() ? row.lower : 0;
-  problem.upper()[j] = limit || row.closes() ? row.upper : 0;
-  if (!limit && !row.closes()) return;
+  problem.lower()[j] = closes ? row.lower : 0;
+  problem.upper()[j] = limit || closes ? row.upper : 0;
+  if (!limit && !closes) return;
   const double gap = limit ? beyond(row, dt, v_end) : 0;
   problem.g()[o] = (gap < 0 ? joint_share(dt) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);

@@ -85,7 +85,7 @@ class Rigid final : public Scheme, public RigidView {
   }
 
   // What the next step begins with: forces and modes of contacts, then forces of rows.
-  void finish(const Start& start, Outcome& out) override {
+  void finish(const Start&, Outcome& out) override {
     out.memory.begin(MemoryFamily::Rigid, out.contacts.size());
     for (std::size_t i = 0; i < out.contacts.size(); ++i) {
       const ContactReport& r = out.contacts[i];
@@ -100,8 +100,8 @@ class Rigid final : public Scheme, public RigidView {
     rows.resize(rows_.size());
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       const Row& row = rows_.rows()[j];
-      rows[j] = {StepRows::id(row, start.contacts), rows_.forces()[static_cast<Eigen::Index>(j)],
-                 row.kind == Row::Kind::Friction && row.tendon < 0 ? rows_.friction().patience(row.dof) : 0};
+      const Coordinate* c = row.is<DryFriction>() ? row.coordinate() : nullptr;
+      rows[j] = {row.id, rows_.forces()[static_cast<Eigen::Index>(j)], c ? rows_.friction().patience(c->dof) : 0};
     }
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
@@ -187,18 +187,20 @@ class Rigid final : public Scheme, public RigidView {
     if (static_cast<int>(island.rows.size()) != tree.nv) return false;
     for (int j : island.rows) {
       const Row& row = rows_[j];
-      if (row.kind != Row::Kind::Target) return false;
-      change_[row.dof] = start.actuation.target[row.dof] - free_.velocity()[row.dof];
+      if (!row.is<VelocityTarget>()) return false;
+      const int k = row.coordinate()->dof;
+      change_[k] = start.actuation.target[k] - free_.velocity()[k];
     }
     start.dynamics.multiply(island.trees[0], change_.data(), rate_.data());
     for (int j : island.rows) {
-      const int k = rows_[j].dof;
+      const int k = rows_[j].coordinate()->dof;
       rate_[k] = (rate_[k] + free_.extra()[k] * change_[k]) / start.dt;
       if (rate_[k] < rows_[j].lower || rate_[k] > rows_[j].upper) return false;
     }
     for (int j : island.rows) {
-      rows_.forces()[j] = rate_[rows_[j].dof];
-      v_end[rows_[j].dof] = start.actuation.target[rows_[j].dof];
+      const int k = rows_[j].coordinate()->dof;
+      rows_.forces()[j] = rate_[k];
+      v_end[k] = start.actuation.target[k];
     }
     return true;
   }
@@ -318,9 +320,9 @@ class Rigid final : public Scheme, public RigidView {
       rows_.forces()[s.island->rows[at(j)]] = f;
       if (row.drives()) continue;
       const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * f) + s.free[o];
-      if (row.limits()) rows_.set_end(s.island->rows[at(j)], end);
-      (row.contact >= 0 ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
-      given_work_ -= dt * f * row.given;
+      rows_.set_end(s.island->rows[at(j)], end);
+      (row.is<TurnFriction>() ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
+      given_work_ -= dt * f * row.given();
     }
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stepping/rigid/row_ids.hpp"
+
 namespace tribo {
 namespace {
 
@@ -28,28 +30,24 @@ void list_rolling(const Model& model, std::span<const Contact> contacts, std::ve
     const Contact& c = contacts[i];
     const SurfacePair& surface = model.surface(c.surface);
     if (!(surface.torsional > 0 || surface.rolling > 0)) continue;
-    Row row;
-    row.kind = Row::Kind::Turn;
-    row.body_a = c.body_a;
-    row.body_b = c.body_b;
-    row.contact = static_cast<int>(i);
     for (int k = 0; k < 3; ++k) {
-      row.component = k;
-      row.length = k == 0 ? surface.torsional : surface.rolling;
-      row.axis = c.R_WC.col(k == 0 ? 2 : k - 1);
-      row.given = row.axis.dot(c.w_given);
-      if (row.length > 0) rows.push_back(row);
+      const double length = k == 0 ? surface.torsional : surface.rolling;
+      const Vec3 axis = c.R_WC.col(k == 0 ? 2 : k - 1);
+      if (length > 0)
+        rows.push_back({.along = BodyTurns{{c.body_a, c.body_b, axis, axis.dot(c.w_given)}},
+                        .law = TurnFriction{static_cast<int>(i), k, length},
+                        .id = turn_row_id(c.id, k)});
     }
   }
 }
 
 void list_discs(const Island& island, std::span<const Row> rows, ContactProblem& problem) {
   for (int j = 0; j < problem.nr(); ++j) {
-    const Row& row = rows[at(island.rows[at(j)])];
-    if (row.contact < 0) continue;
-    const auto here = std::lower_bound(island.contacts.begin(), island.contacts.end(), row.contact);
-    const int size = row.component == 0 ? 1 : 2;
-    problem.discs.push_back({static_cast<int>(here - island.contacts.begin()), j, size, row.length});
+    const TurnFriction* friction = rows[at(island.rows[at(j)])].as<TurnFriction>();
+    if (!friction) continue;
+    const auto here = std::lower_bound(island.contacts.begin(), island.contacts.end(), friction->contact);
+    const int size = friction->component == 0 ? 1 : 2;
+    problem.discs.push_back({static_cast<int>(here - island.contacts.begin()), j, size, friction->length});
     for (int k = 0; k < size; ++k) set(problem, j + k, 0);
     j += size - 1;
   }

@@ -5,11 +5,37 @@
 
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/rolling.hpp"
+#include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
+
+Row limit_row(const Coordinate& along, double distance, double dt) {
+  return {.along = along,
+          .law = LimitLaw{},
+          .bias = std::max(distance, 0.0) / (dt * dt),
+          .upper = inf,
+          .error = distance,
+          .id = coordinate_row_id(along.dof, RowRole::Limit, along.sign < 0)};
+}
+
+Row drive_row(const Actuation& a, int k, double dt) {
+  Row row{.along = Coordinate{k}, .lower = a.lower[k], .upper = a.upper[k]};
+  if (a.has_target(k)) {
+    row.law = VelocityTarget{};
+    row.bias = -a.target[k] / dt;
+    row.id = coordinate_row_id(k, RowRole::Target);
+    return row;
+  }
+  const auto [torque, gain] = implicit_drive(a, k, dt);
+  row.law = LimitedDrive{};
+  row.bias = -torque / (gain * dt);
+  row.compliance = 1 / (gain * dt);
+  row.id = coordinate_row_id(k, RowRole::Drive);
+  return row;
+}
 
 }  // namespace
 
@@ -40,39 +66,24 @@ void StepRows::list(const Start& start, double margin) {
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
       const double reach = margin + 2 * dt * std::abs(state.v[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
-      if (below < reach) rows_.push_back({k, 1, std::max(below, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, below});
-      if (above < reach) rows_.push_back({k, -1, std::max(above, 0.0) / (dt * dt), 0, 0, inf, Row::Kind::Limit, above});
+      if (below < reach) rows_.push_back(limit_row({k, 1}, below, dt));
+      if (above < reach) rows_.push_back(limit_row({k, -1}, above, dt));
     }
     if (p.friction[k] > 0 && !friction_.along_world(k)) {
       if (rows_.size() > before || row_driven(a, k)) friction_.make_row(k);  // what else it does is not known
-      if (friction_.needs_row(k)) rows_.push_back({k, 1, 0, 0, -p.friction[k], p.friction[k], Row::Kind::Friction});
+      if (friction_.needs_row(k))
+        rows_.push_back({.along = Coordinate{k},
+                         .law = DryFriction{},
+                         .lower = -p.friction[k],
+                         .upper = p.friction[k],
+                         .id = JointFriction::id(k)});
     }
-    if (!row_driven(a, k)) continue;
-    if (a.has_target(k)) {
-      rows_.push_back({k, 1, -a.target[k] / dt, 0, a.lower[k], a.upper[k], Row::Kind::Target});
-    } else {
-      const auto [torque, gain] = implicit_drive(a, k, dt);
-      rows_.push_back({k, 1, -torque / (gain * dt), 1 / (gain * dt), a.lower[k], a.upper[k], Row::Kind::Drive});
-    }
+    if (row_driven(a, k)) rows_.push_back(drive_row(a, k, dt));
   }
   bodies_.list(start, margin, rows_);
   Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
   list_rolling(start.model, start.contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
-}
-
-std::uint64_t StepRows::id(const Row& row, std::span<const Contact> contacts) {
-  const auto component = static_cast<std::uint64_t>(row.component);
-  if (row.contact >= 0) {  // a contact's id has no room for more: spread, then cut
-    const std::uint64_t mixed = (contacts[at(row.contact)].id * 4 + component) * 0x9e3779b97f4a7c15ull;
-    return (std::uint64_t{7} << 61) | (mixed >> 3);
-  }
-  if (row.closes()) return (std::uint64_t{3} << 62) | static_cast<std::uint64_t>(row.element) << 8 | component;
-  if (row.tendon >= 0)
-    return (std::uint64_t{5} << 61) | static_cast<std::uint64_t>(row.tendon) << 8 |
-           static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
-  return (std::uint64_t{1} << 63) | static_cast<std::uint64_t>(row.dof) << 8 |
-         static_cast<std::uint64_t>(row.kind) << 1 | (row.sign < 0 ? 1 : 0);
 }
 
 Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
@@ -85,8 +96,8 @@ Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
 
 void StepRows::hold_joints(double smallest, VecX& v_end) const {
   for (std::size_t j = 0; j < rows_.size(); ++j)
-    if (rows_[j].kind == Row::Kind::Friction && rows_[j].tendon < 0)
-      friction_.settle(rows_[j].dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
+    if (const Coordinate* c = rows_[j].coordinate(); c && rows_[j].is<DryFriction>())
+      friction_.settle(c->dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
 }
 
 bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
@@ -100,7 +111,7 @@ bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {
     again = true;
   }
   for (std::size_t j = 0; j < rows_.size(); ++j)
-    if (rows_[j].drives()) torque[rows_[j].dof] = forces_[static_cast<Eigen::Index>(j)];
+    if (rows_[j].drives()) torque[rows_[j].coordinate()->dof] = forces_[static_cast<Eigen::Index>(j)];
   return again;
 }
 

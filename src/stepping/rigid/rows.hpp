@@ -28,10 +28,10 @@ class StepRows {
   const std::vector<Row>& rows() const { return rows_; }
   std::size_t size() const { return rows_.size(); }
   const Row& operator[](int j) const { return rows_[static_cast<std::size_t>(j)]; }
-  /// Names the row from step to step. No contact has such an id.
-  static std::uint64_t id(const Row& row, std::span<const Contact> contacts);
-  /// What the solve found: J v at the end of the step.
-  void set_end(int j, double speed) { rows_[static_cast<std::size_t>(j)].end = speed; }
+  /// What the solve found: J v at the end of the step. Limits keep it.
+  void set_end(int j, double speed) {
+    if (auto* limit = std::get_if<LimitLaw>(&rows_[at(j)].law)) limit->end = speed;
+  }
 
   VectorBuffer& forces() { return forces_; }
   const VectorBuffer& forces() const { return forces_; }
