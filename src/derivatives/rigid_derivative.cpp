@@ -187,6 +187,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
 
 void RigidDerivative::clear_active() {
   active_ = 0;
+  pull_.body_a = pull_.body_b = -1;
   support_.clear();
   support_first_.assign(1, 0);
 }
