@@ -48,7 +48,7 @@ struct KinematicCommand {
 
 /// A time, and what kinematic bodies are told then: this says where they are.
 struct KinematicTime {
-  double t = 0;                                 ///< [s]
+  double t = 0;                                ///< [s]
   std::span<const KinematicCommand> commands;  ///< sorted by body; the others move as the model says
   KinematicTime later(double time) const { return {t + time, commands}; }
 };

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <climits>
 
-#include "kinematic_commands.hpp"
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
 #include "height_scans.hpp"
 #include "interrupts.hpp"
+#include "kinematic_commands.hpp"
 #include "named_contact.hpp"
 #include "tribo/batch.hpp"
 

@@ -5,9 +5,9 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "kinematic_commands.hpp"
 #include "arrays.hpp"
 #include "height_scans.hpp"
+#include "kinematic_commands.hpp"
 #include "origins.hpp"
 #include "scene/clearance.hpp"
 #include "tribo/commands.hpp"
@@ -88,7 +88,9 @@ void bind_inquiry(nb::module_& m) {
       .def(
           "__init__",
           [](Worlds* self, const MatrixIn& q, const MatrixIn& v, const VectorIn& t,
-             const std::vector<KinematicCommands>& kinematic) { new (self) Worlds{q, v, t, kinematic}; },
+             const std::vector<KinematicCommands>& kinematic) {
+            new (self) Worlds{q, v, t, kinematic};
+          },
           "q"_a, "v"_a, "t"_a, "kinematic"_a = std::vector<KinematicCommands>{});
   const auto automatic = nb::rv_policy::automatic;
   nb::class_<Inquiry>(m, "_Inquiry")

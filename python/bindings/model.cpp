@@ -3,8 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include "kinematic_commands.hpp"
 #include "arrays.hpp"
+#include "kinematic_commands.hpp"
 #include "readers/mesh_file.hpp"
 #include "readers/mesh_up.hpp"
 #include "readers/robots.hpp"
@@ -35,8 +35,9 @@ Poses poses(const Model& model, const VectorIn& q) {
 
 Poses kinematic_poses(const Model& model, double t, const KinematicCommands& commands) {
   check_commands(model, commands.list);
-  return stacked(model.kinematic.size(),
-                 [&](std::size_t k) { return kinematic_pose(model, static_cast<int>(k), {t, commands.list}); });
+  return stacked(model.kinematic.size(), [&](std::size_t k) {
+    return kinematic_pose(model, static_cast<int>(k), {t, commands.list});
+  });
 }
 
 /// The velocity that brings q0 to q1 in one second (nv).
@@ -285,9 +286,9 @@ void bind_model(nb::module_& m) {
           "member"_a, "name"_a, "A named configuration of a member (nq of the member).")
       .def("poses", poses, "q"_a, "Poses of every body in the world at q (bodies x 4 x 4) [m].")
       .def(
-           "kinematic_poses", [](const Model& x, double t) { return kinematic_poses(x, t, {}); }, "t"_a,
-           "Poses of every kinematic body in the world at a time [s] (kinematic bodies x 4 x 4) [m]; body -2 - k of "
-           "geometries. Those that were commanded are where Simulation.pose says.")
+          "kinematic_poses", [](const Model& x, double t) { return kinematic_poses(x, t, {}); }, "t"_a,
+          "Poses of every kinematic body in the world at a time [s] (kinematic bodies x 4 x 4) [m]; body -2 - k of "
+          "geometries. Those that were commanded are where Simulation.pose says.")
       .def("_kinematic_poses", kinematic_poses, "t"_a, "commands"_a)
       .def("difference", difference, "q0"_a, "q1"_a, "The velocity that brings q0 to q1 in one second (nv).")
       .def("body", &Model::body, "name"_a, "Index of a body by name.")

@@ -9,12 +9,12 @@
 #include <map>
 #include <thread>
 
-#include "kinematic_commands.hpp"
 #include "arrays.hpp"
 #include "extras.hpp"
 #include "function_controller.hpp"
 #include "history.hpp"
 #include "interrupts.hpp"
+#include "kinematic_commands.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/file_sensors.hpp"
 #include "tribo/linearization.hpp"
@@ -356,9 +356,9 @@ class Runner final : public Observer {
   }
 
   Scene scene_;
-  Commands commands_;                                 ///< before the simulation, whose controllers read them
-  bool direct_ = false;                               ///< torques and wrenches are added
-  std::vector<Maker> added_;                          ///< controllers beside those of the scene
+  Commands commands_;         ///< before the simulation, whose controllers read them
+  bool direct_ = false;       ///< torques and wrenches are added
+  std::vector<Maker> added_;  ///< controllers beside those of the scene
   std::unique_ptr<Simulation> simulation_;
   VecX q_, v_;             ///< of the state, at an address that does not change
   std::atomic<double> t_;  ///< [s]

@@ -213,9 +213,9 @@ std::string state_bytes(const State& state) {
   out.add(state.random.state);
   const Memory& m = state.memory;
   out.add(static_cast<std::uint8_t>(m.family));
-  for (std::size_t n : {static_cast<std::size_t>(state.q.size()), static_cast<std::size_t>(state.v.size()),
-                        m.contacts.size(), m.rows.size(), m.anchors.size(), m.references.size(), state.control.size(),
-                        state.kinematic.size()})
+  for (std::size_t n :
+       {static_cast<std::size_t>(state.q.size()), static_cast<std::size_t>(state.v.size()), m.contacts.size(),
+        m.rows.size(), m.anchors.size(), m.references.size(), state.control.size(), state.kinematic.size()})
     out.add(static_cast<std::uint64_t>(n));
   for (const VecX* x : {&state.q, &state.v}) out.add(x->data(), static_cast<std::size_t>(x->size()));
   write_memory(out, m);
@@ -257,7 +257,7 @@ State state_of_bytes(const std::string& bytes, const std::string& path, const Mo
   const auto controls = in.get<std::uint64_t>(), commands = in.get<std::uint64_t>();
   const std::uint64_t left = bytes.size() - in.at;
   if (std::max({n.contacts, n.anchors, n.references}) > left / contact_bytes || n.rows > left / row_bytes ||
-      commands > left / command_bytes ||      std::max({controls, nq, nv}) > left / sizeof(double)) {
+      commands > left / command_bytes || std::max({controls, nq, nv}) > left / sizeof(double)) {
     throw InvalidInput(path + ": states " + std::to_string(n.contacts) + " contacts, " + std::to_string(n.rows) +
                        " joint rows, " + std::to_string(controls) + " numbers of controllers and " +
                        std::to_string(commands) + " kinematic bodies, more than the file holds");

@@ -272,7 +272,8 @@ std::vector<FileSensors::Reading> FileSensors::read(const Model& model, const St
     Eigen::Index first = 0;
     for (int m = 0; m < entry.member; ++m) first += static_cast<Eigen::Index>(model.members[at(m)].actuators.size());
     const VecX own = forces.segment(first, static_cast<Eigen::Index>(member.actuators.size()));
-    const SensorInstant instant{model, dynamics_, state.q, state.v, state.kinematic_time(), vdot_, contacts, own, torque};
+    const SensorInstant instant{model, dynamics_, state.q, state.v, state.kinematic_time(),
+                                vdot_, contacts,  own,     torque};
     Reading& reading = readings.emplace_back();
     reading.name = member.name + "/" + entry.sensor->name;
     reading.value.setZero(entry.sensor->size);

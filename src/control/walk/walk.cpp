@@ -123,7 +123,8 @@ class Walk final : public Controller, public LiveVelocity {
   }
 
   // Which feet swing, and where they will land: looked for anew at every node.
-  void step_feet(const Model& model, const KinematicTime& time, const Instant& now, const Vec3& v_ref, bool anew, WalkMemory& m) const {
+  void step_feet(const Model& model, const KinematicTime& time, const Instant& now, const Vec3& v_ref, bool anew,
+                 WalkMemory& m) const {
     for (std::size_t i = 0; i < 4; ++i) {
       const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, time.t);
       WalkMemory::Foot& foot = m.foot[i];
@@ -210,8 +211,8 @@ class Walk final : public Controller, public LiveVelocity {
     return body_.control(dynamics, state.v, base, feet, {options_.kp, options_.kd}, a);
   }
 
-  void swing(const Model& model, const KinematicTime& time, const Instant& now, const Dynamics& dynamics, const WalkMemory& m,
-             std::size_t i, FootTask& foot) const {
+  void swing(const Model& model, const KinematicTime& time, const Instant& now, const Dynamics& dynamics,
+             const WalkMemory& m, std::size_t i, FootTask& foot) const {
     const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, time.t);
     const double* f = m.foot[i].from;
     const double* to = m.foot[i].to;
