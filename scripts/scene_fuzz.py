@@ -240,7 +240,8 @@ def findings(r: dict[str, Any]) -> list[str]:
         found.append("gain of energy after an overlap at the start, warned" if r["overlaps"] else
                      "gain of energy, told" if told else "GAIN OF ENERGY, SILENT")
     if r["ledger"] > 1e-6:
-        found.append("LEDGER OPEN" if "ended" not in r else "ledger open")
+        told = "ended" in r or r["status"].get("Unconverged")  # an unsolved step does not balance
+        found.append("ledger open after an unsolved step" if told else "LEDGER OPEN")
     if r["force"] > 1:
         found.append("ABSURD FORCE")
     if r.get("overlap_grew", 0) > 0.01:

@@ -41,8 +41,6 @@ class ImplicitEuler final : public Compliant {
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
     add_instant(start, out.torque, {stage_, v_end_, a_, v_end_, start.dt}, out.work);
-    // What Newton's method has left over acts like a force that nobody gave: the scheme put its work in.
-    if (out.solve.status != SolveStatus::Converged) out.work.motion -= start.dt * v_end_.dot(r_);
     for (std::size_t i = 0; i < active_.size(); ++i) {
       out.work.contacts += start.dt * active_[i].mean.dot(followed_[i].c);
       out.work.external -= start.dt * (contacts_[i].R_WC * active_[i].mean).dot(contacts_[i].v_given);
