@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-import tribo
-
 jax = pytest.importorskip("jax")
 
 
