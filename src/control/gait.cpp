@@ -89,6 +89,18 @@ Gait::Motion Gait::foot(int diagonal, double t) const {
   return motion;
 }
 
+double Gait::deviation(int diagonal, double t) const {
+  const int k = last_swing(diagonal, t);
+  if (k < 0) return 1;
+  const double from = start(k), to = std::max(end(k) - tick_, from + tick_);
+  return t >= to - early ? 0 : 1 - sigma(std::max((t - from) / (to - from), 0.0));
+}
+
+bool Gait::lands(int diagonal, double t) const {
+  const int k = last_swing(diagonal, t);
+  return k >= 0 && std::abs(t - end(k)) < early && end(k) - start(k) > 1.5 * tick_;
+}
+
 std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynamics& dynamics, const VecX& q,
                            const std::string& owner) {
   if (member.feet.size() != 4 || model.bodies[at(member.first_body)].joint != JointKind::Free)
@@ -100,6 +112,7 @@ std::vector<Leg> find_legs(const Model& model, const Member& member, const Dynam
     Leg leg;
     leg.body = foot.body;
     leg.point = foot.X_BG.p;
+    leg.radius = foot.kind == ShapeKind::Sphere ? foot.size.x() : 0;
     leg.home = dynamics.X_WB(foot.body) * leg.point;
     leg.diagonal = trot_diagonal(model, member, q, f);
     int body = foot.body;

@@ -5,6 +5,7 @@
 //   foot: stands from E_k to S_(k+2); in swing  x = x_k + (x_(k+1) - x_k) sigma(s),  z = 64 height s^3 (1-s)^3,
 //         s = (t - S_k)/(E_k - S_k): no velocity against the ground at either end                            (trot.2)
 //   sigma(s) = 10 s^3 - 15 s^4 + 6 s^5
+//   a foot that is off its plan when it lifts, as one that has rolled, comes back to it by (1 - sigma(s))     (trot.7)
 // So the plan asks nothing that two point feet cannot give: while only they stand, the base rests above the line
 // between them. A base that moved on at constant speed would tip about that line.
 //
@@ -35,6 +36,10 @@ class Gait {
   };
   Motion base(double t) const;                ///< (trot.1)
   Motion foot(int diagonal, double t) const;  ///< (trot.2)
+  /// Of what a foot was off its plan when it lifted: the share that is left at t (trot.7).
+  double deviation(int diagonal, double t) const;
+  /// Is t the end of a swing: does the foot land then, in a tick of its own?
+  bool lands(int diagonal, double t) const;
   /// Is the foot to stand in the tick, or the moment, that begins at t?
   bool stands(int diagonal, double t) const;
 
@@ -57,6 +62,7 @@ class Gait {
 struct Leg {
   int body = 0;
   Vec3 point = Vec3::Zero();  ///< of the foot, in the body
+  double radius = 0;          ///< of the ball about the point; 0 for a point foot [m]
   Vec3 home = Vec3::Zero();   ///< where it stands at first, in W
   std::array<int, 3> iv{}, iq{};
   int diagonal = 0;

@@ -3,7 +3,10 @@
 //   base, towards its plan b at the rate w, critically damped and implicit:
 //     V = b' + (V_now - b'_last - dt w^2 (x - b)) / (1 + w dt)^2,   b' = (b(t + dt) - b(t))/dt              (trot.4)
 //     and the same of its rotation, whose plan is rest
-//   stance foot: w_i = 0, or what closes its gap;  swing foot: w_i = (plan(t + dt) - p_i)/dt               (trot.5)
+//   stance foot: w_i = 0, or what closes its gap;  swing foot: w_i = (plan(t + dt) + e - p_i)/dt           (trot.5)
+//     e what is left of its deviation when it lifted (trot.7)
+//   a ball of radius r is held at the point where it touches, not at its centre: it rolls while it stands, and comes down
+//     without slip in the tick that it lands in                                                             (trot.8)
 //   joints of leg i: J_i v_i = w_i - (velocity of the foot as a point of the base, by V)                    (trot.6)
 // The contact solve takes J at the beginning of a step. With (trot.6) at that same J, all stance feet have the velocity
 // zero at the same time at every step size, whatever V is; with differences of a joint reference (target.2) they have
@@ -45,14 +48,8 @@ class TrotConstraint final : public Controller {
     Vec3 v, omega;
     base_velocity(gait, dynamics, t, dt, v, omega);
     for (const Leg& leg : legs_) {
-      Vec3 p = dynamics.X_WB(leg.body) * leg.point, w = Vec3::Zero();
-      if (gait.stands(leg.diagonal, t)) {
-        const double gap = p.z() - leg.home.z();
-        w.z() = -std::max(gap, 0.0) / dt;
-        p.z() -= 0.5 * gap;  // the point of contact is midway
-      } else {
-        w = (leg.home + gait.foot(leg.diagonal, t + dt).p - p) / dt;  // (trot.5)
-      }
+      Vec3 p = dynamics.X_WB(leg.body) * leg.point;
+      const Vec3 w = foot_velocity(gait, leg, t, dt, p);
       const Vec3 rates =
           leg_jacobian(dynamics, leg, p).partialPivLu().solve(w - v - omega.cross(p - base.p));  // (trot.6)
       for (std::size_t k = 0; k < 3; ++k) a.target[leg.iv[k]] = rates[static_cast<Eigen::Index>(k)];
@@ -61,6 +58,19 @@ class TrotConstraint final : public Controller {
   }
 
  private:
+  // (trot.5), (trot.8): p comes in as the foot's middle and goes out as the point that has the velocity.
+  static Vec3 foot_velocity(const Gait& gait, const Leg& leg, double t, double dt, Vec3& p) {
+    const double gap = p.z() - leg.home.z();
+    if (gait.stands(leg.diagonal, t) || gait.lands(leg.diagonal, t + dt)) {
+      p.z() -= leg.radius + 0.5 * gap;  // the point of contact is midway
+      return {0, 0, -std::max(gap, 0.0) / dt};
+    }
+    const Vec3 off = p - leg.home - gait.foot(leg.diagonal, t).p;
+    const double now = gait.deviation(leg.diagonal, t), next = gait.deviation(leg.diagonal, t + dt);
+    const Vec3 left = now > 0 ? Vec3(next / now * off) : Vec3::Zero();
+    return (leg.home + gait.foot(leg.diagonal, t + dt).p + left - p) / dt;
+  }
+
   // (trot.4)
   void base_velocity(const Gait& gait, const Dynamics& dynamics, double t, double dt, Vec3& v, Vec3& omega) const {
     const Placement& base = dynamics.X_WB(member_.first_body);

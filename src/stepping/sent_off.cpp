@@ -86,7 +86,7 @@ bool SentOff::farther(const Start& start, const Outcome& outcome, int index, dou
   const Tree& tree = start.model.trees[at(index)];
   double way = 0;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-    if (start.actuation.has_target(k)) return false;
+    if (start.actuation.has_target(k)) continue;
     way += reach_[k] * std::abs(outcome.v_end[k] - start.state.v[k]);
   }
   return start.dt * way > length;

@@ -13,7 +13,7 @@ class SentOff {
   /// margin: of the list of contacts [m]; negative: a share of the smaller shape.
   SentOff(const Model& model, double margin);
   /// Does an impact, or what drives it, take a point of a tree more than half the margin away from where its velocity at
-  /// the start does? An upper bound by the joints. Trees with velocity targets go where they are told.
+  /// the start does? An upper bound by the joints. Those with velocity targets go where they are told; the base may not.
   bool operator()(const Start& start, const Outcome& outcome) const;
   /// Does a body that is pressed, and goes where it is not told, turn a point by more than that? What touches may then meet
   /// with other features.

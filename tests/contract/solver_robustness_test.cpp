@@ -2,6 +2,10 @@
 // The laws alone fix the answer: nothing moves, and the lower contacts carry both weights.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <numbers>
+#include <random>
+
 #include "tribo/contact_solver.hpp"
 
 using namespace tribo;
@@ -36,7 +40,52 @@ ContactProblem stack(double ratio) {
   return problem;
 }
 
+// Stick, slip and open in turn, with forces of mu and accelerations of 1: g = c - G f makes them a solution. Y has few
+// columns, so G is far from full rank, as where many contacts hold few bodies.
+ContactProblem much_friction(std::mt19937_64& random, int nc, int rank, double mu) {
+  std::uniform_real_distribution<double> u(-1, 1);
+  MatX Y(3 * nc, rank);
+  for (int i = 0; i < Y.size(); ++i) Y.data()[i] = u(random);
+  VecX f = VecX::Zero(3 * nc), c = VecX::Zero(3 * nc);
+  for (int i = 0; i < nc; ++i) {
+    const double angle = std::numbers::pi * u(random), n = 3 + 2 * u(random), speed = 1.25 + 0.75 * u(random);
+    const Vec3 d(std::cos(angle), std::sin(angle), 0), up = Vec3::UnitZ();
+    if (i % 3 == 0) f.segment<3>(3 * i) = n * (0.8 * mu * d + up);
+    if (i % 3 == 1) f.segment<3>(3 * i) = n * (mu * d + up);
+    if (i % 3 == 1) c.segment<3>(3 * i) = -speed * d;
+    if (i % 3 == 2) c.segment<3>(3 * i) = speed * (d + up);
+  }
+  ContactProblem problem;
+  problem.resize(nc, 0, true);
+  problem.G() = Y * Y.transpose();
+  problem.g() = c - problem.G() * f;
+  problem.mu().setConstant(mu);
+  problem.weight = 1;
+  CHECK(judge(problem, ContactModel::Ncp, f).relative() < 1e-13);  // rounding
+  return problem;
+}
+
 }  // namespace
+
+TEST_CASE("much friction and few degrees of freedom: what has a solution is solved") {
+  struct Size {
+    int nc, rank;
+  };
+  std::mt19937_64 random(3);
+  for (Size size : {Size{4, 6}, Size{6, 6}, Size{8, 12}, Size{8, 24}})
+    for (double mu : {1.0, 10.0, 1e3})
+      for (int k = 0; k < 10; ++k) {
+        const ContactProblem problem = much_friction(random, size.nc, size.rank, mu);
+        VecX f = VecX::Zero(problem.size());
+        const SolveReport report = make_contact_solver("newton", {})->solve(problem, Tolerance{0, 1e-8}, f);
+        CAPTURE(size.nc);
+        CAPTURE(size.rank);
+        CAPTURE(mu);
+        CAPTURE(k);
+        CHECK(report.status == SolveStatus::Converged);
+        CHECK(judge(problem, ContactModel::Ncp, f).relative() <= 1e-8);
+      }
+}
 
 TEST_CASE(
     "a mass ratio of 1e6: the solvers that see all contacts at once carry both weights, the others say that they do "

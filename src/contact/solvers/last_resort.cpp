@@ -1,13 +1,15 @@
 #include "contact/solvers/last_resort.hpp"
 
+#include "contact/solvers/mode_search.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
 
 // Staggered projections and alternating directions take other ways than the central path: of the steps that predictor,
 // corrector and Newton's method left, they solved what had a solution. Sweeps are for problems that are too large for
-// them, and for friction discs.
+// them, and for friction discs. Much friction is for the search over modes.
 constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 1000;
 
 SolverOptions at_most(int iterations) {
@@ -16,12 +18,19 @@ SolverOptions at_most(int iterations) {
   return options;
 }
 
+SolverOptions by_pivoting(int iterations) {
+  SolverOptions options = at_most(iterations);
+  options.own.as<StaggeredOptions>().subproblems = SubproblemSolve::Pivoting;
+  return options;
+}
+
 }  // namespace
 
 LastResort::LastResort()
-    : tries_{{{make_staggered(at_most(staggered_passes)), true},
+    : tries_{{{make_staggered(by_pivoting(staggered_passes)), true},
               {make_admm(at_most(admm_steps)), true},
-              {make_pgs(at_most(sweeps)), false}}} {}
+              {make_pgs(at_most(sweeps)), false},
+              {std::make_unique<ModeSearch>(), true}}} {}
 
 SolveReport LastResort::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
   SolveReport best;
