@@ -8,10 +8,10 @@
 namespace tribo {
 namespace {
 
-constexpr double shrinks = 0.2;        // kappa from one centre to the next
-constexpr double to_the_edge = 0.9;    // of the way to it
-constexpr double centred = 1e-12;      // of the accelerations of the problem
-constexpr int most_steps = 60;         // of Newton's method at one kappa
+constexpr double shrinks = 0.2;      // kappa from one centre to the next
+constexpr double to_the_edge = 0.9;  // of the way to it
+constexpr double centred = 1e-12;    // of the accelerations of the problem
+constexpr int most_steps = 60;       // of Newton's method at one kappa
 constexpr int most_halvings = 30;
 
 bool fixed(const ContactProblem& problem, int j) { return problem.lower()[j] == problem.upper()[j]; }
