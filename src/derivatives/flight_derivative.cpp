@@ -158,7 +158,7 @@ void RigidDerivative::spin(const Start& start, int t, int first) {
 // Momenta of the floating trees that keep theirs, and their slopes by dq and dv of the tree; before the step moves on.
 void RigidDerivative::keep_before(const Start& start) {
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (!view_->flight().keeps(t)) continue;
+    if (!keeps(t)) continue;
     const Tree& tree = model_.trees[at(t)];
     const int iv = tree.iv, nv = tree.nv;
     Kept& kept = kept_[at(t)];
@@ -188,13 +188,13 @@ void RigidDerivative::keep_before(const Start& start) {
 void RigidDerivative::arrive(const Start& start, Linearization& lin) {
   bool any = false;
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
-    any |= (view_->flight().flies(t) && view_->flight().late(t)) || view_->flight().keeps(t);
+    any |= (flies(t) && view_->flight().late(t)) || keeps(t);
   if (!any) return;
   end_.compute(lin.q_next, v_turned_);
   spring_deflection(model_, lin.q_next, deflection_);
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (view_->flight().flies(t) && view_->flight().late(t)) kick_at_end(start, t, lin);
-    if (view_->flight().keeps(t)) keep_momentum(t, lin);
+    if (flies(t) && view_->flight().late(t)) kick_at_end(start, t, lin);
+    if (keeps(t)) keep_momentum(t, lin);
   }
 }
 

@@ -339,10 +339,22 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   if (slips) slips_[at(normal)] = 1;
 }
 
+// What q and the inputs add to the row of a coordinate.
+void RigidDerivative::add_row_slopes(const Start& start, const Row& row, int active) {
+  const Actuation& a = start.actuation;
+  const Coordinate* along = row.coordinate();
+  const int k = local_[at(along->dof)];
+  double* K = K_.row(active);
+  const double gain = implicit_drive(a, along->dof, start.dt).gain;
+  if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
+  if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
+  if (row.drives() && input_column(along->dof) >= 0)
+    K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
+}
+
 // Limits, dry friction, targets and drives at their limits: those that hold.
 void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Linearization& lin) {
   const ContactProblem& problem = s.problem;
-  const Actuation& a = start.actuation;
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
@@ -355,12 +367,7 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     Jc_(active, k) = Jb_(active, k) = along->sign;
     add_whitened(Yc_, active, problem, o, 1);
     add_whitened(Yb_, active, problem, o, 1);
-    double* K = K_.row(active);
-    const double gain = implicit_drive(a, along->dof, start.dt).gain;
-    if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
-    if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
-    if (row.drives() && input_column(along->dof) >= 0)
-      K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
+    add_row_slopes(start, row, active);
   }
 }
 

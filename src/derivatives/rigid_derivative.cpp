@@ -60,6 +60,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
   for (std::vector<int>* x : {&input_of_, &joint_end_, &joint_body_, &local_, &input_place_}) x->assign(at(nv), -1);
   row_driven_.assign(at(nv), 0);
   grouped_.assign(model.trees.size(), 0);
+  touched_.assign(model.trees.size(), 0);
   for (std::size_t c = 0; c < inputs_.size(); ++c) input_of_[at(inputs_[c])] = static_cast<int>(c);
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
@@ -71,6 +72,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
 }
 
 const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
+  smoothing_ = out.smoothing;
   if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
   if (fourth_order_) return "flights of order four are taken by stages";
   if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
@@ -92,7 +94,11 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   const Outcome& out = crossing_.outcome();
   const Start start = crossing_.start(step.dt);
   keep();
-  set_velocities(start, out.v_end, true, at_end_);
+  v_end_ = out.v_end;
+  v_mean_ = out.v_mean;
+  if (smoothing_ > 0)
+    if (const char* why = smooth(start, out)) return why;
+  set_velocities(start, v_end_, true, at_end_);
   set_velocities(start, v_start_, true, at_start_);
   set_velocities(start, out.correction, false, at_move_);
   if (model_.trees.size() > 1) {  // one group writes all of them
@@ -162,22 +168,23 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   recovers_ = false;
   int first = 0;
   for (int t : group_.trees) {
-    if (!view_->flight().flies(t)) {
-      add_tree(start, out, t, first);
+    if (!flies(t)) {
+      add_tree(start, t, first);
       add_applied(start, step.forces, t, first);
     }
     first += model_.trees[at(t)].nv;
   }
   clear_active();
   if (island)
-    if (const char* why = list_active(start, *island, lin)) return why;
+    if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
+      return why;
   if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
   for (std::size_t i = 0; i < out.recovery.size(); ++i)
     if (island && out.recovery[i].island == island->island)
       if (const char* why = recover(start, out, out.recovery[i], lin)) return why;
   first = 0;
   for (int t : group_.trees) {
-    if (view_->flight().flies(t)) fly(start, t, first);
+    if (flies(t)) fly(start, t, first);
     first += model_.trees[at(t)].nv;
   }
   move_configuration(step.dt, out);
@@ -187,6 +194,8 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
 
 void RigidDerivative::clear_active() {
   active_ = 0;
+  blocks_.clear();
+  smoothed_rows_ = false;
   pull_.body_a = pull_.body_b = -1;
   support_.clear();
   support_first_.assign(1, 0);
@@ -208,8 +217,8 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];
     inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
-    if (held && !view_->flight().flies(t)) trees_.factor(t, inverse_.M(), extra_);
-    if (!view_->flight().flies(t))
+    if (held && !flies(t)) trees_.factor(t, inverse_.M(), extra_);
+    if (!flies(t))
       D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().block(tree.iv, tree.iv, tree.nv, tree.nv);
     first += tree.nv;
   }
@@ -285,7 +294,7 @@ void RigidDerivative::move_configuration(double dt, const Outcome& out) {
 void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out) {
   const bool free = body.joint == JointKind::Free;
   const int w = free ? body.iv + 3 : body.iv, lw = local_[at(w)], l = local_[at(body.iv)], stride = X_.stride();
-  const Vec3 turn = dt * out.v_mean.segment<3>(w);
+  const Vec3 turn = dt * v_mean_.segment<3>(w);
   const Mat3 back = rotation_exponential(-turn).toRotationMatrix(), T = right_jacobian(turn);
   turned_.resize(3, X_.cols());
   const auto multiply = [&](const Mat3& R, double* rows) {  // three rows by R, in place
@@ -303,7 +312,7 @@ void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out)
   };
   multiply(T, P_.row(lw));  // d
   if (free) {
-    const Vec3 u = dt * out.v_mean.segment<3>(body.iv), v = back * out.v_end.segment<3>(body.iv);
+    const Vec3 u = dt * v_mean_.segment<3>(body.iv), v = back * v_end_.segment<3>(body.iv);
     multiply(back, P_.row(l));
     multiply(back, X_.row(l));
     add_cross(v, X_.row(l));
@@ -316,7 +325,7 @@ void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out)
     }
     if (!out.correction.segment<3>(w).isZero(0)) {
       multiply(back, X_.row(lw));
-      add_cross(back * out.v_end.segment<3>(w), X_.row(lw));
+      add_cross(back * v_end_.segment<3>(w), X_.row(lw));
     }
   }
   for (int j = 0; j < 3; ++j)

@@ -18,6 +18,7 @@
 #include "contact/solvers/interior_point.hpp"
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
+#include "derivatives/smoothing.hpp"
 #include "derivatives/tree_solve.hpp"
 #include "dynamics/derivatives.hpp"
 #include "linalg/pivoted_qr.hpp"
@@ -71,6 +72,12 @@ class RigidDerivative {
   };
   enum class Side { Constraint, Force, Both };
 
+  /// What a smoothed contact gives way by, of three rows that hold (smooth.1).
+  struct Block {
+    int row;
+    Mat3 W;
+  };
+
   // rigid_derivative.cpp
   const char* differentiate(const StepInput& step, Linearization& out);
   const char* unsupported(const Start& start, const Outcome& out) const;
@@ -90,7 +97,7 @@ class RigidDerivative {
   int input_column(int dof) const { return input_place_[at(dof)] < 0 ? -1 : 2 * group_.n() + input_place_[at(dof)]; }
 
   // rigid_smooth.cpp
-  void add_tree(const Start& start, const Outcome& out, int tree, int first);
+  void add_tree(const Start& start, int tree, int first);
   void add_bias(const Start& start, const VecX& v_end, int tree, int first);
   void add_turned(const Tree& tree, double factor);
   void add_gyroscope(const Start& start, const VecX& v_end, int tree, int first);
@@ -120,10 +127,20 @@ class RigidDerivative {
   bool add_gap(const Start& start, const IslandSolution& s, int i, int normal);
   void add_disc(const Start& start, const IslandSolution& s, const FrictionDisc& disc, int normal, Linearization& lin);
   void add_rows(const Start& start, const IslandSolution& s, Linearization& lin);
+  void add_row_slopes(const Start& start, const Row& row, int active);
   void smooth_solve(RowMatrix& X, int columns);
   bool solve_active(RowMatrix& X, int columns, Linearization& lin);
   bool choose_rows(Linearization& lin);
   void gather(const std::vector<int>& rows);
+
+  // rigid_smoothed.cpp
+  const char* smooth(const Start& start, const Outcome& out);
+  const char* list_smoothed(const Start& start, const IslandSolution& s, Linearization& lin);
+  const char* add_smoothed(const Start& start, const IslandSolution& s, int i, Linearization& lin);
+  void add_smoothed_rows(const Start& start, const IslandSolution& s);
+  /// Trees that a smoothed contact acts on do not fly.
+  bool flies(int tree) const { return view_->flight().flies(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
+  bool keeps(int tree) const { return view_->flight().keeps(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
 
   // flight_derivative.cpp
   void fly(const Start& start, int tree, int first);
@@ -177,6 +194,12 @@ class RigidDerivative {
   InteriorPoint interior_;
   TreeSolve trees_;
   bool recovers_ = false;  // D is not zero
+  double smoothing_ = 0;
+  bool smoothed_rows_ = false;  // the rows that hold are those of the smoothed law
+  SmoothedForces smoothed_;
+  std::vector<Block> blocks_;
+  std::vector<char> touched_;  // by tree
+  VecX v_end_, v_mean_;        // of the step, or of the smoothed one
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds

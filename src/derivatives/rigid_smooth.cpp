@@ -25,11 +25,11 @@ Mat3 right_solve(const Mat3& A, const Mat3& B) {
 
 }  // namespace
 
-void RigidDerivative::add_tree(const Start& start, const Outcome& out, int t, int first) {
+void RigidDerivative::add_tree(const Start& start, int t, int first) {
   if (view_->flight().gyroscope(t))
-    add_gyroscope(start, out.v_end, t, first);
+    add_gyroscope(start, v_end_, t, first);
   else
-    add_bias(start, out.v_end, t, first);
+    add_bias(start, v_end_, t, first);
   add_drives(start, t, first);
 }
 

@@ -18,7 +18,7 @@ constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of 
 void RigidDerivative::smooth_solve(RowMatrix& X, int columns) {
   int first = 0;
   for (int t : group_.trees) {
-    if (!view_->flight().flies(t)) trees_.solve(t, X, first, columns);
+    if (!flies(t)) trees_.solve(t, X, first, columns);
     first += model_.trees[at(t)].nv;
   }
 }
@@ -48,6 +48,9 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < m; ++j)
         S(i, j) = rows::dot(Yc_.row(chosen_[at(i)]), Yb_.row(chosen_[at(j)]), n) + (i == j ? R_[chosen_[at(i)]] : 0);
+    for (const Block& block : blocks_)  // all rows are chosen
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) S(block.row + i, block.row + j) += block.W(i, j);
     pivot_.resize(at(m));
     if (!dense::lu(S_.data(), m, pivot_.data())) return false;
     rows::lu_solve(S_.data(), m, pivot_.data(), rhs_);
@@ -82,6 +85,10 @@ void RigidDerivative::gather(const std::vector<int>& rows) {
 bool RigidDerivative::choose_rows(Linearization& lin) {
   chosen_.clear();
   rigid_.clear();
+  if (smoothed_rows_) {
+    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
+    return false;
+  }
   for (int pass = 0; pass < 2; ++pass)  // those that do not slip first
     for (int a = 0; a < active_; ++a)
       if (R_[a] == 0 && (slips_[at(a)] != 0) == (pass == 1)) rigid_.push_back(a);
