@@ -70,7 +70,7 @@ std::string ambiguous_name(const std::string& name, const std::vector<std::strin
 std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown " + what + " '" + name + "'";
   if (known.empty()) return text + "; there are none";
-  const std::string near = nearest_name(name, known);
+  const std::string near = known.size() == 1 ? known[0] : nearest_name(name, known);
   text += near.empty() ? "; known: " : "; did you mean '" + near + "'? Known: ";
   constexpr std::size_t most = 40;
   for (std::size_t i = 0; i < known.size() && i < most; ++i) text += (i ? ", " : "") + known[i];

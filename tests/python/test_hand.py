@@ -400,6 +400,35 @@ def test_a_variant_keeps_the_time():
     assert sim.variant({"contact.model": "ccp"}).t == pytest.approx(0.1)
 
 
+def test_a_variant_keeps_pushes_and_commands():
+    sim = tribo.load("ur10")
+    sim.target["elbow_joint"] = 1.0
+    sim.torque[0] = 3.0
+    sim.push("ee_link", [0, 0, 20], 0.2, start=0.15)
+    sim.run(0.1)
+    same, twin = sim.variant({}), sim.fork()
+    for one in (sim, same, twin):
+        one.run(0.3)
+    assert sim.audit.energy.external != 0
+    np.testing.assert_array_equal(sim.q, twin.q)
+    np.testing.assert_allclose(same.q, sim.q, atol=1e-9)  # the arm touches nothing: no memory of contacts is lost
+    assert sim.variant({"controller.joints": {"wrist_1_joint": -1.5}}).target["wrist_1_joint"] == -1.5
+
+
+def test_a_constraint_of_a_file_is_switched_off(tmp_path):
+    """Two balls that a weld holds at 0.3 m: pulled apart with 1 N each way, 1 kg each, they part by t (t + dt) in steps of dt."""
+    ball = '<body name="{0}" pos="{1} 0 1"><freejoint/><geom size="0.1" mass="1"/></body>'
+    (tmp_path / "pair.xml").write_text(f'<mujoco><worldbody>{ball.format("a", 0)}{ball.format("b", 0.3)}</worldbody>'
+                                       '<equality><weld name="latch" body1="a" body2="b"/></equality></mujoco>')
+    sim = tribo.load(tmp_path / "pair.xml")
+    sim.wrench["a"], sim.wrench["b"] = [-1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]
+    sim.step(round(0.1 / sim.dt))
+    assert sim.pose("b")[0, 3] - sim.pose("a")[0, 3] == pytest.approx(0.3, abs=1e-5)
+    sim.release("latch")
+    sim.step(round(0.1 / sim.dt))
+    assert sim.pose("b")[0, 3] - sim.pose("a")[0, 3] == pytest.approx(0.3 + 0.1 * (0.1 + sim.dt), abs=1e-6)
+
+
 def test_links_of_a_file_name_bodies_and_shapes(make):
     """go2's base is the link of its free joint; a force of twice the weight lifts it."""
     hand = make(tribo.load("go2"))
