@@ -1,6 +1,6 @@
 // Steps per second of Tribo beside MuJoCo's C loop on equal scenes.
 //
-//   tribo_bench [--seconds S] [CASE ...]           the table, about S of CPU time a case (5), told case by case
+//   tribo_bench [--seconds S] [CASE ...]           the table, about S of CPU time a case (2), told case by case
 //   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
 //                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
@@ -179,7 +179,7 @@ int run(const std::vector<std::string>& words) {
   }
   if (words.size() == 2 && words[0] == "--menagerie") return compare_folder(words[1]);
   if (words.size() == 1 && words[0] == "--derivatives") return bench_derivatives();
-  double seconds = 5;
+  double seconds = 2;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--seconds" && i + 1 < words.size())

@@ -40,10 +40,10 @@ struct Rows {
   return block < x.contacts ? 3 * block : 2 * x.contacts + block;
 }
 
-// Index lists run from the root: what two blocks of one tree share is a common prefix.
+// Index lists ascend, and chains run from the root: what two blocks of one tree share is mostly a common prefix.
 [[gnu::always_inline]] inline int shared_prefix(const Rows& x, const FactorBlock& a, const FactorBlock& b) {
   const int n = std::min(a.depth, b.depth);
-  if (a.body == b.body) return n;
+  if (a.body == b.body && a.body >= 0) return n;
   const int *p = x.index + a.index, *q = x.index + b.index;
   int k = 0;
   while (k < n && p[k] == q[k]) ++k;
@@ -78,6 +78,21 @@ struct Rows {
     }
 }
 
+// What the blocks share beyond their common prefix of k.
+[[gnu::always_inline]] inline void add_rest(const Rows& x, const FactorBlock& a, int rows_a, const FactorBlock& b,
+                                            int rows_b, int k, double* out) {
+  const int *p = x.index + a.index, *q = x.index + b.index;
+  if (k == a.depth || k == b.depth || p[k] > q[b.depth - 1] || q[k] > p[a.depth - 1]) return;
+  for (int i = k, j = k; i < a.depth && j < b.depth;) {
+    if (p[i] == q[j]) {
+      add_outer(x.y + a.first + rows_a * i, rows_a, x.y + b.first + rows_b * j, rows_b, 1, x.stride, out);
+      ++i, ++j;
+    } else {
+      p[i] < q[j] ? ++i : ++j;
+    }
+  }
+}
+
 TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
   const int n = x.stride;
   std::fill_n(G, static_cast<std::ptrdiff_t>(n) * n, 0.0);
@@ -89,7 +104,9 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       for (int s = x.start[i]; s < x.start[i + 1]; ++s)
         for (int t = x.start[j]; t < x.start[j + 1]; ++t) {
           const FactorBlock &a = x.blocks[s], &b = x.blocks[t];
-          const int depth = a.tree == b.tree ? shared_prefix(x, a, b) : 0;
+          if (a.tree != b.tree) continue;
+          const int depth = shared_prefix(x, a, b);
+          add_rest(x, a, rows_i, b, rows_j, depth, out);
           if (depth == 0) continue;
           if (rows_i == 3 && rows_j == 3)
             add_outer_3x3(x.y + a.first, x.y + b.first, depth, n, out);

@@ -9,7 +9,7 @@ namespace tribo {
 void to_bodies(const ContactProblem& problem, const double* f, double* w);
 /// c = Y w, w (nw) -> c (n).
 void to_contacts(const ContactProblem& problem, const double* w, double* c);
-/// G = Y Y^T (n x n): of each pair of blocks, what their chains share from the root on.
+/// G = Y Y^T (n x n), from pairs of blocks of one tree.
 void gram(const ContactProblem& problem, double* G);
 
 }  // namespace tribo

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/clones.hpp"
+
 namespace tribo {
 namespace {
 
@@ -159,7 +161,7 @@ double Dynamics::potential() const {
 }
 
 // A free body with principal axes: M is constant, only the pose and the gyroscopic moment change.
-void Dynamics::single(int t, const VecX& q, const VecX& v) {
+TRIBO_CLONES void Dynamics::single(int t, const VecX& q, const VecX& v) {
   const Tree& tree = model_->trees[at(t)];
   const std::size_t i = at(tree.first_body);
   const Body& body = model_->bodies[i];
@@ -190,7 +192,7 @@ void Dynamics::single(int t, const VecX& q, const VecX& v) {
 }
 
 // Pose of body i and the axes of its joint.
-void Dynamics::place(const Body& body, int i, const VecX& q) {
+TRIBO_CLONES void Dynamics::place(const Body& body, int i, const VecX& q) {
   const int p = body.parent;
   const Vec3& O = origin_[at(body.tree)];
   const Mat3 Rj = p < 0 ? body.X_PJ.R : Mat3(X_WB_[at(p)].R * body.X_PJ.R);
@@ -236,7 +238,7 @@ void Dynamics::place(const Body& body, int i, const VecX& q) {
 }
 
 // Inertia about O in world axes.
-void Dynamics::weigh(const Body& body, int i) {
+TRIBO_CLONES void Dynamics::weigh(const Body& body, int i) {
   const Mat3& R = X_WB_[at(i)].R;
   const double m = body.inertia.mass;
   const Vec3 c = r_[at(i)] + R * body.inertia.com;
@@ -269,7 +271,7 @@ void Dynamics::start_motion(int t, TreeMotion& motion) const {
 }
 
 // Velocity of a body, and the force that its motion needs.
-void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const {
+TRIBO_CLONES void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const {
   const int n = dofs(body);
   Spatial Sv{S_[at(body.iv)].lin * v[body.iv], S_[at(body.iv)].ang * v[body.iv]};
   for (int k = 1; k < n; ++k) {
@@ -307,7 +309,7 @@ void Dynamics::move_body(const Body& body, int i, const VecX& v, TreeMotion& mot
 }
 
 // h: the forces of the bodies, on their joints.
-void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const {
+TRIBO_CLONES void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const {
   for (int i = tree.first_body + tree.bodies - 1; i >= tree.first_body; --i) {
     const Body& body = model_->bodies[at(i)];
     const Spatial& F = motion.F[at(i)];
@@ -322,7 +324,7 @@ void Dynamics::gather(const Tree& tree, const VecX& v, TreeMotion& motion) const
 }
 
 // M and the weight on each joint.
-void Dynamics::sum_masses(const Tree& tree) {
+TRIBO_CLONES void Dynamics::sum_masses(const Tree& tree) {
   const int first = tree.first_body, last = tree.first_body + tree.bodies - 1;
   const bool free_base = floats(*model_, tree);
   const Mat3& R = X_WB_[at(first)].R;  // axes of a free base, whose origin is O
@@ -362,7 +364,7 @@ void Dynamics::factor(const VecX& extra) {
   for (int t = 0; t < static_cast<int>(model_->trees.size()); ++t) factor(t, extra);
 }
 
-void Dynamics::factor(int t, const VecX& extra) {
+TRIBO_CLONES void Dynamics::factor(int t, const VecX& extra) {
   const Tree& tree = model_->trees[at(t)];
   if (tree.single) {
     for (int k = tree.iv; k < tree.iv + 6; ++k) dis_[k] = 1.0 / std::sqrt(row(k)[depth_[at(k)]] + extra[k]);
@@ -452,7 +454,7 @@ void Dynamics::unwhiten_add(int t, double* w, const std::array<double*, Columns>
 template void Dynamics::unwhiten_add<1>(int, double*, const std::array<double*, 1>&) const;
 template void Dynamics::unwhiten_add<2>(int, double*, const std::array<double*, 2>&) const;
 
-void Dynamics::solve_in_place(int t, double* b) const {
+TRIBO_CLONES void Dynamics::solve_in_place(int t, double* b) const {
   const Tree& tree = model_->trees[at(t)];
   if (tree.single) {
     for (int k = tree.iv; k < tree.iv + 6; ++k) b[k] *= dis_[k] * dis_[k];
@@ -465,7 +467,7 @@ void Dynamics::solve_in_place(int t, double* b) const {
     b[k] = b[k] * dis_[k] * dis_[k] - along(lrow(k), chain_[at(k)], depth_[at(k)], base, b);
 }
 
-void Dynamics::multiply(int t, const double* x, double* y) const {
+TRIBO_CLONES void Dynamics::multiply(int t, const double* x, double* y) const {
   const Tree& tree = model_->trees[at(t)];
   if (tree.single) {
     for (int k = tree.iv; k < tree.iv + 6; ++k) y[k] = inertia(k) * x[k];

@@ -1,5 +1,5 @@
-// Functions marked TRIBO_CLONES are compiled for the base machine and for AVX2; the loader picks. They take plain
-// pointers only, so that no Eigen type meets another instruction set's alignment.
+// Functions marked TRIBO_CLONES are compiled for the base machine and for AVX2; the loader picks. The preprocessor sees the
+// base machine in both, so Eigen's types keep one alignment.
 // x86-64-v3 is picked by what the machine can do. The name of a processor, as haswell, is picked on that processor alone.
 #pragma once
 
