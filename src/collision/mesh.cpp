@@ -46,6 +46,22 @@ void add(const Ball& ball, const MeshTriangle& t) {
   if (ball.query.listed(p_W, n_W, gap)) found.push_back({p_W, n_W, gap, 0});
 }
 
+/// The ball is out again behind the mesh, or nearer to that side of it than to the side where the middle of its solid is.
+bool went_through(const Ball& ball, const Vec3& middle, std::uint64_t first) {
+  const Vec3 out = ball.x - ball.nearest.foot.p;
+  const bool far_side = ball.nearest.inside ? out.dot(middle - ball.nearest.foot.p) > 0 : true;
+  if (!far_side || (middle - ball.x).squaredNorm() == 0) return false;
+  const int i = entered(ball.tree, middle, ball.x);
+  if (i < 0) return false;
+  const MeshTriangle& t = ball.tree.triangles[at(i)];
+  const double s = t.n.dot(ball.x - ball.tree.point(t, 0)), gap = s - ball.r;
+  if (s > -slop) return false;
+  const Placement& X = ball.query.a.X;
+  const Vec3 n_W = X.R * t.n, p_W = X * Vec3(ball.x - (s - 0.5 * gap) * t.n);
+  if (ball.query.listed(p_W, n_W, gap)) ball.query.scratch->candidates.push_back({p_W, n_W, gap, 4 * first});
+  return true;
+}
+
 }  // namespace
 
 bool falls_away(const MeshTree& tree, const Vec3& p, const Vec3& n, double rise) {
@@ -69,12 +85,14 @@ bool ends_mesh(const MeshTriangle& t, unsigned part) {
   return false;
 }
 
-void add_mesh_ball(const Query& query, const Vec3& x_W, double r, double deepest, std::uint64_t first) {
+void add_mesh_ball(const Query& query, const Vec3& x_W, const BallSearch& search, std::uint64_t first) {
   const MeshTree& tree = *query.a.solid->mesh;
   const Placement& X = query.a.X;
-  Ball ball{query, tree, X.R.transpose() * (x_W - X.p), r, r + query.reach, {}};
-  ball.nearest = nearest_point(tree, ball.x, std::max(ball.reach, deepest));
-  if (ball.nearest.triangle < 0 || (!ball.nearest.inside && ball.nearest.distance > ball.reach)) return;
+  Ball ball{query, tree, X.R.transpose() * (x_W - X.p), search.r, search.r + query.reach, {}};
+  ball.nearest = nearest_point(tree, ball.x, std::max(ball.reach, search.deepest));
+  if (ball.nearest.triangle < 0) return;
+  if (went_through(ball, X.R.transpose() * (search.middle - X.p), first)) return;
+  if (!ball.nearest.inside && ball.nearest.distance > ball.reach) return;
   if (ball.nearest.inside) ball.reach = ball.nearest.distance + slop;
   auto& found = query.scratch->candidates;
   const std::size_t begin = found.size();
@@ -132,12 +150,20 @@ double deepest_of(const Query& query) {
   return query.a.solid->mesh->closed ? size : 0.1 * size;
 }
 
+/// A point inside.
+Vec3 middle_of(const Solid& solid) {
+  if (solid.kind != ShapeKind::Convex) return Vec3::Zero();
+  Vec3 sum = Vec3::Zero();
+  for (const Vec3& x : solid.polytope->vertices) sum += x;
+  return sum / static_cast<double>(solid.polytope->vertices.size());
+}
+
 }  // namespace
 
 void touch_mesh(const Query& query, Touches& out) {
   const Solid& solid = *query.b.solid;
   const Placement& X = query.b.X;
-  const double deepest = deepest_of(query);
+  const BallSearch search{solid.round, deepest_of(query), X * middle_of(solid)};
   query.scratch->candidates.clear();
   switch (solid.kind) {
     case ShapeKind::HalfSpace:
@@ -146,16 +172,16 @@ void touch_mesh(const Query& query, Touches& out) {
       return;
     case ShapeKind::Point:
     case ShapeKind::Sphere:
-      add_mesh_ball(query, X.p, solid.round, deepest, 0);
+      add_mesh_ball(query, X.p, search, 0);
       break;
     case ShapeKind::Capsule:
       for (unsigned k = 0; k < 2; ++k)
-        add_mesh_ball(query, X.p + (k ? 1 : -1) * solid.size.z() * X.R.col(2), solid.round, deepest, k);
+        add_mesh_ball(query, X.p + (k ? 1 : -1) * solid.size.z() * X.R.col(2), search, k);
       break;
     case ShapeKind::Box:
     case ShapeKind::Convex:
       for (std::size_t k = 0; k < solid.polytope->vertices.size(); ++k)
-        add_mesh_ball(query, X * solid.polytope->vertices[k], 0, deepest, k);
+        add_mesh_ball(query, X * solid.polytope->vertices[k], search, k);
       break;
     case ShapeKind::Cylinder:
     case ShapeKind::Ellipsoid:

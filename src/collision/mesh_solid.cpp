@@ -130,7 +130,8 @@ bool over(const MeshTree& tree, const MeshTriangle& t, const Vec3& x) {
   return true;
 }
 
-void add_face(const NearMesh& o, const MeshTriangle& t, std::uint64_t feature) {
+void add_face(const NearMesh& o, int index, std::uint64_t feature) {
+  const MeshTriangle& t = o.tree.triangles[at(index)];
   const Vec3& a = o.tree.point(t, 0);
   if (o.lowest(t.n) - t.n.dot(a) > o.query.reach) return;
   auto add = [&](const Vec3& x, unsigned which) {
@@ -138,7 +139,8 @@ void add_face(const NearMesh& o, const MeshTriangle& t, std::uint64_t feature) {
     if (!over(o.tree, t, x)) return;
     if (gap < -o.small()) {
       const MeshPoint near = nearest_point(o.tree, x, -2 * gap);
-      if (!near.inside || gap < -too_deep * near.distance) return;  // out again on the other side
+      const bool here = near.inside && gap > -too_deep * near.distance;
+      if (!here && entered(o.tree, o.center, x) != index) return;  // it is another triangle that it went in by
     }
     o.add(x - gap * t.n, t.n, gap, feature + which);
   };
@@ -264,7 +266,7 @@ void add_mesh_solid(const Query& query) {
   o.tree.visit(o.center - o.half, o.center + o.half, [&](int i) {
     const MeshTriangle& t = o.tree.triangles[at(i)];
     const std::uint64_t feature = (1ull << 32) + 64ull * static_cast<unsigned>(i);
-    if (round) add_face(o, t, feature);
+    if (round) add_face(o, i, feature);
     for (int k = 0; k < 3; ++k) {
       if (t.ridge[at(k)]) add_ridge(o, t, k, feature + 32 + 2 * static_cast<unsigned>(k));
       if (t.peak[at(k)]) add_peak(o, t.corner[at(k)], feature + 40 + static_cast<unsigned>(k));

@@ -262,4 +262,58 @@ MeshPoint nearest_point(const MeshTree& tree, const Vec3& x, double within) {
   return best;
 }
 
+namespace {
+
+/// Share of the way from p along d at which it enters the triangle from outside; beyond 1: not.
+double entry(const MeshTree& tree, const MeshTriangle& t, const Vec3& p, const Vec3& d) {
+  const double speed = t.n.dot(d);
+  if (!(speed < 0)) return HUGE_VAL;
+  const double s = t.n.dot(tree.point(t, 0) - p) / speed;
+  if (!(s >= 0 && s <= 1)) return HUGE_VAL;
+  const Vec3 x = p + s * d;
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 side = tree.point(t, (k + 1) % 3) - tree.point(t, k);
+    if (t.n.dot(side.cross(x - tree.point(t, k))) < -1e-12 * side.squaredNorm()) return HUGE_VAL;
+  }
+  return s;
+}
+
+bool passes(const MeshTree::Node& node, const Vec3& p, const Vec3& d, double most) {
+  double in = 0, out = most;
+  for (int k = 0; k < 3; ++k) {
+    if (d[k] == 0) {
+      if (p[k] < node.lo[k] || p[k] > node.hi[k]) return false;
+      continue;
+    }
+    const double a = (node.lo[k] - p[k]) / d[k], b = (node.hi[k] - p[k]) / d[k];
+    in = std::max(in, std::min(a, b));
+    out = std::min(out, std::max(a, b));
+  }
+  return in <= out + 1e-12;  // a box may be flat
+}
+
+}  // namespace
+
+int entered(const MeshTree& tree, const Vec3& from, const Vec3& to) {
+  const Vec3 d = to - from;
+  double first = 1;
+  int found = -1;
+  std::array<int, MeshTree::most_depth> stack;
+  int count = 0;
+  stack[at(count++)] = 0;
+  while (count > 0) {
+    const int i = stack[at(--count)];
+    const MeshTree::Node& node = tree.nodes[at(i)];
+    if (!passes(node, from, d, first)) continue;
+    if (node.right >= 0) {
+      stack[at(count++)] = node.right;
+      stack[at(count++)] = i + 1;
+      continue;
+    }
+    for (int t = node.begin; t < node.end; ++t)
+      if (const double s = entry(tree, tree.triangles[at(t)], from, d); s <= first) first = s, found = t;
+  }
+  return found;
+}
+
 }  // namespace tribo

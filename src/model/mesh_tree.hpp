@@ -69,4 +69,7 @@ struct MeshPoint {
 };
 MeshPoint nearest_point(const MeshTree& tree, const Vec3& x, double within);
 
+/// The first triangle that the way from one point to another enters from outside; -1: none.
+int entered(const MeshTree& tree, const Vec3& from, const Vec3& to);
+
 }  // namespace tribo
