@@ -1,8 +1,7 @@
-// Hulls, and capsules against flat faces: GJK and EPA (Coal) say which features meet, and the faces themselves say
-// where.
+// Hulls, and capsules against flat faces: GJK and EPA (Coal) say which features meet, the faces themselves say where.
 //
 // The normal and the gap of a face come from the face, not from the iteration, so they are exact and steady; only what
-// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 of its unit). Faces win as in box_box.cpp.
+// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 of its unit; curved shapes: polish.cpp). Faces win as in box_box.cpp.
 #include <coal/narrowphase/gjk.h>
 #include <coal/narrowphase/minkowski_difference.h>
 #include <coal/narrowphase/narrowphase_defaults.h>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 
+#include "collision/polish.hpp"
 #include "collision/touching_features.hpp"
 
 namespace tribo {
@@ -434,7 +434,7 @@ void touch_capsule_polytope(const Query& query, Touches& out) {
       return;
     }
   }
-  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 2);
+  add_polished(query, x, 2, out);
 }
 
 void touch_polytope_polytope(const Query& query, Touches& out) {
@@ -470,7 +470,7 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
   } else if (edges && !std::isfinite(x.gap)) {
     x = part_by_edges(query, x.p, HUGE_VAL);
   }
-  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 1);
+  add_polished(query, x, 1, out);
 }
 
 // Over a face, the point whose normal is that of the face; else what GJK says.
@@ -488,12 +488,12 @@ void touch_ellipsoid_polytope(const Query& query, Touches& out) {
     clip_by_face(query, f, plane, face, false);
     if (!polygon.empty()) return add_polygon(query, plane, 0, true, 0, out);
   }
-  if (std::isfinite(x.gap)) out.add(query, x.p, x.n, x.gap, 0);
+  add_polished(query, x, 0, out);
 }
 
 void touch_smooth(const Query& query, Touches& out) {
   const Separation x = separation(query);
-  if (x.gap < query.reach && x.n.allFinite() && x.p.allFinite()) out.add(query, x.p, x.n, x.gap, 0);
+  if (x.gap < query.reach) add_polished(query, x, 0, out);
 }
 
 }  // namespace tribo
