@@ -102,7 +102,8 @@ std::string key_of(const std::string& label) {
 }  // namespace
 
 Result gradients(const ExperimentOptions& options, const Progress& progress) {
-  const std::vector<double> times = options.quick ? std::vector<double>{0.05, 0.3} : std::vector<double>{0.05, 0.1, 0.2, 0.3, 0.4};
+  const std::vector<double> times =
+      options.quick ? std::vector<double>{0.05, 0.3} : std::vector<double>{0.05, 0.1, 0.2, 0.3, 0.4};
   Result result;
   result.settings = {{"dt", dt}, {"mu", mu}, {"speed", v0}, {"mass", 1}};
   Table table{"Slope of the way by the speed of the launch",

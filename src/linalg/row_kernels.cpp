@@ -4,85 +4,147 @@
 #include <cstddef>
 #include <cstring>
 
-#include "linalg/clones.hpp"
+// Two versions of each kernel, of packs that the machine has: what would be a pack of four on a machine with packs of two goes
+// through memory, at a tenth of the speed. (`target_clones("arch=haswell")` picks its clone on that processor alone.)
+#if defined(__x86_64__) && defined(__GNUC__)
+#define TRIBO_WIDE __attribute__((target("avx2,fma")))
+#else
+#define TRIBO_WIDE
+#endif
 
 namespace tribo::rows {
 namespace {
 
-using Pack4 [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
+using Pack2 [[gnu::vector_size(16)]] = double;
+using Pack4 [[gnu::vector_size(32)]] = double;
+
+// Rows are aligned to numbers, not to packs. By reference: a pack by value has no calling convention on every machine.
+template <class Pack>
+[[gnu::always_inline]] inline void load(const double* from, Pack& pack) {
+  std::memcpy(&pack, from, sizeof(Pack));
+}
+template <class Pack>
+[[gnu::always_inline]] inline void store(const Pack& pack, double* to) {
+  std::memcpy(to, &pack, sizeof(Pack));
+}
+
+bool wide() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return found;
+#else
+  return false;
+#endif
+}
+
+struct Sum {  // y = scale y + sum_i x_i X[index_i], or X[i]
+  double scale;
+  double* y;
+  const double* X;
+  int stride;
+  const int* index;
+  const double* x;
+  int n, columns;
+};
+
+// Four packs at a time, then one at a time. Numbers in locals: what is stored might change those of the struct.
+template <class Pack, bool Indexed>
+[[gnu::always_inline]] inline void combine_packs(const Sum& s) {
+  constexpr int one = sizeof(Pack) / sizeof(double), four = 4 * one;
+  const double scale = s.scale, *const X = s.X, *const x = s.x;
+  const std::ptrdiff_t stride = s.stride;
+  const int *const index = s.index, n = s.n, columns = s.columns;
+  int c = 0;
+  for (; c + four <= columns; c += four) {
+    double* out = s.y + c;
+    Pack y0, y1, y2, y3, r0, r1, r2, r3;
+    load(out, y0);
+    load(out + one, y1);
+    load(out + 2 * one, y2);
+    load(out + 3 * one, y3);
+    y0 *= scale;
+    y1 *= scale;
+    y2 *= scale;
+    y3 *= scale;
+    for (int i = 0; i < n; ++i) {
+      const double *from = X + (Indexed ? index[i] : i) * stride + c, a = x[i];
+      load(from, r0);
+      load(from + one, r1);
+      load(from + 2 * one, r2);
+      load(from + 3 * one, r3);
+      y0 += a * r0;
+      y1 += a * r1;
+      y2 += a * r2;
+      y3 += a * r3;
+    }
+    store(y0, out);
+    store(y1, out + one);
+    store(y2, out + 2 * one);
+    store(y3, out + 3 * one);
+  }
+  for (; c < columns; c += one) {
+    Pack y, r;
+    load(s.y + c, y);
+    y *= scale;
+    for (int i = 0; i < n; ++i) {
+      load(X + (Indexed ? index[i] : i) * stride + c, r);
+      y += x[i] * r;
+    }
+    store(y, s.y + c);
+  }
+}
+
+template <class Pack>
+[[gnu::always_inline]] inline double dot_packs(const double* x, const double* y, int n) {
+  constexpr int one = sizeof(Pack) / sizeof(double);
+  Pack sum = {}, a, b;
+  int i = 0;
+  for (; i + one <= n; i += one) {
+    load(x + i, a);
+    load(y + i, b);
+    sum += a * b;
+  }
+  double all = 0;
+  for (; i < n; ++i) all += x[i] * y[i];
+  for (int k = 0; k < one; ++k) all += sum[k];
+  return all;
+}
+
+template <class Pack>
+[[gnu::always_inline]] inline void add_packs(double a, const double* x, double* y, int n) {
+  constexpr int one = sizeof(Pack) / sizeof(double);
+  Pack from, to;
+  int i = 0;
+  for (; i + one <= n; i += one) {
+    load(x + i, from);
+    load(y + i, to);
+    to += a * from;
+    store(to, y + i);
+  }
+  for (; i < n; ++i) y[i] += a * x[i];
+}
+
+TRIBO_WIDE void combine_wide(const Sum& s) { combine_packs<Pack4, false>(s); }
+TRIBO_WIDE void combine_indexed_wide(const Sum& s) { combine_packs<Pack4, true>(s); }
+TRIBO_WIDE double dot_wide(const double* x, const double* y, int n) { return dot_packs<Pack4>(x, y, n); }
+TRIBO_WIDE void add_wide(double a, const double* x, double* y, int n) { add_packs<Pack4>(a, x, y, n); }
 
 }  // namespace
 
-TRIBO_CLONES void combine(double scale, double* y, const double* X, int stride, const int* index, const double* x,
-                          int n, int columns) {
-  int c = 0;
-  for (; c + 16 <= columns; c += 16) {
-    Pack4* out = reinterpret_cast<Pack4*>(y + c);
-    Pack4 y0 = scale * out[0], y1 = scale * out[1], y2 = scale * out[2], y3 = scale * out[3];
-    for (int i = 0; i < n; ++i) {
-      const Pack4* r = reinterpret_cast<const Pack4*>(X + static_cast<std::ptrdiff_t>(index[i]) * stride + c);
-      const double a = x[i];
-      y0 += a * r[0];
-      y1 += a * r[1];
-      y2 += a * r[2];
-      y3 += a * r[3];
-    }
-    out[0] = y0;
-    out[1] = y1;
-    out[2] = y2;
-    out[3] = y3;
-  }
-  for (; c < columns; c += 4) {
-    Pack4* out = reinterpret_cast<Pack4*>(y + c);
-    Pack4 y0 = scale * out[0];
-    for (int i = 0; i < n; ++i)
-      y0 += x[i] * *reinterpret_cast<const Pack4*>(X + static_cast<std::ptrdiff_t>(index[i]) * stride + c);
-    out[0] = y0;
-  }
+void combine(double scale, double* y, const double* X, int stride, const int* index, const double* x, int n,
+             int columns) {
+  const Sum sum{scale, y, X, stride, index, x, n, columns};
+  wide() ? combine_indexed_wide(sum) : combine_packs<Pack2, true>(sum);
 }
 
-TRIBO_CLONES void combine(double scale, double* y, const double* X, int stride, const double* x, int n, int columns) {
-  int c = 0;
-  for (; c + 16 <= columns; c += 16) {
-    Pack4* out = reinterpret_cast<Pack4*>(y + c);
-    Pack4 y0 = scale * out[0], y1 = scale * out[1], y2 = scale * out[2], y3 = scale * out[3];
-    const double* r = X + c;
-    for (int i = 0; i < n; ++i, r += stride) {
-      const Pack4* p = reinterpret_cast<const Pack4*>(r);
-      const double a = x[i];
-      y0 += a * p[0];
-      y1 += a * p[1];
-      y2 += a * p[2];
-      y3 += a * p[3];
-    }
-    out[0] = y0;
-    out[1] = y1;
-    out[2] = y2;
-    out[3] = y3;
-  }
-  for (; c < columns; c += 4) {
-    Pack4* out = reinterpret_cast<Pack4*>(y + c);
-    Pack4 y0 = scale * out[0];
-    const double* r = X + c;
-    for (int i = 0; i < n; ++i, r += stride) y0 += x[i] * *reinterpret_cast<const Pack4*>(r);
-    out[0] = y0;
-  }
+void combine(double scale, double* y, const double* X, int stride, const double* x, int n, int columns) {
+  const Sum sum{scale, y, X, stride, nullptr, x, n, columns};
+  wide() ? combine_wide(sum) : combine_packs<Pack2, false>(sum);
 }
 
-TRIBO_CLONES double dot(const double* x, const double* y, int n) {
-  Pack4 sum = {0, 0, 0, 0};
-  int i = 0;
-  for (; i + 4 <= n; i += 4) sum += *reinterpret_cast<const Pack4*>(x + i) * *reinterpret_cast<const Pack4*>(y + i);
-  double rest = 0;
-  for (; i < n; ++i) rest += x[i] * y[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
-}
+double dot(const double* x, const double* y, int n) { return wide() ? dot_wide(x, y, n) : dot_packs<Pack2>(x, y, n); }
 
-TRIBO_CLONES void add(double a, const double* x, double* y, int n) {
-  int i = 0;
-  for (; i + 4 <= n; i += 4) *reinterpret_cast<Pack4*>(y + i) += a * *reinterpret_cast<const Pack4*>(x + i);
-  for (; i < n; ++i) y[i] += a * x[i];
-}
+void add(double a, const double* x, double* y, int n) { wide() ? add_wide(a, x, y, n) : add_packs<Pack2>(a, x, y, n); }
 
 void lu_solve(const double* LU, int n, const int* pivot, RowMatrix& X) {
   const int columns = X.stride();

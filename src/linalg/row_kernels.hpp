@@ -1,4 +1,4 @@
-// Sums of rows, four numbers at a time. Compiled for the base machine and for AVX2; the loader picks.
+// Sums of rows, four numbers at a time where the machine has AVX2.
 #pragma once
 
 #include "linalg/row_matrix.hpp"
