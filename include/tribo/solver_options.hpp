@@ -12,6 +12,9 @@ enum class SubproblemSolve { Proximal, Pivoting };
 struct StaggeredOptions {
   SubproblemSolve subproblems = SubproblemSolve::Proximal;  ///< of normal forces and of square friction bounds
 };
+struct DantzigOptions {
+  SubproblemSolve subproblems = SubproblemSolve::Proximal;  ///< Proximal: where pivoting does not end; Pivoting: never
+};
 
 enum class LineSearch { Exact, Armijo };
 
