@@ -90,7 +90,7 @@ void parts(const ExperimentOptions& options, double time, int repeats, Table& ta
   const VecX zero = VecX::Zero(model.nv);
   const double compute = least_us(repeats, [&] { work.dynamics.compute(state.q, state.v); });
   const double factor = least_us(repeats, [&] { work.dynamics.factor(zero); });
-  fill_motions(model, work.dynamics, state.t, 2e-3, work.motions);
+  fill_motions(model, work.dynamics, state.kinematic_time(), 2e-3, work.motions);
   const double detect = least_us(repeats, [&] {
     work.collision.detect(work.motions, {1e-3, 2e-3}, state.memory.contacts);
   });

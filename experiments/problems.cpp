@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 
 #include "linalg/decompositions.hpp"
 #include "tribo/rigid.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo::experiments {
 
@@ -37,12 +39,33 @@ std::vector<Pair> all_pairs() {
   return pairs;
 }
 
+ContactProblem own_law(const ContactProblem& problem, const Pair& pair) {
+  ContactProblem own = problem;
+  if (!pair.solver.starts_with("primal-newton")) return own;
+  const bool sap = pair.solver == "primal-newton-sap";
+  const double ratio = pair.compliance_ratio > 0 ? pair.compliance_ratio : MujocoNewtonOptions{}.compliance_ratio;
+  const MatX G = dense_matrix(problem);
+  for (int i = 0; i < problem.blocks(); ++i) {
+    const int rows = problem.block_size(i), o = problem.offset(i);
+    const MatX block = G.block(o, o, rows, rows);
+    const double W = block.norm() / std::sqrt(rows);  // root mean square
+    VecX R = ratio * block.diagonal();
+    if (sap) R.setConstant(1e-3 * W);
+    if (sap) R[rows - 1] = W / (4 * std::numbers::pi * std::numbers::pi);
+    R = R.cwiseMax(problem.R().segment(o, rows));
+    if (rows == 3) R[0] = R[1] = std::max(R[0], R[1]);
+    own.R().segment(o, rows) = R;
+  }
+  return own;
+}
+
 Solved solve(const ContactProblem& problem, const Pair& pair, const Tolerance& tolerance, const VecX& guess,
              int repeats, std::vector<double>* trace) {
   using Clock = std::chrono::steady_clock;
   SolverOptions options;
   options.model = pair.model;
   options.trace = trace;
+  if (pair.compliance_ratio > 0) options.own.as<MujocoNewtonOptions>().compliance_ratio = pair.compliance_ratio;
   const auto solver = make_contact_solver(pair.solver, options);
   Solved best;
   for (int k = 0; k < repeats + (repeats > 1); ++k) {  // where times matter, a first one fills the buffers

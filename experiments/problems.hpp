@@ -22,6 +22,7 @@ std::vector<Recorded> record(Scene scene, int every);
 struct Pair {
   ContactModel model;
   std::string solver;
+  double compliance_ratio = 0;  ///< of primal-newton-mujoco; 0: its default
 
   std::string label() const { return to_string(model) + ":" + solver; }
 };
@@ -33,6 +34,9 @@ struct Solved {
   SolveReport report;
   double time = 0;  ///< [s]
 };
+/// The problem whose law the solver speaks of: primal Newton methods bring an R of their own, (primal.4) and (primal.5),
+/// which stands in the problem here. All others: the problem as it is.
+ContactProblem own_law(const ContactProblem& problem, const Pair& pair);
 /// From the guess; the time is the best of the repeats.
 Solved solve(const ContactProblem& problem, const Pair& pair, const Tolerance& tolerance, const VecX& guess,
              int repeats = 1, std::vector<double>* trace = nullptr);

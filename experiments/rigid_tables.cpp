@@ -54,13 +54,23 @@ double robust(const ExperimentOptions& options, const Pair& pair) {
   Scene scene = stack_of_two(options, 1e6);
   scene.duration = 2e-3;
   const Recorded first = record(scene, 1).front();
-  return solve(first.problem, pair, {0, 1e-8}, VecX::Zero(first.problem.size())).report.residual.relative();
+  const ContactProblem own = own_law(as_dense(first.problem), pair);
+  return solve(own, pair, {0, 1e-8}, VecX::Zero(own.size())).report.residual.relative();
+}
+/// Of the problems, all with a dense G: a solver that takes no other has not missed what it was never asked.
+double share_converged(const std::vector<Recorded>& problems, const Pair& pair) {
+  double share = 0;
+  for (const Recorded& r : problems)
+    share += solve(own_law(r.problem, pair), pair, {0, kept}, r.guess).report.residual.relative() <= kept;
+  return share / static_cast<double>(problems.size());
+}
+std::string share_cell(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%s (%.1f %%)", share == 1 ? "yes" : "no", 100 * share);
+  return text;
 }
 
-void solvers(const ExperimentOptions& options, const Progress& progress, Result& result) {
-  Table table{
-      "Table III: solvers, each judged by its own law without compliance",
-      {"solver", "hard contacts", "no internal forces", "robust (1e3 kg on 1e-3 kg)", "converged (share of problems)"}};
+std::vector<Recorded> table_problems(const ExperimentOptions& options) {
   const int every = options.quick ? 100 : 10;
   std::vector<Recorded> problems;
   for (const Scene& scene : {solo_pushed(options), talos_pushed(options), allegro_drop(options)})
@@ -68,27 +78,38 @@ void solvers(const ExperimentOptions& options, const Progress& progress, Result&
   Scene tall = tower({1, 5, 0.2, 3, 10, 0.5, 2, 20}, 0.4);
   tall.duration = 2e-3;
   problems.push_back(record(tall, 1).back());
+  for (Recorded& r : problems) r.problem = as_dense(r.problem);
+  return problems;
+}
+
+void solvers(const ExperimentOptions& options, const Progress& progress, Result& result) {
+  Table table{
+      "Table III: solvers. Hard and free of internal forces: by the problem without compliance. Robust and converged: "
+      "each by its own law, primal Newton methods with the R that they bring",
+      {"solver", "hard contacts", "no internal forces", "robust (1e3 kg on 1e-3 kg)", "converged (share of problems)"}};
+  const std::vector<Recorded> problems = table_problems(options);
   Scene standing = solo_pushed(options);
   standing.duration = 0.201;
   const Recorded solo = record(standing, 1).back();
   const std::vector<Pair> pairs = all_pairs();
   double done = 0;
   for (const Pair& pair : pairs) {
-    double share = 0;
-    for (const Recorded& r : problems)
-      share += solve(r.problem, pair, {0, kept}, r.guess).report.residual.relative() <= kept;
-    share /= static_cast<double>(problems.size());
+    const double share = share_converged(problems, pair);
     const double h = hard(solo, pair), i = internal(options, pair), s = robust(options, pair);
-    char text[16];
-    std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-    table.rows.push_back(
-        {pair.label(), cell(h), cell(i), cell(s), (share == 1 ? "yes (" : "no (") + std::string(text) + ")"});
+    table.rows.push_back({pair.label(), cell(h), cell(i), cell(s), share_cell(share)});
     result.measures[pair.label() + "_hard"] = h;
     result.measures[pair.label() + "_internal"] = i;
     result.measures[pair.label() + "_robust"] = s;
     result.measures[pair.label() + "_converged"] = share;
     progress((done += 1) / static_cast<double>(pairs.size()));
   }
+  // MuJoCo's documented default: impedance d = 0.95, R = (1 - d)/d diag G.
+  const Pair documented{ContactModel::Ccp, "primal-newton-mujoco", 0.05 / 0.95};
+  const double share = share_converged(problems, documented), s = robust(options, documented);
+  table.rows.push_back({documented.label() + ", impedance 0.95", cell(hard(solo, documented)), "not measured", cell(s),
+                        share_cell(share)});
+  result.measures["mujoco-documented_robust"] = s;
+  result.measures["mujoco-documented_converged"] = share;
   result.settings["problems"] = problems.size();
   result.tables.push_back(table);
 }

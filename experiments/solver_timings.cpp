@@ -1,6 +1,6 @@
 // Times, iterations and residuals of every solver along three trajectories: Solo pushed with 10 N, Talos with 80 N, a
 // ball dropped into the Allegro hand (LeLidec2024, fig. 17). eps_abs 1e-6. The problems are those of the default
-// solver's run; warm starts are its forces of the step before.
+// solver's run; warm starts are its forces of the step before. Primal Newton methods are judged with the R that they bring.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ Tally measure(const std::vector<Recorded>& problems, const Pair& pair, bool warm
   Tally t;
   for (const Recorded& r : problems) {
     const VecX guess = warm ? r.guess : VecX::Zero(r.problem.size());
-    const Solved s = solve(r.problem, pair, {1e-6, 0}, guess, repeats);
+    const Solved s = solve(own_law(r.problem, pair), pair, {1e-6, 0}, guess, repeats);
     t.time += s.time;
     t.iterations += s.report.iterations;
     t.converged += s.report.status == SolveStatus::Converged;

@@ -123,6 +123,8 @@ class Batch {
   void reset(std::span<const int> worlds);
   /// Puts worlds elsewhere: rows of q and v, null: as they are. What contacts remember is forgotten.
   void set(std::span<const int> worlds, const double* q, const double* v);
+  /// Kinematic body k of these worlds goes to a pose within a time, see State::move_kinematic. A reset ends it.
+  void move_kinematic(std::span<const int> worlds, int k, const Placement& to, double time);
   /// Goes to a state of the world's model; worlds with other masses or friction have another one, and refuse it unless
   /// they are to adopt it: coordinates, velocities and memory as they are. Targets are those of the scene again, torques
   /// zero, controllers remember what the state says. forgotten_memory(state, scene().stepper) says what it loses there.

@@ -21,7 +21,7 @@ struct SensorInstant {
   const Model& model;
   const Dynamics& dynamics;
   const VecX &q, &v;
-  double t;
+  KinematicTime time;
   const VecX& vdot;  ///< of a free joint: classical acceleration in the axes of its body (nv)
   std::span<const ContactReport> contacts;
   const VecX& force;   ///< of the actuators of the member (nu)

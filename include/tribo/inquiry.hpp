@@ -36,8 +36,8 @@ class Inquiry {
   explicit Inquiry(std::shared_ptr<const Model> model);
   ~Inquiry();
 
-  /// The instant that the rest is about. InvalidInput for sizes and for what is not finite.
-  void look(const VecX& q, const VecX& v, double t);
+  /// The instant that the rest is about. InvalidInput for sizes and for what is not finite. Copies the commands.
+  void look(const VecX& q, const VecX& v, const KinematicTime& time);
 
   const Model& model() const;
   Placement pose(const Place& place) const;          ///< in W

@@ -65,6 +65,8 @@ class Simulation {
   /// Restores: InvalidInput where it belongs to another model or has the wrong sizes. What contacts remember is
   /// forgotten where another family of steppers wrote it: forgotten_memory says so, and Audit::forgotten counts it.
   void set_state(const State& state);
+  /// State::move_kinematic of the present state.
+  void move_kinematic(int k, const Placement& to, double time);
   double dt() const;
   /// The derivative of the step that begins now, under what the controllers decide now. Nothing of the run changes;
   /// controllers are asked once, and what they remember is put back.

@@ -7,6 +7,15 @@ struct LemkeOptions {
   int facets = 4;  ///< of the friction pyramid: 4, 8 or 16
 };
 
+enum class SubproblemSolve { Proximal, Pivoting };
+
+struct StaggeredOptions {
+  SubproblemSolve subproblems = SubproblemSolve::Proximal;  ///< of normal forces and of square friction bounds
+};
+struct DantzigOptions {
+  SubproblemSolve subproblems = SubproblemSolve::Proximal;  ///< Proximal: where pivoting does not end; Pivoting: never
+};
+
 enum class LineSearch { Exact, Armijo };
 
 /// Of primal-newton-sap, and of primal-newton-mujoco as the base of its own.

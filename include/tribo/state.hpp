@@ -41,8 +41,14 @@ struct State {
   Memory memory;                ///< of contacts and joint rows
   std::vector<double> control;  ///< memory of the controllers, in their order
   Random random;
+  std::vector<KinematicCommand> kinematic;  ///< of kinematic bodies that were commanded, sorted by body
 
   static State neutral(const Model& model);
+  /// Where its kinematic bodies are now.
+  KinematicTime kinematic_time() const { return {t, kinematic}; }
+  /// Kinematic body k goes steadily from where it is now to a pose within a time, and stays there. In whole steps of dt,
+  /// one at least. InvalidInput where there is no such body, pose or time.
+  void move_kinematic(const Model& model, int k, const Placement& to, double time, double dt);
 };
 
 /// Hash of every bit of the state.

@@ -11,6 +11,7 @@
 #include "function_controller.hpp"
 #include "height_scans.hpp"
 #include "interrupts.hpp"
+#include "kinematic_commands.hpp"
 #include "named_contact.hpp"
 #include "tribo/batch.hpp"
 
@@ -248,6 +249,19 @@ void bind_batch(nb::module_& m) {
                                   copied_rows(b.v().data(), n, b.v().size() / n), copied(b.t().data(), n));
           },
           nb::sig("def _instant(self) -> tuple[object, object, object]"), "Copies of q, v and t.")
+      .def("_commanded",
+           [](const FunctionBatch& b) {
+             std::vector<KinematicCommands> lists;
+             for (int w = 0; w < b.worlds(); ++w) lists.push_back({b.state(w).kinematic});
+             return lists;
+           })
+      .def(
+          "_move_kinematic",
+          [](FunctionBatch& b, const Which& worlds, const std::string& name, const MatrixIn& pose, double time) {
+            const Model& model = *b.scene().model;
+            b.move_kinematic(list(worlds), kinematic_body_index(model, name), placement(pose, "pose"), time);
+          },
+          "worlds"_a, "name"_a, "pose"_a, "time"_a)
       .def_prop_ro(
           "_target",
           [](nb::handle h) {

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "height_scans.hpp"
+#include "kinematic_commands.hpp"
 #include "origins.hpp"
 #include "scene/clearance.hpp"
 #include "tribo/commands.hpp"
@@ -23,10 +24,11 @@ using namespace nb::literals;
 template <int Dimensions>
 using Stack = nb::ndarray<nb::numpy, double, nb::ndim<Dimensions>, nb::c_contig>;
 
-/// q (n x nq), v (n x nv), t (n).
+/// q (n x nq), v (n x nv), t (n), what kinematic bodies are told (n, or none).
 struct Worlds {
   MatrixIn q, v;
   VectorIn t;
+  std::vector<KinematicCommands> kinematic;
 
   std::size_t size() const { return q.shape(0); }
   /// Looks at world i.
@@ -36,7 +38,11 @@ struct Worlds {
     const auto row = [i](const MatrixIn& x) {
       return VecX(Eigen::Map<const VecX>(x.data() + i * x.shape(1), static_cast<Eigen::Index>(x.shape(1))));
     };
-    inquiry.look(row(q), row(v), t.data()[i]);
+    if (!kinematic.empty() && kinematic.size() != size())
+      throw InvalidInput("q and the commands of kinematic bodies are of different numbers of worlds");
+    KinematicTime time{t.data()[i], {}};
+    if (!kinematic.empty()) time.commands = kinematic[i].list;
+    inquiry.look(row(q), row(v), time);
   }
 };
 
@@ -81,10 +87,11 @@ void bind_inquiry(nb::module_& m) {
   nb::class_<Worlds>(m, "_Worlds")
       .def(
           "__init__",
-          [](Worlds* self, const MatrixIn& q, const MatrixIn& v, const VectorIn& t) {
-            new (self) Worlds{q, v, t};
+          [](Worlds* self, const MatrixIn& q, const MatrixIn& v, const VectorIn& t,
+             const std::vector<KinematicCommands>& kinematic) {
+            new (self) Worlds{q, v, t, kinematic};
           },
-          "q"_a, "v"_a, "t"_a);
+          "q"_a, "v"_a, "t"_a, "kinematic"_a = std::vector<KinematicCommands>{});
   const auto automatic = nb::rv_policy::automatic;
   nb::class_<Inquiry>(m, "_Inquiry")
       .def(

@@ -16,6 +16,7 @@ class History {
   struct Frame {
     double t = 0;
     VecX q, v;
+    std::vector<KinematicCommand> kinematic;
     std::vector<ContactReport> contacts;
     LawResiduals laws;       ///< of the step before it
     double penetration = 0;  ///< [m]
@@ -26,7 +27,8 @@ class History {
     const double t = simulation.state().t;
     if (!frames_.empty() && t < frames_.back().t + period_ - 0.5 * simulation.dt()) return;
     if (frames_.size() == most) thin();
-    Frame frame{t, simulation.state().q, simulation.state().v, {}, report.laws, report.penetration, model};
+    const State& state = simulation.state();
+    Frame frame{t, state.q, state.v, state.kinematic, {}, report.laws, report.penetration, model};
     for (const ContactReport& c : simulation.contacts())
       if (c.mode != ContactMode::Open) frame.contacts.push_back(c);
     frames_.push_back(std::move(frame));

@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
+#include "kinematic_commands.hpp"
 #include "readers/mesh_file.hpp"
 #include "readers/robots.hpp"
 #include "tribo/dynamics.hpp"
@@ -31,8 +32,11 @@ Poses poses(const Model& model, const VectorIn& q) {
   return stacked(model.bodies.size(), [&](std::size_t b) { return dynamics.X_WB(static_cast<int>(b)); });
 }
 
-Poses kinematic_poses(const Model& model, double t) {
-  return stacked(model.kinematic.size(), [&](std::size_t k) { return model.kinematic[k].pose(t); });
+Poses kinematic_poses(const Model& model, double t, const KinematicCommands& commands) {
+  check_commands(model, commands.list);
+  return stacked(model.kinematic.size(), [&](std::size_t k) {
+    return kinematic_pose(model, static_cast<int>(k), {t, commands.list});
+  });
 }
 
 /// The velocity that brings q0 to q1 in one second (nv).
@@ -235,6 +239,7 @@ void bind_joint_arrays(nb::class_<Model>& c) {
 void bind_model(nb::module_& m) {
   bind_enums(m);
   bind_parts(m);
+  nb::class_<KinematicCommands>(m, "_KinematicCommands");
   auto c = nb::class_<Model>(m, "Model", "The world as it does not change. Shared by simulations and threads.");
   c.def_ro("nq", &Model::nq, "coordinates")
       .def_ro("nv", &Model::nv, "velocities")
@@ -279,9 +284,11 @@ void bind_model(nb::module_& m) {
           },
           "member"_a, "name"_a, "A named configuration of a member (nq of the member).")
       .def("poses", poses, "q"_a, "Poses of every body in the world at q (bodies x 4 x 4) [m].")
-      .def("kinematic_poses", kinematic_poses, "t"_a,
-           "Poses of every kinematic body in the world at a time [s] (kinematic bodies x 4 x 4) [m]; body -2 - k of "
-           "geometries.")
+      .def(
+          "kinematic_poses", [](const Model& x, double t) { return kinematic_poses(x, t, {}); }, "t"_a,
+          "Poses of every kinematic body in the world at a time [s] (kinematic bodies x 4 x 4) [m]; body -2 - k of "
+          "geometries. Those that were commanded are where Simulation.pose says.")
+      .def("_kinematic_poses", kinematic_poses, "t"_a, "commands"_a)
       .def("difference", difference, "q0"_a, "q1"_a, "The velocity that brings q0 to q1 in one second (nv).")
       .def("body", &Model::body, "name"_a, "Index of a body by name.")
       .def("frame", &Model::frame, "name"_a, "Index of a frame by name.")

@@ -14,6 +14,7 @@
 #include "function_controller.hpp"
 #include "history.hpp"
 #include "interrupts.hpp"
+#include "kinematic_commands.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/file_sensors.hpp"
 #include "tribo/linearization.hpp"
@@ -162,6 +163,11 @@ class Runner final : public Observer {
     return nb::make_tuple(copied_rows(q_.data(), 1, at(scene_.model->nq)),
                           copied_rows(v_.data(), 1, at(scene_.model->nv)), copied(&now, 1));
   }
+  /// Of kinematic bodies, at that instant: one list.
+  std::vector<KinematicCommands> kinematic() const {
+    check_still();
+    return {{simulation_->state().kinematic}};
+  }
   nb::list functions;  ///< controllers
 
   void set_state(const State& state) {
@@ -252,26 +258,7 @@ class Runner final : public Observer {
   /// A kinematic body goes to a pose within a time, and stays.
   void move_kinematic(int k, const Placement& to, double time) {
     const Turn turn(*this);
-    if (!(time >= 0) || !std::isfinite(time)) throw InvalidInput("a kinematic body moves in a time >= 0 s");
-    if (!own_model_) {  // the model is shared with others until now
-      own_model_ = std::make_shared<Model>(*scene_.model);
-      rebuild(own_model_);
-    }
-    // A steady motion from here to there, in whole steps; settle() ends it.
-    KinematicBody& body = own_model_->kinematic[at(k)];
-    const double now = t(), steps = std::max(1.0, std::round(time / scene_.dt)), span = steps * scene_.dt;
-    const Placement from = body.pose(now);
-    const Eigen::AngleAxisd rotation(Mat3(from.R.transpose() * to.R));
-    const Vec3 w = rotation.angle() / span * rotation.axis();
-    const Vec3 v = (to.p - from.p) / span;
-    const Vec3 back = -now * w;
-    Mat3 R = from.R;
-    if (!back.isZero(0)) R = R * Eigen::AngleAxisd(back.norm(), back.normalized()).toRotationMatrix();
-    body.X_WB = {R, from.p - now * v};
-    body.motion = Motion{};
-    body.motion.velocity = v;
-    body.motion.angular_velocity = w;
-    ways_[k] = {to, now + span};
+    simulation_->move_kinematic(k, to, time);
   }
 
   void add_push(const Push& push) {
@@ -313,10 +300,6 @@ class Runner final : public Observer {
   void rebuild(std::shared_ptr<const Model> model) {
     State state = simulation_->state();
     state.model = scene_.start.model = model->hash();
-    if (model != own_model_) {
-      own_model_ = nullptr;
-      ways_.clear();
-    }
     scene_.model = std::move(model);
     simulation_ = made();
     find_file_sensors();
@@ -344,23 +327,8 @@ class Runner final : public Observer {
     last_ = report;
     show();
   }
-  // Kinematic bodies that have arrived stay where they are.
-  void settle() {
-    for (auto way = ways_.begin(); way != ways_.end();) {
-      if (simulation_->state().t < way->second.second - 1e-6 * scene_.dt) {
-        ++way;
-        continue;
-      }
-      nb::gil_scoped_acquire gil;  // others may be looking at the model
-      KinematicBody& body = own_model_->kinematic[at(way->first)];
-      body.X_WB = way->second.first;
-      body.motion = Motion{};
-      way = ways_.erase(way);
-    }
-  }
   // Steppers swap buffers; what Python holds stays where it is.
   void show() {
-    if (!ways_.empty()) settle();
     if (file_sensors_) file_sensors_->note(q_, v_, t_);
     q_ = simulation_->state().q;
     v_ = simulation_->state().v;
@@ -369,11 +337,9 @@ class Runner final : public Observer {
   }
 
   Scene scene_;
-  Commands commands_;                                 ///< before the simulation, whose controllers read them
-  bool direct_ = false;                               ///< torques and wrenches are added
-  std::vector<Maker> added_;                          ///< controllers beside those of the scene
-  std::shared_ptr<Model> own_model_;                  ///< where kinematic bodies are commanded
-  std::map<int, std::pair<Placement, double>> ways_;  ///< where they go, and when they arrive [s]
+  Commands commands_;         ///< before the simulation, whose controllers read them
+  bool direct_ = false;       ///< torques and wrenches are added
+  std::vector<Maker> added_;  ///< controllers beside those of the scene
   std::unique_ptr<Simulation> simulation_;
   VecX q_, v_;             ///< of the state, at an address that does not change
   std::atomic<double> t_;  ///< [s]

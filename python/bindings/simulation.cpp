@@ -96,6 +96,7 @@ void bind_history(nb::module_& m) {
           "q", [](const History::Frame& f) { return copied(f.q); }, "(nq)", nb::rv_policy::automatic)
       .def_prop_ro(
           "v", [](const History::Frame& f) { return copied(f.v); }, "(nv)", nb::rv_policy::automatic)
+      .def_prop_ro("_kinematic", [](const History::Frame& f) { return KinematicCommands{f.kinematic}; })
       .def_ro("laws", &History::Frame::laws, "how far the laws of contact were from holding")
       .def_ro("penetration", &History::Frame::penetration, "[m]")
       .def_prop_ro(
@@ -160,6 +161,7 @@ void bind_simulation(nb::module_& m) {
           },
           nb::rv_policy::automatic)
       .def("_instant", &Runner::instant, nb::sig("def _instant(self) -> tuple[object, object, object]"))
+      .def("_commanded", &Runner::kinematic)
       .def_prop_ro("_direct", &Runner::commanded_directly)
       .def_prop_ro("_start", &Runner::start)
       .def("_clear_commands", &Runner::clear_commands)
@@ -167,9 +169,7 @@ void bind_simulation(nb::module_& m) {
       .def(
           "_move_kinematic",
           [](Runner& r, const std::string& name, const MatrixIn& pose, double time) {
-            const int k = kinematic_index(r.scene().model->body(name));
-            if (k < 0) throw InvalidInput("'" + name + "' is not a kinematic body: forces move it");
-            r.move_kinematic(k, placement(pose, "pose"), time);
+            r.move_kinematic(kinematic_body_index(*r.scene().model, name), placement(pose, "pose"), time);
           },
           "name"_a, "pose"_a, "time"_a)
       .def_prop_ro(

@@ -167,6 +167,9 @@ class Batch(_Handed):
     def _rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         return cast("tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]", self._instant())
 
+    def _kinematic(self) -> list[_core._KinematicCommands]:
+        return self._commanded()
+
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self._contacts(world)
 
@@ -226,7 +229,7 @@ class Batch(_Handed):
             self._renderer = (shape, Renderer(self._model(), width=width, height=height, shadows=shadows))
         model = self._model()
         q, _, t = self._rows()
-        return self._renderer[1].draw(poses_at(model, q[world], float(t[world])),
+        return self._renderer[1].draw(poses_at(model, q[world], float(t[world]), self._kinematic()[world]),
                                       contacts_of(model, self._contacts(world)), camera_of(camera, model), **options)
 
     def reset(self, worlds: Worlds | None = None, *, keyframe: str | None = None) -> None:
@@ -250,6 +253,17 @@ class Batch(_Handed):
             return np.ascontiguousarray(np.broadcast_to(np.asarray(x, dtype=float), (len(chosen), n)))
 
         self._set(chosen, rows(q, model.nq), rows(v, model.nv))
+
+    def set_kinematic(self, name: str, pose: ArrayLike, *, duration: float = 0.0, worlds: Worlds | None = None) -> None:
+        """A kinematic body of worlds moves to a pose (4, 4) or position (3) within a duration [s]: see
+        Simulation.set_kinematic. A reset ends it."""
+        chosen, place = self._which(worlds), np.asarray(pose, dtype=float)
+        if place.shape != (3,):
+            self._move_kinematic(chosen, name, np.ascontiguousarray(place), duration)
+            return
+        for w, now in zip(chosen.tolist(), self.pose(name)[chosen], strict=True):
+            now[:3, 3] = place
+            self._move_kinematic(np.array([w], dtype=np.intc), name, np.ascontiguousarray(now), duration)
 
     def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
         """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction

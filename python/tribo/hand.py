@@ -142,6 +142,10 @@ class Hand:
         """q (n, nq), v (n, nv), t (n)."""
         raise NotImplementedError
 
+    def _kinematic(self) -> list[_core._KinematicCommands]:
+        """What kinematic bodies are told (n)."""
+        raise NotImplementedError
+
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         raise NotImplementedError
 
@@ -217,8 +221,9 @@ class Hand:
             kept = (model, _core._Inquiry(model))
             self._inquiry = kept
         q, v, t = self._rows()
+        commands = self._kinematic() if model.kinematic else []
         return getattr(kept[1], name)(_core._Worlds(np.ascontiguousarray(q), np.ascontiguousarray(v),
-                                                    np.ascontiguousarray(t)), *arguments)
+                                                    np.ascontiguousarray(t), commands), *arguments)
 
     def _answer(self, name: str, *arguments: Any) -> Array:
         answer: Array = self._ask(name, *arguments)

@@ -185,6 +185,9 @@ class Simulation(_Handed):
     def _rows(self) -> tuple[Array, Array, Array]:
         return cast("tuple[Array, Array, Array]", self._instant())
 
+    def _kinematic(self) -> list[_core._KinematicCommands]:
+        return self._commanded()
+
     def _contacts_of(self, world: int) -> list[_core.Contact]:
         return self.contacts
 
@@ -216,7 +219,8 @@ class Simulation(_Handed):
 
     def set_kinematic(self, name: str, pose: ArrayLike, *, duration: float = 0.0) -> None:
         """A kinematic body moves to a pose (4, 4) or position (3) within a duration [s], one step at least, and stays
-        there. What touches it is carried along. Commanding it anew at every step drives it along any path."""
+        there. What touches it is carried along. Commanding it anew at every step drives it along any path. The command
+        is part of the state: it is saved, restored and forked with it, and a reset ends it."""
         import numpy as np
 
         place = np.asarray(pose, dtype=float)

@@ -42,10 +42,12 @@ class Track:
     contacts: list[Contacts]
     v: Array | None = None  # (n, nv)
     audit: dict[str, Array] | None = None  # (n) each: what was judged of the step before
+    kinematic: list[_core._KinematicCommands] | None = None  # (n) what kinematic bodies were told
 
     def poses(self, i: int) -> dict[int, Array]:
         """Pose (4, 4) of every body of moment i by its index; -2 - k: kinematic body k."""
-        return poses_at(self.model, self.q[i], float(self.t[i]))
+        told = None if self.kinematic is None else self.kinematic[i]
+        return poses_at(self.model, self.q[i], float(self.t[i]), told)
 
     def nearest(self, t: float) -> int:
         """Index of the moment nearest to a time [s]."""
@@ -79,10 +81,12 @@ def _contacts(model: _core.Model, list_: list[_core.Contact], mu: dict[tuple[int
                     np.array([mu[material[c.geometry_a], material[c.geometry_b]] for c in list_]))
 
 
-def poses_at(model: _core.Model, q: Array, t: float) -> dict[int, Array]:
-    """Pose (4, 4) of every body by its index; -2 - k: kinematic body k."""
+def poses_at(model: _core.Model, q: Array, t: float,
+             kinematic: _core._KinematicCommands | None = None) -> dict[int, Array]:
+    """Pose (4, 4) of every body by its index; -2 - k: kinematic body k, as it was told or as the model says."""
     poses = dict(enumerate(model.poses(q)))
-    poses.update({-2 - k: pose for k, pose in enumerate(model.kinematic_poses(t))})
+    given = model.kinematic_poses(t) if kinematic is None else model._kinematic_poses(t, kinematic)
+    poses.update({-2 - k: pose for k, pose in enumerate(given)})
     return poses
 
 
@@ -94,7 +98,8 @@ def contacts_of(model: _core.Model, listed: list[_core.Contact]) -> Contacts:
 def now(simulation: Simulation) -> tuple[dict[int, Array], Contacts]:
     """Poses and contacts of the present moment."""
     model = simulation.model
-    return poses_at(model, simulation.q, simulation.t), contacts_of(model, simulation.contacts)
+    poses = poses_at(model, simulation.q, simulation.t, simulation._kinematic()[0])
+    return poses, contacts_of(model, simulation.contacts)
 
 
 def of_simulation(simulation: Simulation) -> Track:
@@ -105,7 +110,8 @@ def of_simulation(simulation: Simulation) -> Track:
              "coulomb": np.array([f.laws.coulomb for f in frames]),
              "overlap [mm]": np.array([1e3 * f.penetration for f in frames])}
     return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]),
-                 [_contacts(model, f.contacts, mu) for f in frames], np.array([f.v for f in frames]), audit)
+                 [_contacts(model, f.contacts, mu) for f in frames], np.array([f.v for f in frames]), audit,
+                 [f._kinematic for f in frames])
 
 
 def _arrays(path: str) -> dict[str, Any]:

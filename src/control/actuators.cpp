@@ -143,7 +143,7 @@ class Actuators final : public Controller, public LiveControls {
   double force(const Model& model, const Actuator& a, double u, const State& state, const Dynamics& dynamics,
                Actuation& out) {
     if (!on_joint(a.ends[0])) {
-      const double length = pull_of(model, a.ends[0], state.q, state.t, dynamics, pull_);  // (act.1)
+      const double length = pull_of(model, a.ends[0], state.q, state.kinematic_time(), dynamics, pull_);  // (act.1)
       const double f = force_of(a, u, length, pull_.dot(state.v));
       outside_ += f * pull_;
       return f;

@@ -40,7 +40,7 @@ class Prediction {
                std::span<double> last, Actuation& a) {
     dynamics_.compute(state.q, state.v);
     free_motion(model, state, a.dt);
-    fill_motions(model, dynamics_, state.t, a.dt, motions_);
+    fill_motions(model, dynamics_, state.kinematic_time(), a.dt, motions_);
     collision_.detect(motions_, {margin, a.dt}, state.memory.contacts);
     rows_.clear();
     for (const DrivenJoint& joint : joints)

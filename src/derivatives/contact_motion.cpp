@@ -94,7 +94,7 @@ PlacedSolid ContactMotion::placed(const Start& start, int geometry) const {
   if (g.body >= 0)
     X = start.dynamics.X_WB(g.body) * g.X_BG;
   else if (kinematic_index(g.body) >= 0)
-    X = model_.kinematic[at(kinematic_index(g.body))].pose(start.state.t) * g.X_BG;
+    X = kinematic_pose(model_, kinematic_index(g.body), start.state.kinematic_time()) * g.X_BG;
   return {&solids_[at(geometry)], X, Vec3::Zero(), Vec3::Zero()};
 }
 

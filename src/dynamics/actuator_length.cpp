@@ -15,9 +15,9 @@ Vec3 log_of(const Quat& q) {
   return 2 * sign * std::atan2(s, sign * q.w()) / s * q.vec();
 }
 
-Placement place(const Model& model, int body, const Placement& X, double t, const Dynamics& dynamics) {
+Placement place(const Model& model, int body, const Placement& X, const KinematicTime& time, const Dynamics& dynamics) {
   if (body >= 0) return dynamics.X_WB(body) * X;
-  return body == -1 ? X : model.kinematic[at(kinematic_index(body))].pose(t) * X;
+  return body == -1 ? X : kinematic_pose(model, kinematic_index(body), time) * X;
 }
 
 }  // namespace
@@ -37,8 +37,8 @@ double gear_of(const Model& model, const ActuatorEnd& end, const VecX& q, const 
   return 0;
 }
 
-double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, double t, const Dynamics& dynamics,
-               VecX& pull) {
+double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, const KinematicTime& time,
+               const Dynamics& dynamics, VecX& pull) {
   pull.setZero(model.nv);
   if (end.tendon >= 0) {
     const Tendon& tendon = model.tendons[at(end.tendon)];
@@ -46,8 +46,8 @@ double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, double
     return end.gear[0] * tendon_length(model, tendon, q, dynamics);
   }
   const Eigen::Map<const Vec3> force(end.gear.data()), moment(end.gear.data() + 3);
-  const Placement X = place(model, end.body, end.X_BF, t, dynamics);
-  const Placement R = end.against ? place(model, end.other, end.X_OR, t, dynamics) : X;
+  const Placement X = place(model, end.body, end.X_BF, time, dynamics);
+  const Placement R = end.against ? place(model, end.other, end.X_OR, time, dynamics) : X;
   const Vec3 f = R.R * force, n = R.R * moment;
   if (end.body >= 0) {
     dynamics.add_force(end.body, X.p, f, pull);
@@ -65,8 +65,8 @@ double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, double
   return force.dot(R.R.transpose() * (X.p - R.p)) + moment.dot(log_of(Quat(Mat3(R.R.transpose() * X.R))));
 }
 
-ActuatorLength length_of(const Model& model, const Actuator& actuator, const VecX& q, const VecX& v, double t,
-                         const Dynamics& dynamics) {
+ActuatorLength length_of(const Model& model, const Actuator& actuator, const VecX& q, const VecX& v,
+                         const KinematicTime& time, const Dynamics& dynamics) {
   ActuatorLength sum;
   VecX pull;
   for (const ActuatorEnd& end : actuator.ends) {
@@ -76,7 +76,7 @@ ActuatorLength length_of(const Model& model, const Actuator& actuator, const Vec
       sum.length += gear_of(model, end, q, dynamics, gear);
       for (int k = 0; k < nv_of(body.joint); ++k) sum.speed += gear[k] * v[body.iv + k];
     } else {
-      sum.length += pull_of(model, end, q, t, dynamics, pull);
+      sum.length += pull_of(model, end, q, time, dynamics, pull);
       sum.speed += pull.dot(v);
     }
   }

@@ -10,14 +10,14 @@ inline bool on_joint(const ActuatorEnd& end) { return !end.at_frame && end.tendo
 /// Gear of an end on a joint along the velocities of that joint (up to 6); returns the length along it.
 double gear_of(const Model& model, const ActuatorEnd& end, const VecX& q, const Dynamics& dynamics, double* gear);
 /// dl/dq of an end that is not on a joint (nv); returns the length along it.
-double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, double t, const Dynamics& dynamics,
-               VecX& pull);
+double pull_of(const Model& model, const ActuatorEnd& end, const VecX& q, const KinematicTime& time,
+               const Dynamics& dynamics, VecX& pull);
 
 struct ActuatorLength {
   double length = 0, speed = 0;
 };
 /// Allocates.
-ActuatorLength length_of(const Model& model, const Actuator& actuator, const VecX& q, const VecX& v, double t,
-                         const Dynamics& dynamics);
+ActuatorLength length_of(const Model& model, const Actuator& actuator, const VecX& q, const VecX& v,
+                         const KinematicTime& time, const Dynamics& dynamics);
 
 }  // namespace tribo

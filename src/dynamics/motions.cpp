@@ -2,7 +2,8 @@
 
 namespace tribo {
 
-void fill_motions(const Model& model, const Dynamics& dynamics, double t, double dt, std::vector<BodyMotion>& motions) {
+void fill_motions(const Model& model, const Dynamics& dynamics, const KinematicTime& time, double dt,
+                  std::vector<BodyMotion>& motions) {
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     BodyMotion& m = motions[b];
     const int i = static_cast<int>(b);
@@ -15,8 +16,8 @@ void fill_motions(const Model& model, const Dynamics& dynamics, double t, double
       m.v += dt * (1 - tree.carried / tree.mass) * model.gravity;
   }
   for (std::size_t k = 0; k < model.kinematic.size(); ++k) {
-    const Twist twist = mean_twist(model.kinematic[k], t, dt);
-    motions[model.bodies.size() + k] = {model.kinematic[k].pose(t), twist.v, twist.w};
+    const Twist twist = kinematic_twist(model, static_cast<int>(k), time, dt);
+    motions[model.bodies.size() + k] = {kinematic_pose(model, static_cast<int>(k), time), twist.v, twist.w};
   }
 }
 

@@ -18,9 +18,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are written as the machine has its numbers");
 
 constexpr char magic[] = "TRIBOST1";
-constexpr std::uint32_t version = 4;
+constexpr std::uint32_t version = 5;
 constexpr std::uint64_t most_state_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 3 * 8;  // the least that one takes
+constexpr std::uint64_t contact_bytes = 8 + 6 * 8 + 2, row_bytes = 3 * 8,
+                        command_bytes = 4 + 26 * 8;  // the least that one takes
 
 struct Writer {
   std::string bytes;
@@ -168,6 +169,35 @@ void read_memory(Reader& in, const MemorySizes& n, Memory& memory) {
   }
 }
 
+void write_commands(Writer& out, const std::vector<KinematicCommand>& commands) {
+  for (const KinematicCommand& c : commands) {
+    out.add(static_cast<std::int32_t>(c.body));
+    out.add(c.start);
+    out.add(c.end);
+    for (const Placement* X : {&c.from, &c.to}) {
+      out.add(X->R.data(), 9);
+      out.add(X->p.data(), 3);
+    }
+  }
+}
+
+void read_commands(Reader& in, std::uint64_t n, std::vector<KinematicCommand>& commands) {
+  const auto read = [&](double* x, std::size_t size) {
+    in.raw(x, size * sizeof(double));
+    require_finite(in.path, "kinematic body", x, size);
+  };
+  for (std::uint64_t i = 0; i < n; ++i) {
+    KinematicCommand& c = commands.emplace_back();
+    c.body = in.get<std::int32_t>();
+    read(&c.start, 1);
+    read(&c.end, 1);
+    for (Placement* X : {&c.from, &c.to}) {
+      read(X->R.data(), 9);
+      read(X->p.data(), 3);
+    }
+  }
+}
+
 }  // namespace
 
 std::string state_bytes(const State& state) {
@@ -183,12 +213,14 @@ std::string state_bytes(const State& state) {
   out.add(state.random.state);
   const Memory& m = state.memory;
   out.add(static_cast<std::uint8_t>(m.family));
-  for (std::size_t n : {static_cast<std::size_t>(state.q.size()), static_cast<std::size_t>(state.v.size()),
-                        m.contacts.size(), m.rows.size(), m.anchors.size(), m.references.size(), state.control.size()})
+  for (std::size_t n :
+       {static_cast<std::size_t>(state.q.size()), static_cast<std::size_t>(state.v.size()), m.contacts.size(),
+        m.rows.size(), m.anchors.size(), m.references.size(), state.control.size(), state.kinematic.size()})
     out.add(static_cast<std::uint64_t>(n));
   for (const VecX* x : {&state.q, &state.v}) out.add(x->data(), static_cast<std::size_t>(x->size()));
   write_memory(out, m);
   out.add(state.control.data(), state.control.size());
+  write_commands(out, state.kinematic);
   out.add(crc_of(out.bytes, out.bytes.size()));
   return out.bytes;
 }
@@ -222,13 +254,13 @@ State state_of_bytes(const std::string& bytes, const std::string& path, const Mo
   }
   const MemorySizes n{in.get<std::uint64_t>(), in.get<std::uint64_t>(), in.get<std::uint64_t>(),
                       in.get<std::uint64_t>()};
-  const auto controls = in.get<std::uint64_t>();
+  const auto controls = in.get<std::uint64_t>(), commands = in.get<std::uint64_t>();
   const std::uint64_t left = bytes.size() - in.at;
   if (std::max({n.contacts, n.anchors, n.references}) > left / contact_bytes || n.rows > left / row_bytes ||
-      std::max({controls, nq, nv}) > left / sizeof(double)) {
+      commands > left / command_bytes || std::max({controls, nq, nv}) > left / sizeof(double)) {
     throw InvalidInput(path + ": states " + std::to_string(n.contacts) + " contacts, " + std::to_string(n.rows) +
-                       " joint rows and " + std::to_string(controls) +
-                       " numbers of controllers, more than the file holds");
+                       " joint rows, " + std::to_string(controls) + " numbers of controllers and " +
+                       std::to_string(commands) + " kinematic bodies, more than the file holds");
   }
   state.q.resize(static_cast<Eigen::Index>(nq));
   state.v.resize(static_cast<Eigen::Index>(nv));
@@ -238,9 +270,11 @@ State state_of_bytes(const std::string& bytes, const std::string& path, const Mo
   read_memory(in, n, state.memory);
   state.control.resize(static_cast<std::size_t>(controls));
   in.raw(state.control.data(), state.control.size() * sizeof(double));
+  read_commands(in, commands, state.kinematic);
   if (bytes.size() - in.at != sizeof(std::uint32_t)) throw InvalidInput(path + ": holds more than its sizes say");
   try {
     check_memory(state.memory);
+    if (model != nullptr) check_commands(*model, state.kinematic);
   } catch (const InvalidInput& error) {
     throw InvalidInput(path + ": " + error.what());
   }

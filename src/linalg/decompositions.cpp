@@ -3,8 +3,9 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
-#include <algorithm>
 #include <cmath>
+
+#include "linalg/dense.hpp"
 
 namespace tribo {
 
@@ -18,24 +19,38 @@ PrincipalAxes principal_axes(const Mat3& A) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
+// Of L^-1 A L^-T with M = L L^T, which is symmetric: L^-1 goes over the columns, then over those of the transpose.
 double largest_eigenvalue(const MatX& M, const MatX& A) {
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> solver(A, M, Eigen::EigenvaluesOnly);
-  return solver.info() == Eigen::Success ? solver.eigenvalues().maxCoeff() : 0;
+  const auto n = static_cast<int>(M.rows());
+  MatX L = M, C = A;
+  if (n == 0 || !dense::cholesky(L.data(), n)) return 0;
+  for (int side = 0; side < 2; ++side) {
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        double x = C(i, j);
+        for (int k = 0; k < i; ++k) x -= L(i, k) * C(k, j);
+        C(i, j) = x / L(i, i);
+      }
+    C.transposeInPlace();
+  }
+  return symmetric_eigen(C).values.maxCoeff();
 }
 
-// The Schur form has the eigenvalues on its diagonal, and a block of two rows for each pair of conjugate ones: of equal
-// diagonal or not, their modulus is the root of the determinant.
+// Gelfand's formula: the radius is the limit of |A^m|^(1/m). Squared again and again, and scaled to |B| = 1, A^m = s^m B.
 double spectral_radius(const MatX& A) {
-  const MatX T = Eigen::RealSchur<MatX>(A, false).matrixT();
-  double most = 0;
-  for (Eigen::Index i = 0; i < T.rows(); ++i)
-    if (i + 1 < T.rows() && T(i + 1, i) != 0) {
-      most = std::max(most, std::sqrt(std::abs(T(i, i) * T(i + 1, i + 1) - T(i, i + 1) * T(i + 1, i))));
-      ++i;
-    } else {
-      most = std::max(most, std::abs(T(i, i)));
-    }
-  return most;
+  constexpr int squarings = 24;  // m = 2e7: what is left is of order log(m) / m for each of equal eigenvalues
+  const auto n = static_cast<int>(A.rows());
+  MatX B = A, square(n, n);
+  double log_s = 0, share = 1;
+  for (int k = 0; k < squarings; ++k, share /= 2) {
+    const double norm = B.norm();
+    if (!(norm > 0)) return 0;
+    log_s += share * std::log(norm);
+    B /= norm;
+    for (int j = 0; j < n; ++j) dense::multiply(B.data(), n, B.data() + j * n, square.data() + j * n);
+    B.swap(square);
+  }
+  return std::exp(log_s);
 }
 
 VecX solve_symmetric(const MatX& H, const VecX& b) { return H.ldlt().solve(b); }

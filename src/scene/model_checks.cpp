@@ -95,7 +95,7 @@ std::vector<std::string> find_doubts(const Model& model) {
 std::vector<std::string> find_overlaps(const Model& model, const State& start) {
   Workspace work(model);
   work.dynamics.compute(start.q, VecX::Zero(model.nv));
-  fill_motions(model, work.dynamics, start.t, 0, work.motions);
+  fill_motions(model, work.dynamics, start.kinematic_time(), 0, work.motions);
   work.collision.detect(work.motions, {}, {});
   std::map<std::pair<int, int>, double> deepest;
   for (const Contact& c : work.collision.contacts())

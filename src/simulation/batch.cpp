@@ -71,7 +71,7 @@ std::vector<double> Batch::height_scan(const HeightScan& scan) {
     Inquiry& inquiry = *b.inquiries[at(part)];
     for (std::size_t w = at(part) * each; w < std::min(b.worlds.size(), (at(part) + 1) * each); ++w) {
       const State& state = b.synced(static_cast<int>(w)).state();
-      inquiry.look(state.q, state.v, state.t);
+      inquiry.look(state.q, state.v, state.kinematic_time());
       scan_heights(inquiry, scan, heights.data() + w * n);
     }
   });
@@ -155,6 +155,12 @@ void Batch::set(std::span<const int> worlds, const double* q, const double* v) {
     if (b.lanes) b.lanes->put(worlds[i], b.going);
     b.show(worlds[i]);
   }
+}
+
+void Batch::move_kinematic(std::span<const int> worlds, int k, const Placement& to, double time) {
+  const auto turn = impl_->turn();
+  impl_->check(worlds);
+  for (int w : worlds) impl_->synced(w).move_kinematic(k, to, time);
 }
 
 void Batch::set_state(int world, const State& state, bool adopt) {

@@ -27,7 +27,7 @@ Seen look_at(const SensorFrame& frame, const SensorInstant& s) {
   } else if (frame.body == -1) {
     seen.X = frame.X_BF;
   } else {
-    seen.X = s.model.kinematic[at(kinematic_index(frame.body))].pose(s.t) * frame.X_BF;
+    seen.X = kinematic_pose(s.model, kinematic_index(frame.body), s.time) * frame.X_BF;
   }
   return seen;
 }
@@ -197,7 +197,7 @@ double scalar_value(const FileSensor& sensor, const Member& member, const Sensor
       return tendon_rate(s.model, s.model.tendons[i], s.v, s.dynamics);
     case Kind::ActuatorPosition:
     case Kind::ActuatorVelocity: {
-      const ActuatorLength length = length_of(s.model, member.actuators[i], s.q, s.v, s.t, s.dynamics);
+      const ActuatorLength length = length_of(s.model, member.actuators[i], s.q, s.v, s.time, s.dynamics);
       return sensor.kind == Kind::ActuatorPosition ? length.length : length.speed;
     }
     case Kind::ActuatorForce:
@@ -207,7 +207,7 @@ double scalar_value(const FileSensor& sensor, const Member& member, const Sensor
     case Kind::Rangefinder:
       return range(sensor, s);
     default:
-      return s.t;
+      return s.time.t;
   }
 }
 
@@ -272,7 +272,8 @@ std::vector<FileSensors::Reading> FileSensors::read(const Model& model, const St
     Eigen::Index first = 0;
     for (int m = 0; m < entry.member; ++m) first += static_cast<Eigen::Index>(model.members[at(m)].actuators.size());
     const VecX own = forces.segment(first, static_cast<Eigen::Index>(member.actuators.size()));
-    const SensorInstant instant{model, dynamics_, state.q, state.v, state.t, vdot_, contacts, own, torque};
+    const SensorInstant instant{model, dynamics_, state.q, state.v, state.kinematic_time(),
+                                vdot_, contacts,  own,     torque};
     Reading& reading = readings.emplace_back();
     reading.name = member.name + "/" + entry.sensor->name;
     reading.value.setZero(entry.sensor->size);

@@ -18,7 +18,7 @@ struct Inquiry::Impl {
   Placement body(int b) const {
     if (b >= 0) return dynamics.X_WB(b);
     const int k = kinematic_index(b);
-    return k < 0 ? Placement{} : model->kinematic[at(k)].pose(t);
+    return k < 0 ? Placement{} : kinematic_pose(*model, k, time());
   }
   Placement geometry(int g) const {
     const Geometry& shape = model->geometries[at(g)];
@@ -49,21 +49,25 @@ struct Inquiry::Impl {
   std::vector<Solid> solids;
   mutable Scratch scratch;
   double t = 0;
+  std::vector<KinematicCommand> commands;
+  KinematicTime time() const { return {t, commands}; }
 };
 
 Inquiry::Inquiry(std::shared_ptr<const Model> model) : impl_(std::make_unique<Impl>(std::move(model))) {
-  look(impl_->model->neutral(), VecX::Zero(impl_->model->nv), 0);
+  look(impl_->model->neutral(), VecX::Zero(impl_->model->nv), {});
 }
 Inquiry::~Inquiry() = default;
 
-void Inquiry::look(const VecX& q, const VecX& v, double t) {
+void Inquiry::look(const VecX& q, const VecX& v, const KinematicTime& time) {
   const Model& m = *impl_->model;
   if (q.size() != m.nq || v.size() != m.nv)
     throw InvalidInput("q has " + std::to_string(q.size()) + " and v " + std::to_string(v.size()) +
                        " entries, must have " + std::to_string(m.nq) + " and " + std::to_string(m.nv));
-  if (!q.allFinite() || !v.allFinite() || !std::isfinite(t)) throw InvalidInput("q, v or t is not finite");
+  if (!q.allFinite() || !v.allFinite() || !std::isfinite(time.t)) throw InvalidInput("q, v or t is not finite");
   impl_->dynamics.compute(q, v);
-  impl_->t = t;
+  check_commands(m, time.commands);
+  impl_->t = time.t;
+  impl_->commands.assign(time.commands.begin(), time.commands.end());
 }
 
 const Model& Inquiry::model() const { return *impl_->model; }
@@ -74,9 +78,8 @@ PointVelocity Inquiry::velocity(const Place& place) const {
   if (k >= 0) {
     // The mean over a short time about t: the motions are smooth.
     const double dt = 1e-6;
-    const KinematicBody& body = impl_->model->kinematic[at(k)];
-    const Twist twist = mean_twist(body, impl_->t - dt / 2, dt);
-    return {twist.v + twist.w.cross(pose(place).p - body.pose(impl_->t).p), twist.w};
+    const Twist twist = kinematic_twist(*impl_->model, k, impl_->time().later(-dt / 2), dt);
+    return {twist.v + twist.w.cross(pose(place).p - impl_->body(place.body).p), twist.w};
   }
   if (place.body < 0) return {};
   const Vec3 p = pose(place).p;

@@ -350,12 +350,18 @@ void Simulation::set_state(const State& state) {
   require_units(m, state.q);
   impl_->require_remembered(state.control);
   check_memory(state.memory);
+  check_commands(m, state.kinematic);
   impl_->state = state;  // a copy keeps the capacity of the contact list
   impl_->forgotten = foreign(state, *impl_->entry) ? state.memory.size() : 0;
   if (impl_->forgotten > 0) impl_->state.memory.clear();
   impl_->state.memory.family = impl_->entry->memory;
   impl_->work.moved();
   impl_->started = false;
+}
+
+void Simulation::move_kinematic(int k, const Placement& to, double time) {
+  impl_->state.move_kinematic(*impl_->model, k, to, time, impl_->dt);
+  impl_->work.moved();
 }
 
 std::string forgotten_memory(const State& state, const std::string& stepper) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/hash.hpp"
+#include "base/names.hpp"
 
 namespace tribo {
 
@@ -75,6 +76,23 @@ State State::neutral(const Model& model) {
   return state;
 }
 
+void State::move_kinematic(const Model& m, int k, const Placement& to, double time, double dt) {
+  if (k < 0 || k >= static_cast<int>(m.kinematic.size()))
+    throw InvalidInput("there is no kinematic body " + std::to_string(k) + " of " + std::to_string(m.kinematic.size()));
+  const std::string& name = m.kinematic[at(k)].name;
+  if (!(time >= 0) || !std::isfinite(time))
+    throw InvalidInput("kinematic body '" + name + "' moves within " + shown(time) + " s, must be finite and >= 0");
+  const double end = t + std::max(1.0, std::round(time / dt)) * dt;
+  const KinematicCommand command{k, t, end, kinematic_pose(m, k, kinematic_time()), to};
+  check_commands(m, {&command, 1});
+  const auto place = std::lower_bound(kinematic.begin(), kinematic.end(), k,
+                                      [](const KinematicCommand& c, int body) { return c.body < body; });
+  if (place != kinematic.end() && place->body == k)
+    *place = command;
+  else
+    kinematic.insert(place, command);
+}
+
 std::uint64_t hash(const State& state) {
   Hash hash;
   hash.add(state.model).add(state.step).add(state.t).add(state.q).add(state.v);
@@ -87,6 +105,10 @@ std::uint64_t hash(const State& state) {
   for (const AnchorMemory& a : m.anchors) hash.add(a.anchor).add(a.point).add(a.rest);
   for (const ReferenceMemory& r : m.references) hash.add(r.reference).add(r.point).add(r.last).add(r.last_gap);
   for (double x : state.control) hash.add(x);
+  for (const KinematicCommand& c : state.kinematic) {
+    hash.add(c.body).add(c.start).add(c.end);
+    for (const Placement* X : {&c.from, &c.to}) hash.add(X->R).add(X->p);
+  }
   return hash.add(state.random.state).value();
 }
 

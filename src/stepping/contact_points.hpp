@@ -19,13 +19,13 @@ inline Vec3 to_world(const Dynamics& dynamics, int body, const Vec3& p_B) {
 /// The same with the poses of the start, those of kinematic bodies too.
 inline Vec3 to_body(const Start& start, int body, const Vec3& p_W) {
   if (body >= -1) return to_body(start.dynamics, body, p_W);
-  const Placement X = start.model.kinematic[at(kinematic_index(body))].pose(start.state.t);
+  const Placement X = kinematic_pose(start.model, kinematic_index(body), start.state.kinematic_time());
   return X.R.transpose() * (p_W - X.p);
 }
 
 inline Vec3 to_world(const Start& start, int body, const Vec3& p_B) {
   if (body >= -1) return to_world(start.dynamics, body, p_B);
-  return start.model.kinematic[at(kinematic_index(body))].pose(start.state.t) * p_B;
+  return kinematic_pose(start.model, kinematic_index(body), start.state.kinematic_time()) * p_B;
 }
 
 /// Velocity of b relative to a at the point of a contact, where coordinates move with v; in C [m/s].

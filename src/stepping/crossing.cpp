@@ -74,7 +74,7 @@ void Crossing::begin() {
   work_->update(state, scheme_.needs_mass_matrix());
   {
     const StageTimer timer(work_->times, Stage::Collision);
-    fill_motions(model_, work_->dynamics, state.t, dt_, work_->motions);
+    fill_motions(model_, work_->dynamics, state.kinematic_time(), dt_, work_->motions);
     work_->collision.detect(work_->motions, {margin_, dt_}, state.memory.contacts);
   }
   scheme_.begin(start(dt_));

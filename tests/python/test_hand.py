@@ -308,6 +308,54 @@ def test_a_kinematic_body_is_carried_along_a_commanded_way():
         sim.set_kinematic(name, 2 * np.eye(4))
 
 
+def test_a_command_to_a_kinematic_body_is_part_of_the_state(tmp_path):
+    sim = tribo.load("platform")
+    name, model = sim.model.kinematic[0], sim.model.hash
+    pose = np.array(sim.pose(name))
+    pose[:3, 3] += [0.05, 0, 0.02]
+    uncommanded = sim.state.hash
+    sim.set_kinematic(name, pose, duration=0.1)
+    assert sim.state.hash != uncommanded
+    sim.step(20)
+    sim.state.save(str(tmp_path / "state"))
+    twin = sim.fork()
+    sim.step(60)
+    twin.step(60)
+    again = tribo.load("platform")
+    again.state = tribo.State.load(again.model, str(tmp_path / "state"))
+    again.step(60)
+    assert sim.state.hash == twin.state.hash == again.state.hash
+    np.testing.assert_array_equal(sim.pose(name), again.pose(name))
+    assert sim.model.hash == model
+    sim.step(60)
+    np.testing.assert_array_equal(sim.pose(name), pose)
+    sim.reset()
+    assert sim.state.hash == uncommanded
+
+
+def test_worlds_command_their_kinematic_bodies():
+    batch, alone = tribo.Batch("platform", 3), tribo.load("platform")
+    name = alone.model.kinematic[0]
+    pose = np.array(alone.pose(name))
+    pose[:3, 3] += [0, 0.04, 0]
+    batch.set_kinematic(name, pose, duration=0.05, worlds=[1])
+    batch.set_kinematic(name, pose[:3, 3], duration=0.05, worlds=[2])
+    alone.set_kinematic(name, pose, duration=0.05)
+    free = tribo.load("platform")
+    for world in (batch, alone, free):
+        world.step(40)
+    np.testing.assert_array_equal(batch.q[0], free.q)
+    for w in (1, 2):
+        np.testing.assert_array_equal(batch.q[w], alone.q)
+        np.testing.assert_allclose(batch.pose(name)[w], alone.pose(name), atol=1e-15)
+    batch.reset(1)
+    np.testing.assert_allclose(batch.pose(name)[1], tribo.load("platform").pose(name), atol=1e-15)
+    with pytest.raises(tribo.InvalidInput, match="within -1 s"):
+        batch.set_kinematic(name, pose, duration=-1)
+    with pytest.raises(tribo.InvalidInput, match="not a kinematic body"):
+        batch.set_kinematic("box", pose)
+
+
 def test_a_weld_holds_and_is_released():
     sim = tribo.parse(CUBES.replace("position = [1, 0, 0.1]", "position = [0, 0, 0.3]"))
     sim.weld("cube", "ball")

@@ -254,7 +254,7 @@ TEST_CASE("mjcf: sensors say what MuJoCo's say where nothing touches") {
     const VecX vdot = T.transpose() * Eigen::Map<VecX>(pair.d->qacc, m->nv);
     const VecX force = Eigen::Map<VecX>(pair.d->actuator_force, m->nactuator);
     const VecX torque = T.transpose() * Eigen::Map<VecX>(pair.d->qfrc_actuator, m->nv);
-    const SensorInstant now{*pair.model, *pair.dynamics, pair.q, pair.v, pair.d->time, vdot, {}, force, torque};
+    const SensorInstant now{*pair.model, *pair.dynamics, pair.q, pair.v, {pair.d->time, {}}, vdot, {}, force, torque};
     for (int s = 0; s < m->nsensor; ++s) {
       const FileSensor& sensor = member.file->sensors[at(s)];
       INFO("sensor " << s << " of type " << m->sensor_type[s]);

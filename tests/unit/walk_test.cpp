@@ -98,18 +98,18 @@ velocity = [0, 0, 0.1]
 )");
   const Model& model = *scene.model;
   const Ground ground(model);
-  CHECK(ground.below(model, {-9, 0, 2}, 0, 7) == doctest::Approx(0));
-  CHECK(ground.below(model, {3.2, 0.1, 2}, 0, 7) == doctest::Approx(0.1));
-  CHECK(ground.below(model, {0.25, 8, 2}, 0, 7) == doctest::Approx(0.3));
-  CHECK(ground.below(model, {-0.25, 8.1, 2}, 0, 7) == doctest::Approx(0.15));
-  CHECK(ground.below(model, {-3, 0, 2}, 0, 7) == doctest::Approx(0.6));
-  CHECK(ground.below(model, {-3, 0, 2}, 2, 7) == doctest::Approx(0.8));  // it has risen
-  CHECK(ground.highest(model, {2, 0, 2}, {4.5, 0, 2}, 0, 7, 3) == doctest::Approx(0.1));
+  CHECK(ground.below(model, {-9, 0, 2}, {}, 7) == doctest::Approx(0));
+  CHECK(ground.below(model, {3.2, 0.1, 2}, {}, 7) == doctest::Approx(0.1));
+  CHECK(ground.below(model, {0.25, 8, 2}, {}, 7) == doctest::Approx(0.3));
+  CHECK(ground.below(model, {-0.25, 8.1, 2}, {}, 7) == doctest::Approx(0.15));
+  CHECK(ground.below(model, {-3, 0, 2}, {}, 7) == doctest::Approx(0.6));
+  CHECK(ground.below(model, {-3, 0, 2}, {2, {}}, 7) == doctest::Approx(0.8));  // it has risen
+  CHECK(ground.highest(model, {2, 0, 2}, {4.5, 0, 2}, {}, 7, 3) == doctest::Approx(0.1));
   // An edge is avoided, level ground is taken as it is.
-  const Vec3 p = ground.level_place(model, {2.51, 0, 2}, 0, 7, 0.02);
+  const Vec3 p = ground.level_place(model, {2.51, 0, 2}, {}, 7, 0.02);
   CHECK(std::abs(p.x() - 2.5) > 0.02);
   CHECK(p.z() == doctest::Approx(p.x() > 2.5 ? 0.1 : 0));
-  CHECK((ground.level_place(model, {-8, 1, 2}, 0, 7, 0.02) - Vec3(-8, 1, 0)).norm() < 1e-9);
+  CHECK((ground.level_place(model, {-8, 1, 2}, {}, 7, 0.02) - Vec3(-8, 1, 0)).norm() < 1e-9);
 }
 
 TEST_CASE("walk: one body at rest on four feet is predicted to stay, its weight on the feet") {

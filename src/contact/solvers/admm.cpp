@@ -4,7 +4,9 @@
 // [LeLidec2024, alg. 3; Carpentier2024 for the shift]. Departs from them: the unknowns of a contact are divided by the
 // root of its block's mean diagonal, which leaves the cones as they are and takes most of a mass ratio out of the
 // spectrum. Warm start: z from the guess, y from c at the guess.
-// Dense problems only.
+// Where G is no matrix but a factor, (admm.1) is solved on velocities: with the scales S and f = S x
+//   (S (G + R) S + s) x = r   as   f + D G f = D S^-1 r,   D = (R + s S^-2)^-1, by (block.1)                  (admm.7)
+#include "contact/block_system.hpp"
 #include "contact/diagonal_block.hpp"
 #include "contact/solvers/admm_core.hpp"
 #include "contact/solvers/solvers.hpp"
@@ -12,13 +14,63 @@
 namespace tribo {
 namespace {
 
+// S (G + R) S of a problem by its factor (admm.7).
+class ScaledProblem final : public AdmmOperator {
+ public:
+  void set(const ContactProblem& problem, const VectorBuffer& scale) {
+    problem_ = &problem;
+    scale_ = scale.data();
+    work_.resize(problem.size());
+    system_.analyse(problem);
+  }
+  double trace() const override {
+    double sum = 0;
+    for (int i = 0; i < problem_->blocks(); ++i) {
+      const int rows = problem_->block_size(i), o = problem_->offset(i);
+      double D[9];
+      diagonal_block(*problem_, i, D);
+      for (int r = 0; r < rows; ++r) sum += scale_[o + r] * scale_[o + r] * D[(rows + 1) * r];
+    }
+    return sum;
+  }
+  void multiply(const double* x, double* y) override {
+    const int n = problem_->size();
+    for (int i = 0; i < n; ++i) work_[i] = scale_[i] * x[i];
+    problem_->multiply(work_.data(), y);
+    for (int i = 0; i < n; ++i) y[i] = scale_[i] * (y[i] + problem_->R()[i] * work_[i]);
+  }
+  bool factor(double shift) override {
+    const int nc = problem_->nc();
+    D_.setZero(D_size(*problem_));
+    for (int i = 0; i < problem_->size(); ++i)
+      D_[i < 3 * nc ? 9 * (i / 3) + 4 * (i % 3) : 6 * nc + i] =
+          1 / (problem_->R()[i] + shift / (scale_[i] * scale_[i]));
+    return system_.factor(*problem_, D_.data());
+  }
+  void solve(double* x) override {
+    const int n = problem_->size(), nc = problem_->nc();
+    for (int i = 0; i < n; ++i) x[i] *= D_[i < 3 * nc ? 9 * (i / 3) + 4 * (i % 3) : 6 * nc + i] / scale_[i];
+    system_.solve(*problem_, D_.data(), x);
+    for (int i = 0; i < n; ++i) x[i] /= scale_[i];
+  }
+
+ private:
+  const ContactProblem* problem_ = nullptr;
+  const double* scale_ = nullptr;
+  BlockSystem system_;
+  VectorBuffer D_, work_;
+};
+
 class Admm final : public ContactSolver {
  public:
   explicit Admm(const SolverOptions& options) : options_(options) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
-    if (settled(problem, options_.model, tolerance, f, c_, report)) return report;
+    if (problem.size() == 0) return report;
+    if (!usable(problem, f)) return refused();
+    report.residual = judge_afresh(problem, options_.model, f.data(), c_);
+    if (tolerance.met(report.residual)) return report;
     report.status = SolveStatus::IterationLimit;
     prepare(problem, f);
     double least = report.residual.relative();
@@ -68,11 +120,16 @@ class Admm final : public ContactSolver {
       for (int r = 0; r < rows; ++r) trace += D[(rows + 1) * r];
       for (int r = 0; r < rows; ++r) scale_[o + r] = trace > 0 ? std::sqrt(rows / trace) : 1.0;
     }
-    auto A = core_.matrix(n);
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) A(i, j) = scale_[i] * scale_[j] * problem.G()(i, j);
+    if (problem.dense()) {
+      auto A = core_.matrix(n);
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) A(i, j) = scale_[i] * scale_[j] * problem.G()(i, j);
+      for (int i = 0; i < n; ++i) A(i, i) += scale_[i] * scale_[i] * problem.R()[i];
+    } else {
+      scaled_.set(problem, scale_);
+      core_.use(scaled_, n);
+    }
     for (int i = 0; i < n; ++i) {
-      A(i, i) += scale_[i] * scale_[i] * problem.R()[i];
       b_[i] = scale_[i] * problem.g()[i];
       core_.z()[i] = f[i] / scale_[i];
       core_.y()[i] = -scale_[i] * c_[i];  // c_ of the guess, from the first judgement
@@ -105,6 +162,7 @@ class Admm final : public ContactSolver {
   }
 
   SolverOptions options_;
+  ScaledProblem scaled_;
   AdmmCore core_;
   VectorBuffer scale_, b_, c_, best_;
 };

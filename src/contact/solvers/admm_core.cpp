@@ -3,24 +3,36 @@
 namespace tribo {
 
 MatrixBuffer::Map AdmmCore::matrix(int n) {
-  n_ = n;
+  operator_ = nullptr;
+  resize(n);
   A_.resize(n, n);
   L_.resize(n, n);
+  return A_.map();
+}
+
+void AdmmCore::use(AdmmOperator& A, int n) {
+  operator_ = &A;
+  resize(n);
+}
+
+void AdmmCore::resize(int n) {
+  n_ = n;
   x_.resize(n);
   z_.resize(n);
   y_.resize(n);
   z_old_.resize(n);
   hat_.resize(n);
-  return A_.map();
 }
 
 void AdmmCore::prepare() {
-  const auto A = A_.map();
-  const double mean = std::max(A.trace() / n_, 1e-300);
+  const double mean = std::max((operator_ ? operator_->trace() : A_.map().trace()) / n_, 1e-300);
   double largest = mean;
   for (int i = 0; i < n_; ++i) hat_[i] = 1 + 0.1 * std::sin(1.0 + i);  // no symmetry that an eigenvector could share
   for (int k = 0; k < 20; ++k) {
-    dense::multiply(A_.data(), n_, hat_.data(), x_.data());
+    if (operator_)
+      operator_->multiply(hat_.data(), x_.data());
+    else
+      dense::multiply(A_.data(), n_, hat_.data(), x_.data());
     const double norm = x_.map().norm();
     if (!(norm > 0)) break;
     largest = norm / hat_.map().norm();
@@ -39,6 +51,10 @@ void AdmmCore::start() { x_.map() = z_.map(); }
 
 bool AdmmCore::factor() {
   if (!stale_) return true;
+  if (operator_) {
+    stale_ = false;
+    return operator_->factor(rho_ + m_);
+  }
   L_.map() = A_.map();
   L_.map().diagonal().array() += rho_ + m_;
   stale_ = false;
@@ -47,7 +63,10 @@ bool AdmmCore::factor() {
 
 void AdmmCore::half_step(const double* b) {
   for (int i = 0; i < n_; ++i) x_[i] = rho_ * z_[i] + m_ * x_[i] - b[i] - y_[i];
-  dense::cholesky_solve(L_.data(), n_, x_.data());  // (admm.1)
+  if (operator_)
+    operator_->solve(x_.data());
+  else
+    dense::cholesky_solve(L_.data(), n_, x_.data());  // (admm.1)
   for (int i = 0; i < n_; ++i) {
     z_old_[i] = z_[i];
     hat_[i] = relaxation_ * x_[i] + (1 - relaxation_) * z_[i];

@@ -18,10 +18,22 @@
 
 namespace tribo {
 
+/// A that is not kept as a matrix; diagonal near 1.
+class AdmmOperator {
+ public:
+  virtual ~AdmmOperator() = default;
+  virtual double trace() const = 0;
+  virtual void multiply(const double* x, double* y) = 0;  ///< y = A x
+  virtual bool factor(double shift) = 0;                  ///< of A + shift; false where it is singular
+  virtual void solve(double* x) = 0;                      ///< with the last factor, in place
+};
+
 class AdmmCore {
  public:
-  /// Takes the matrix over and estimates its spectrum. The caller fills matrix(n) first; diagonal near 1.
+  /// The caller fills matrix(n), with a diagonal near 1, or gives an operator that outlives the solve; then prepare()
+  /// estimates the spectrum.
   MatrixBuffer::Map matrix(int n);
+  void use(AdmmOperator& A, int n);
   void prepare();
   /// Guess of x = z, and of the multiplier y.
   VectorBuffer& z() { return z_; }
@@ -42,6 +54,7 @@ class AdmmCore {
   double rho() const { return rho_; }
 
  private:
+  void resize(int n);
   bool factor();
   void half_step(const double* b);
   void finish();
@@ -54,6 +67,7 @@ class AdmmCore {
   double rho_ = 1, m_ = 0, log_k_ = 0;
   double primal_ = 0, change_ = 0;
   bool stale_ = true;
+  AdmmOperator* operator_ = nullptr;
   MatrixBuffer A_, L_;
   VectorBuffer x_, z_, y_, z_old_, hat_;
 };

@@ -1,26 +1,33 @@
 // Dantzig's principal pivoting for the LCP with a four-sided pyramid [Baraff1994; LeLidec2024, sec. III-A].
 // The bounds of friction are held while the box (box_qp.1) is solved exactly, then renewed from the new normal forces:
-//   |f_x| <= b_x,   b_x <- mu f_N, half of the way where that does not help                        (dantzig.1)
+//   |f_x| <= b_x,   b_x <- mu f_N, less and less of the way where that does not help               (dantzig.1)
 // Once the sides of all unknowns repeat, they are kept and the friction at its bound is tied to the normal force,
 //   c_i = 0 for i free,  f_t = +-mu f_N for t at its bound                                         (dantzig.2)
 // one linear solve that ends the iteration exactly. Departs from Baraff: he updates the bounds while pivoting, which
 // may leave earlier friction beyond its bound; here the judge decides, and a cycle of (dantzig.1) is told as Stalled.
-// The cap counts the passes of (dantzig.1), the report their pivots as well. Rows are boxes. No bound on some row and
+// Where G is singular and pivoting does not end (and subproblems is not "pivoting"), each pass is a proximal step from the forces x- of the one before,
+//   A + sigma for A,  g - sigma x- for g,  sigma = 1e-6 of the diagonal                             (dantzig.3)
+// Cap and report count the passes of (dantzig.1). Rows are boxes. No bound on some row and
 // no force that stops it: Infeasible. Dense problems only.
 #include <cmath>
 
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
 
 using Side = BoxQp::Side;
 
+constexpr double proximal = 1e-6;  // of the diagonal
+
 class Dantzig final : public ContactSolver {
  public:
-  explicit Dantzig(const SolverOptions& options) : options_(options) {}
+  explicit Dantzig(const SolverOptions& options)
+      : options_(options),
+        softens_(options.own.taken<DantzigOptions>("solver 'dantzig'").subproblems == SubproblemSolve::Proximal) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
@@ -29,10 +36,14 @@ class Dantzig final : public ContactSolver {
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;
     for (int pass = 0; pass < options_.max_iterations; ++pass) {
-      set_bounds(problem, since_best > 3 ? 0.5 : 1.0);
-      const auto outcome =
-          box_.solve(A_.data(), problem.size(), problem.g().data(), lower_.data(), upper_.data(), x_.data());
-      report.iterations += 1 + box_.pivots();
+      set_bounds(problem, since_best > 3 ? std::max(2.0 / since_best, 0.02) : 1.0);
+      b_.map() = problem.g() - sigma_.map().cwiseProduct(x_.map());
+      const auto outcome = box_.solve(A_.data(), problem.size(), b_.data(), lower_.data(), upper_.data(), x_.data());
+      ++report.iterations;
+      if (outcome == BoxQp::Outcome::PivotLimit && softens_ && sigma_.map().isZero(0)) {
+        soften();
+        continue;
+      }
       if (outcome != BoxQp::Outcome::Solved) {
         report.status = outcome == BoxQp::Outcome::Unbounded ? SolveStatus::Infeasible : SolveStatus::Stalled;
         break;
@@ -41,7 +52,7 @@ class Dantzig final : public ContactSolver {
       since_best = improved_ ? 0 : since_best + 1;
       if (box_.sides() == sides_ && tie(problem) && consider(problem, tolerance, tied_, f, report)) return report;
       sides_ = box_.sides();
-      if (since_best > 100) {
+      if (since_best > 500) {
         report.status = SolveStatus::Stalled;
         break;
       }
@@ -55,9 +66,17 @@ class Dantzig final : public ContactSolver {
     A_.resize(n, n);
     A_.map() = problem.G();
     A_.map().diagonal() += problem.R();
-    for (VectorBuffer* buffer : {&x_, &lower_, &upper_, &tied_}) buffer->resize(n);
+    for (VectorBuffer* buffer : {&x_, &lower_, &upper_, &tied_, &b_}) buffer->resize(n);
+    sigma_.setZero(n);
     x_.map() = f;
     sides_.clear();
+  }
+
+  // (dantzig.3)
+  void soften() {
+    sigma_.map() = proximal * A_.map().diagonal();
+    A_.map().diagonal() += sigma_.map();
+    x_.map().setZero();
   }
 
   void set_bounds(const ContactProblem& problem, double share) {
@@ -106,7 +125,7 @@ class Dantzig final : public ContactSolver {
     const double* A = A_.data();
     for (int a = 0; a < m; ++a) {
       const int i = unknown_[at(a)];
-      double sum = -problem.g()[i];
+      double sum = -b_[i];
       for (int k = 3 * problem.nc(); k < n; ++k) sum -= A[static_cast<std::ptrdiff_t>(i) * n + k] * tied_[k];
       rhs_[a] = sum;
     }
@@ -140,11 +159,19 @@ class Dantzig final : public ContactSolver {
   std::vector<Side> sides_;
   std::vector<int> unknown_, pivot_;
   MatrixBuffer A_, matrix_;
-  VectorBuffer x_, lower_, upper_, tied_, rhs_, c_;
-  bool improved_ = false;
+  VectorBuffer x_, lower_, upper_, tied_, rhs_, b_, sigma_, c_;
+  bool improved_ = false, softens_;
 };
 
 }  // namespace
+
+OptionTable dantzig_options() {
+  FieldTable<DantzigOptions> table;
+  table.add("subproblems", &DantzigOptions::subproblems,
+            {{"proximal", SubproblemSolve::Proximal}, {"pivoting", SubproblemSolve::Pivoting}},
+            "where pivoting on a singular G does not end: proximal steps, or give up");
+  return table;
+}
 
 std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options) { return std::make_unique<Dantzig>(options); }
 

@@ -2,6 +2,7 @@
 
 #include "contact/solvers/mode_search.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
@@ -17,10 +18,16 @@ SolverOptions at_most(int iterations) {
   return options;
 }
 
+SolverOptions by_pivoting(int iterations) {
+  SolverOptions options = at_most(iterations);
+  options.own.as<StaggeredOptions>().subproblems = SubproblemSolve::Pivoting;
+  return options;
+}
+
 }  // namespace
 
 LastResort::LastResort()
-    : tries_{{{make_staggered(at_most(staggered_passes)), true},
+    : tries_{{{make_staggered(by_pivoting(staggered_passes)), true},
               {make_admm(at_most(admm_steps)), true},
               {make_pgs(at_most(sweeps)), false},
               {std::make_unique<ModeSearch>(), true}}} {}

@@ -19,6 +19,8 @@ std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options);
 
 OptionTable lemke_options();
+OptionTable staggered_options();
+OptionTable dantzig_options();
 OptionTable primal_newton_mujoco_options();
 OptionTable primal_newton_sap_options();
 

@@ -2,7 +2,11 @@
 //   f_N, rows <- min 1/2 x^T A_NN x + (g_N + A_NT f_T)^T x,   x_N >= 0, rows in their bounds          (staggered.1)
 //   f_T <- min 1/2 x^T A_TT x + (g_T + A_TN f_N)^T x,   |x_i| <= mu_i f_N,i                           (staggered.2)
 // with A = G + R; the disc for the NCP, the square for the LCP. In line 2 of the paper's algorithm g_T is a misprint
-// for g_N. Boxes are solved exactly by pivoting (box_qp.hpp), discs by ADMM (admm_core.hpp) with at most 100 iterations
+// for g_N. Boxes: a proximal step a pass, from the forces x- of the pass before,
+//   min 1/2 x^T A x + b^T x + 1/2 sigma |x - x-|^2,   sigma = 1e-6 of the diagonal                    (staggered.3)
+// solved exactly by pivoting (box_qp.hpp). Where A is singular this picks the forces nearest to x-. In the first pass x- is 0, so
+// they begin with the least norm: no internal forces. The passes end at the optimum of (staggered.1) itself. With `pivoting` sigma is 0: forces are those of
+// a vertex. Discs: by ADMM (admm_core.hpp) with at most 100 iterations
 // a pass, its multipliers kept from pass to pass; so the accuracy of (staggered.2) grows as the passes converge. The
 // iteration may cycle (large mu, strong coupling): Stalled, with the best point seen. Dense problems only.
 #include <cmath>
@@ -10,13 +14,20 @@
 #include "contact/solvers/admm_core.hpp"
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
 
+constexpr double proximal = 1e-6;  // sigma of (staggered.3), of the diagonal
+
 class Staggered final : public ContactSolver {
  public:
-  explicit Staggered(const SolverOptions& options) : options_(options) {}
+  explicit Staggered(const SolverOptions& options)
+      : options_(options),
+        share_(options.own.taken<StaggeredOptions>("solver 'staggered'").subproblems == SubproblemSolve::Proximal
+                   ? proximal
+                   : 0) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
@@ -28,6 +39,7 @@ class Staggered final : public ContactSolver {
     double previous = least;
     for (int k = 1; k <= options_.max_iterations; ++k) {
       report.iterations = k;
+      centre_ = k > 1 ? 1 : 0;
       const auto outcome = normal_pass(problem, rises > 5 ? 0.5 : 1.0);
       if (outcome != BoxQp::Outcome::Solved || !tangential_pass(problem)) {
         report.status = outcome == BoxQp::Outcome::Unbounded ? SolveStatus::Infeasible : SolveStatus::Stalled;
@@ -73,6 +85,11 @@ class Staggered final : public ContactSolver {
     for (VectorBuffer* buffer : {&b_, &part_, &lower_, &upper_}) buffer->resize(std::max(nn, nt));
     for (int b = 0; b < nn; ++b)
       for (int a = 0; a < nn; ++a) A_.map()(a, b) = entry(problem, normal_index(problem, a), normal_index(problem, b));
+    sigma_.resize(nn);
+    for (int a = 0; a < nn; ++a) {
+      sigma_[a] = share_ * A_.map()(a, a);
+      A_.map()(a, a) += sigma_[a];
+    }
     disc_ = options_.model == ContactModel::Ncp;
     scale_.resize(problem.nc());
     for (int i = 0; i < problem.nc(); ++i) {
@@ -84,10 +101,11 @@ class Staggered final : public ContactSolver {
     for (int b = 0; b < nt; ++b)
       for (int a = 0; a < nt; ++a)
         T(a, b) = scale_[a / 2] * scale_[b / 2] * entry(problem, tangent_index(a), tangent_index(b));
+    for (int a = 0; a < nt && !disc_; ++a) T(a, a) *= 1 + share_;
     if (!disc_ || nt == 0) return;
     admm_.prepare();
     for (int a = 0; a < nt; ++a) {
-      admm_.z()[a] = f[tangent_index(a)] / scale_[a / 2];
+      admm_.z()[a] = share_ > 0 ? 0 : f[tangent_index(a)] / scale_[a / 2];  // nothing: what it adds has the least norm
       admm_.y()[a] = -c_[tangent_index(a)] * scale_[a / 2];
     }
     admm_.start();
@@ -107,6 +125,7 @@ class Staggered final : public ContactSolver {
       lower_[a] = a < problem.nc() ? 0 : problem.lower()[a - problem.nc()];
       upper_[a] = a < problem.nc() ? std::numeric_limits<double>::infinity() : problem.upper()[a - problem.nc()];
       part_[a] = x_[i];
+      b_[a] -= sigma_[a] * centre_ * x_[i];  // (staggered.3)
     }
     const auto outcome = normal_.solve(A_.data(), nn, b_.data(), lower_.data(), upper_.data(), part_.data());
     for (int a = 0; a < nn; ++a) {
@@ -128,6 +147,7 @@ class Staggered final : public ContactSolver {
       upper_[a] = problem.mu()[a / 2] * std::max(x_[3 * (a / 2) + 2], 0.0) / scale_[a / 2];
       lower_[a] = -upper_[a];
       part_[a] = std::clamp(x_[i] / scale_[a / 2], lower_[a], upper_[a]);
+      if (!disc_) b_[a] -= centre_ * share_ / (1 + share_) * T_.map()(a, a) * x_[i];  // (staggered.3), unscaled here
     }
     if (disc_) {
       if (!discs(problem.nc())) return false;
@@ -163,10 +183,20 @@ class Staggered final : public ContactSolver {
   AdmmCore admm_;
   bool disc_ = true;
   MatrixBuffer A_, T_;
-  VectorBuffer x_, b_, part_, lower_, upper_, scale_, c_;
+  VectorBuffer x_, b_, part_, lower_, upper_, scale_, sigma_, c_;
+  double share_;       // sigma over the diagonal
+  double centre_ = 0;  // of (staggered.3): 0 for nothing, 1 for x-
 };
 
 }  // namespace
+
+OptionTable staggered_options() {
+  FieldTable<StaggeredOptions> table;
+  table.add("subproblems", &StaggeredOptions::subproblems,
+            {{"proximal", SubproblemSolve::Proximal}, {"pivoting", SubproblemSolve::Pivoting}},
+            "forces that are not unique: those nearest to the last ones, or those of a vertex");
+  return table;
+}
 
 std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options) {
   return std::make_unique<Staggered>(options);

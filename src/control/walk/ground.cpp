@@ -27,13 +27,13 @@ Ground::Ground(const Model& model) {
     if (model.geometries[at(g)].body < 0) geometries_.push_back(g);
 }
 
-double Ground::below(const Model& model, const Vec3& p, double t, double fallback) const {
+double Ground::below(const Model& model, const Vec3& p, const KinematicTime& time, double fallback) const {
   constexpr double far = 100;  // [m]
   double nearest = far;
   for (const int g : geometries_) {
     const Geometry& shape = model.geometries[at(g)];
     Placement X = shape.X_BG;
-    if (const int k = kinematic_index(shape.body); k >= 0) X = model.kinematic[at(k)].pose(t) * X;
+    if (const int k = kinematic_index(shape.body); k >= 0) X = kinematic_pose(model, k, time) * X;
     const Vec3 r = X.p - p;
     if (std::isfinite(shape.radius) && r.head<2>().squaredNorm() > shape.radius * shape.radius) continue;
     if (shape.kind == ShapeKind::HeightField && X.R(2, 2) > 1 - 1e-12) {
@@ -47,16 +47,18 @@ double Ground::below(const Model& model, const Vec3& p, double t, double fallbac
   return nearest < far ? p.z() - nearest : fallback;
 }
 
-double Ground::highest(const Model& model, const Vec3& a, const Vec3& b, double t, double fallback, int steps) const {
+double Ground::highest(const Model& model, const Vec3& a, const Vec3& b, const KinematicTime& time, double fallback,
+                       int steps) const {
   double top = -HUGE_VAL;
   for (int k = 0; k <= steps + 1; ++k) {
     const Vec3 p = a + (b - a) * (static_cast<double>(k) / (steps + 1));
-    top = std::max(top, below(model, p, t, fallback));
+    top = std::max(top, below(model, p, time, fallback));
   }
   return top;
 }
 
-Vec3 Ground::level_place(const Model& model, const Vec3& p, double t, double fallback, double spacing) const {
+Vec3 Ground::level_place(const Model& model, const Vec3& p, const KinematicTime& time, double fallback,
+                         double spacing) const {
   constexpr int places[13][2] = {{0, 0},  {1, 0},   {-1, 0}, {0, 1},  {0, -1}, {1, 1}, {1, -1},
                                  {-1, 1}, {-1, -1}, {2, 0},  {-2, 0}, {0, 2},  {0, -2}};
   constexpr int sides[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
@@ -64,11 +66,11 @@ Vec3 Ground::level_place(const Model& model, const Vec3& p, double t, double fal
   double least = HUGE_VAL;
   for (const auto& place : places) {
     const Vec3 x = p + spacing * Vec3(place[0], place[1], 0);
-    const double z = below(model, x, t, fallback);
+    const double z = below(model, x, time, fallback);
     double cost = 0.3 * (x - p).norm();  // going there costs as much as a slope of this over the four sides
     if (cost >= least) continue;
     for (const auto& side : sides)
-      cost += std::abs(below(model, x + spacing * Vec3(side[0], side[1], 0), t, fallback) - z);
+      cost += std::abs(below(model, x + spacing * Vec3(side[0], side[1], 0), time, fallback) - z);
     if (cost >= least) continue;
     least = cost;
     best = {x.x(), x.y(), z};

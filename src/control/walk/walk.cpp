@@ -73,7 +73,7 @@ class Walk final : public Controller, public LiveVelocity {
     const Vec3 v_ref = heading(m.ref[2]) * command;
     const double node = std::floor((t - gait_.start) / mpc_.node() + 1e-6) + 1e6;  // never 0
     const bool anew = node != m.node;
-    step_feet(model, t, now, v_ref, anew, m);
+    step_feet(model, state.kinematic_time(), now, v_ref, anew, m);
     const BodyPlan plan = body_plan(now, m);
     if (anew) {
       if (!predict(t, now, plan, model.gravity, m)) ++a.unsolved;
@@ -123,9 +123,10 @@ class Walk final : public Controller, public LiveVelocity {
   }
 
   // Which feet swing, and where they will land: looked for anew at every node.
-  void step_feet(const Model& model, double t, const Instant& now, const Vec3& v_ref, bool anew, WalkMemory& m) const {
+  void step_feet(const Model& model, const KinematicTime& time, const Instant& now, const Vec3& v_ref, bool anew,
+                 WalkMemory& m) const {
     for (std::size_t i = 0; i < 4; ++i) {
-      const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, t);
+      const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, time.t);
       WalkMemory::Foot& foot = m.foot[i];
       if (leg.stands) {
         if (foot.swings != 0)
@@ -139,7 +140,7 @@ class Walk final : public Controller, public LiveVelocity {
       foot.swings = 1;
       if (!lifts && (leg.rest < options_.lock || !anew)) continue;
       Vec3 p = foothold(walker_, gait_, rule_, now, v_ref, m.command[2], leg.rest, i);
-      p = ground_.level_place(model, p, t, foot.from[2] - walker_.radius[i], 0.07 * walker_.height);
+      p = ground_.level_place(model, p, time, foot.from[2] - walker_.radius[i], 0.07 * walker_.height);
       p.z() += walker_.radius[i];
       for (int k = 0; k < 3; ++k) foot.to[k] = p[k];
     }
@@ -195,7 +196,7 @@ class Walk final : public Controller, public LiveVelocity {
         base.a += foot.force / walker_.mass;
         moment += (sole(now, m, i) - now.com).cross(foot.force);
       } else {
-        swing(model, state.t, now, dynamics, m, i, foot);
+        swing(model, state.kinematic_time(), now, dynamics, m, i, foot);
       }
     }
     base.alpha = R * walker_.inertia.inverse() * R.transpose() * moment;
@@ -210,9 +211,9 @@ class Walk final : public Controller, public LiveVelocity {
     return body_.control(dynamics, state.v, base, feet, {options_.kp, options_.kd}, a);
   }
 
-  void swing(const Model& model, double t, const Instant& now, const Dynamics& dynamics, const WalkMemory& m,
-             std::size_t i, FootTask& foot) const {
-    const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, t);
+  void swing(const Model& model, const KinematicTime& time, const Instant& now, const Dynamics& dynamics,
+             const WalkMemory& m, std::size_t i, FootTask& foot) const {
+    const GaitPlan::Leg leg = gait_.leg(walker_.legs[i].diagonal, time.t);
     const double* f = m.foot[i].from;
     const double* to = m.foot[i].to;
     Vec3 from(f[0], f[1], f[2]), goal(to[0], to[1], to[2]);
@@ -220,7 +221,7 @@ class Walk final : public Controller, public LiveVelocity {
     a.z() = b.z() = now.com.z();
     const double low = std::min(from.z(), goal.z()) - walker_.radius[i];
     const double top =
-        std::max(std::max(from.z(), goal.z()), ground_.highest(model, a, b, t, low, 3) + walker_.radius[i]) +
+        std::max(std::max(from.z(), goal.z()), ground_.highest(model, a, b, time, low, 3) + walker_.radius[i]) +
         options_.swing_height;
     const FootMotion motion = swing_motion(from, goal, top, leg.since / gait_.swing(), gait_.swing());
     const Vec3 v = dynamics.point_velocity(walker_.legs[i].body, now.foot[i]);

@@ -136,7 +136,8 @@ bool Exponential::cross_from_middle(const Start& start, Outcome& out) {
     stage_contacts_[i].p_WC = contacts_[i].body_a < 0 ? f.p_b : Vec3(0.5 * (f.p_a + f.p_b));
   }
   if (!row_springs_.empty()) {
-    const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.t + 0.5 * start.dt);
+    const std::vector<Row>& rows =
+        row_springs_.rows_at(q_stage_, stage_, start.state.kinematic_time().later(0.5 * start.dt));
     for (std::size_t j = 0; j < rows.size(); ++j)
       row_springs_.all()[j].at = rows_[rows_.size() - rows.size() + j] = rows[j];
   }

@@ -169,7 +169,7 @@ class ImplicitEuler final : public Compliant {
   }
 
   void row_forces(const Start& start) {
-    const std::vector<Row>& rows = row_springs_.rows_at(q_end_, stage_, start.state.t + start.dt);
+    const std::vector<Row>& rows = row_springs_.rows_at(q_end_, stage_, start.state.kinematic_time().later(start.dt));
     for (std::size_t j = 0; j < rows.size(); ++j) {
       RowSpring& s = row_springs_.all()[j];
       s.at = rows[j];

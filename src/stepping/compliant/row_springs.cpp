@@ -44,7 +44,7 @@ void RowSprings::list(const Start& start, const std::vector<Contact>& contacts,
   springs_.clear();
   if (!model_->equalities.empty()) {
     rows_.clear();
-    Closures::list(*model_, start.state.q, start.dynamics, start.state.t, start.dt, rows_);
+    Closures::list(*model_, start.state.q, start.dynamics, start.state.kinematic_time(), start.dt, rows_);
     for (const Row& row : rows_) {
       const double scale = about_an_axis(*model_, row) ? lever : 1;
       add(row, scale * K_, scale * B_, inf);  // (row.2)
@@ -75,9 +75,9 @@ void RowSprings::begin() {
   }
 }
 
-const std::vector<Row>& RowSprings::rows_at(const VecX& q, const Dynamics& dynamics, double t) {
+const std::vector<Row>& RowSprings::rows_at(const VecX& q, const Dynamics& dynamics, const KinematicTime& time) {
   rows_.clear();
-  if (!model_->equalities.empty()) Closures::list(*model_, q, dynamics, t, 0, rows_);
+  if (!model_->equalities.empty()) Closures::list(*model_, q, dynamics, time, 0, rows_);
   for (std::size_t j = 0; j < springs_.size(); ++j) {
     if (j < rows_.size())
       rows_[j].set_given(springs_[j].row.given());

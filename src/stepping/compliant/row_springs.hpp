@@ -36,7 +36,7 @@ class RowSprings {
   const std::vector<RowSpring>& all() const { return springs_; }
 
   /// Rows at a later pose of the same step: those of equalities anew, those of contacts as they are.
-  const std::vector<Row>& rows_at(const VecX& q, const Dynamics& dynamics, double t);
+  const std::vector<Row>& rows_at(const VecX& q, const Dynamics& dynamics, const KinematicTime& time);
   /// J v of a row at the velocities of the dynamics, v (nv) for rows on joints.
   static double velocity(const Row& row, const Dynamics& dynamics, const VecX& v);
   /// tau += J^T f.

@@ -140,7 +140,7 @@ class RungeKutta final : public Compliant {
   }
 
   void add_rows(const Start& start, double time) {
-    const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.t + elapsed_);
+    const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.kinematic_time().later(elapsed_));
     for (std::size_t j = 0; j < rows.size(); ++j) {
       RowSpring& s = row_springs_.all()[j];
       const double c = RowSprings::velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);

@@ -119,7 +119,7 @@ void MomentumFamily::list_joints(const Start& start) {
   for (int k : rubbing_) joints_.push_back({k, -1, 1, 0, 0, model.joints.friction[k]});
   if (model.equalities.empty()) return;
   equalities_.clear();
-  Closures::list(model, state.q, start.dynamics, state.t, start.dt, equalities_);
+  Closures::list(model, state.q, start.dynamics, state.kinematic_time(), start.dt, equalities_);
   for (const Row& row : equalities_) {
     if (const Coordinate* c = row.coordinate())
       joints_.push_back({c->dof, -1, c->sign, row.error, 0, HUGE_VAL});

@@ -20,11 +20,11 @@ struct Side {
   Twist twist;
 };
 
-Side side(const Model& model, const Dynamics& dynamics, int body, double t, double dt) {
+Side side(const Model& model, const Dynamics& dynamics, int body, const KinematicTime& time, double dt) {
   if (body >= 0) return {dynamics.X_WB(body), {}};
   if (body == -1) return {};
-  const KinematicBody& given = model.kinematic[at(kinematic_index(body))];
-  return {given.pose(t), dt > 0 ? mean_twist(given, t, dt) : Twist{}};
+  const int k = kinematic_index(body);
+  return {kinematic_pose(model, k, time), dt > 0 ? kinematic_twist(model, k, time, dt) : Twist{}};
 }
 
 Row bilateral(int element, int component) {
@@ -73,10 +73,10 @@ void add_joint(const Model& model, const VecX& q, int element, std::vector<Row>&
   rows.push_back(row);
 }
 
-void add_bodies(const Model& model, const Dynamics& dynamics, int element, double t, double dt,
+void add_bodies(const Model& model, const Dynamics& dynamics, int element, const KinematicTime& time, double dt,
                 std::vector<Row>& rows) {
   const Equality& e = model.equalities[at(element)];
-  const Side a = side(model, dynamics, e.body_a, t, dt), b = side(model, dynamics, e.body_b, t, dt);
+  const Side a = side(model, dynamics, e.body_a, time, dt), b = side(model, dynamics, e.body_b, time, dt);
   const bool weld = e.kind == EqualityKind::Weld;
   const Vec3 p_a = a.X * (weld ? e.X_AB.p : e.point_a), p_b = b.X * (weld ? Vec3::Zero() : e.point_b);
   const Vec3 given = b.twist.v + b.twist.w.cross(p_b - b.X.p) - a.twist.v - a.twist.w.cross(p_a - a.X.p);
@@ -103,13 +103,13 @@ Closures::Closures(const Model& model)
   for (VecX* x : {&zero_, &work_, &dq_}) x->setZero(model.nv);
 }
 
-void Closures::list(const Model& model, const VecX& q, const Dynamics& dynamics, double t, double dt,
+void Closures::list(const Model& model, const VecX& q, const Dynamics& dynamics, const KinematicTime& time, double dt,
                     std::vector<Row>& rows) {
   for (int i = 0; i < static_cast<int>(model.equalities.size()); ++i) {
     if (model.equalities[at(i)].kind == EqualityKind::Joint)
       add_joint(model, q, i, rows);
     else
-      add_bodies(model, dynamics, i, t, dt, rows);
+      add_bodies(model, dynamics, i, time, dt, rows);
   }
   for (int i = 0; i < static_cast<int>(model.ties.size()); ++i) add_tie(model, q, dynamics, i, rows);
 }
@@ -129,13 +129,13 @@ bool Closures::solve(const Island& island) {
   return true;
 }
 
-Closures::Report Closures::project(const Model& model, double t, VecX& q, VecX& v) {
+Closures::Report Closures::project(const Model& model, const KinematicTime& time, VecX& q, VecX& v) {
   Report report;
   double last = inf;
   for (int round = 0;; ++round) {
     dynamics_.compute(q, zero_);
     rows_.clear();
-    list(model, q, dynamics_, t, 0, rows_);
+    list(model, q, dynamics_, time, 0, rows_);
     report.error = 0;
     for (const Row& row : rows_) report.error = std::max(report.error, std::abs(row.error));
     if (!(report.error > closed) || report.error > 0.5 * last || round == most_rounds) return report;

@@ -22,16 +22,16 @@ class Closures {
   explicit Closures(const Model& model);
 
   bool empty() const { return empty_; }
-  /// Appends the rows at a configuration; kinematic bodies go from t to t + dt.
-  static void list(const Model& model, const VecX& q, const Dynamics& dynamics, double t, double dt,
+  /// Appends the rows at a configuration; kinematic bodies go on for dt.
+  static void list(const Model& model, const VecX& q, const Dynamics& dynamics, const KinematicTime& time, double dt,
                    std::vector<Row>& rows);
 
   struct Report {
     double error = 0;      ///< largest that was left [m] or [rad]
     double potential = 0;  ///< energy that moving q took from or gave to gravity, to first order [J]
   };
-  /// Takes the errors at time t out of q, and turns v with the bodies.
-  Report project(const Model& model, double t, VecX& q, VecX& v);
+  /// Takes the errors at a time out of q, and turns v with the bodies.
+  Report project(const Model& model, const KinematicTime& time, VecX& q, VecX& v);
 
  private:
   bool solve(const Island& island);

@@ -109,7 +109,8 @@ class Rigid final : public Scheme, public RigidView {
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
     closing_ = 0;
     if (!closures_.empty()) {
-      const Closures::Report closed = closures_.project(start.model, start.state.t + start.dt, q, v);
+      const Closures::Report closed =
+          closures_.project(start.model, start.state.kinematic_time().later(start.dt), q, v);
       closing_ = closed.potential;
       if (!(closed.error < open_closure) && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     }

@@ -81,7 +81,7 @@ void StepRows::list(const Start& start, double margin) {
     if (row_driven(a, k)) rows_.push_back(drive_row(a, k, dt));
   }
   bodies_.list(start, margin, rows_);
-  Closures::list(start.model, state.q, start.dynamics, state.t, dt, rows_);
+  Closures::list(start.model, state.q, start.dynamics, state.kinematic_time(), dt, rows_);
   list_rolling(start.model, start.contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
 }
