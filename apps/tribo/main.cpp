@@ -36,7 +36,7 @@ constexpr char examples[] =
 }  // namespace
 
 // Python says on stderr what it lacks; that no parts were made is told by the reader.
-void decompose(const std::string& mesh, int most, const std::string& out) {
+static void decompose(const std::string& mesh, int most, const std::string& out) {
   tribo::app::hand_to_python({"decompose", mesh, std::to_string(most), out});
 }
 
