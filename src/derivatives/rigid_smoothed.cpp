@@ -46,7 +46,8 @@ const char* RigidDerivative::add_smoothed(const Start& start, const IslandSoluti
   listed.id = contact.id;
   const bool slips = std::hypot(s.c[3 * i], s.c[3 * i + 1]) > 1e-6 * s.solve.residual.motion_scale;
   listed.mode = !(s.f[3 * i + 2] > 0) ? ContactMode::Open : slips ? ContactMode::Slip : ContactMode::Stick;
-  if (!contact.arm_a.isZero(0) || !contact.arm_b.isZero(0)) return "shapes that move meet within the step";
+  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
+    return "shapes that move meet within the step";
   if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
   const Vec3 f = f_.map().segment<3>(3 * i);
   const bool rubs = problem.mu()[i] > 0;
