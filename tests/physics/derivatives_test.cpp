@@ -356,7 +356,6 @@ TEST_CASE("derivative: where bodies stick it does not depend on how forces are s
     compare(load_scene(TRIBO_SCENES "/cube.toml"), 100, [](const Scene& s) { return make_table(s.stepper_options); });
   }
   SUBCASE("four feet") { compare(load_scene(TRIBO_SCENES "/solo-standing.toml"), 50, of_scene); }
-  SUBCASE("flat feet") { compare(load_scene(TRIBO_SCENES "/talos-standing.toml"), 50, of_scene); }
 }
 
 TEST_CASE("derivative: what is not unique is said") {
