@@ -19,7 +19,6 @@
 #include <cmath>
 #include <limits>
 
-#include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
@@ -226,10 +225,8 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
     start_cold(problem);
   const int patience = way == Way::Warm ? 6 : 15;
   int without_gain = 0, steps_within = 0;
-  // What is left is noise for the next step: a few steps more, in small problems towards rounding. Not for heaps that move:
-  // what changes from step to step is more than that.
-  const bool moves = !problem.dense() && least > poor_guess;
-  const int more = problem.dense() ? 3 : moves ? 0 : 2;
+  // What is left is noise for the next step: a few steps more, in small problems towards rounding.
+  const int more = problem.dense() ? 3 : 2;
   const Tolerance aim = within(tolerance, problem.dense() ? 0 : 1e-2);
   last_step_ = 1;
   turning_ = false;
