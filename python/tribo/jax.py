@@ -84,9 +84,10 @@ def step(simulation: Any) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
     def shapes(like: Any, *sizes: int) -> tuple[Any, ...]:
         return tuple(jax.ShapeDtypeStruct((n,), like.dtype) for n in sizes)
 
-    @jax.custom_vjp
-    def stepped(q: Any, v: Any, u: Any) -> tuple[Any, Any]:
+    def plain(q: Any, v: Any, u: Any) -> Any:
         return jax.pure_callback(run, shapes(q, nq, nv), q, v, u, vmap_method="sequential")
+
+    stepped: Any = jax.custom_vjp(plain)
 
     def forward(q: Any, v: Any, u: Any) -> tuple[Any, Any]:
         return stepped(q, v, u), (q, v, u)
@@ -100,6 +101,7 @@ def step(simulation: Any) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
         q, v, u = (jax.numpy.asarray(x) for x in (q, v, u))
         if q.shape != (nq,) or v.shape != (nv,) or u.shape != (nu,):
             raise _core.InvalidInput(f"tribo.jax.step: q, v, u have shapes {q.shape}, {v.shape}, {u.shape}, must have ({nq},), ({nv},), ({nu},)")
-        return stepped(q, v, u)
+        after: tuple[Any, Any] = stepped(q, v, u)
+        return after
 
     return checked

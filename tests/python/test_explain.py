@@ -45,7 +45,13 @@ def test_gains_against_dt():
                       settings={"robot.drop": 1e-3})
     good.run(0.2)
     assert not any(f.cause.startswith("gains") for f in good.explain().findings)
-    assert np.abs(good.v).max() < 1 < np.abs(sim.v).max()
+    assert np.abs(good.v).max() < 1
+    sim.reset()
+    fastest = 0.0  # joints that fly from one end of their range to the other may stand in single steps
+    for _ in range(30):
+        sim.step()
+        fastest = max(fastest, np.abs(sim.v).max())
+    assert fastest > 100
 
 
 def test_unconverged_solver():

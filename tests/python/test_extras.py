@@ -54,4 +54,4 @@ def test_missing_package(package, monkeypatch):
 def test_extras_are_those_that_are_named():
     section = (ROOT / "pyproject.toml").read_text().split("[project.optional-dependencies]")[1].split("\n[")[0]
     extras = set(re.findall(r"^(\w+) = ", section, re.MULTILINE))
-    assert extras == {extra for extra, _ in CASES.values()} | {"robots", "all"}
+    assert extras == {extra for extra, _ in CASES.values()} | {"robots", "parts", "all"}
