@@ -33,6 +33,7 @@ std::vector<Answers> answers_along(Scene scene, const std::vector<Judged>& solve
     SolverOptions options;
     options.model = s.model;
     if (s.solver == "lemke") options.own = LemkeOptions{s.facets};
+    if (s.solver == "dantzig") options.own = DantzigOptions{SubproblemSolve::Pivoting};  // the document's method
     made.push_back(make_contact_solver(s.solver, options));
   }
   std::vector<Answers> answers(solvers.size());

@@ -11,6 +11,8 @@ template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
 constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;

@@ -157,7 +157,7 @@ SolveReport InteriorPoint::follow(const ContactProblem& problem, const Tolerance
   secant_.scale(0);
   const double highest = path.s + 1;  // beyond it the walk has turned on its heel and goes back to where it came from
   while (path.steps < most_steps && path.s < highest && walk(problem, path)) {
-    for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
+    take_forces(problem, f);
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
     if (now.relative() < report.residual.relative()) {
       report.residual = now;

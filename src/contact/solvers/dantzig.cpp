@@ -5,7 +5,7 @@
 //   c_i = 0 for i free,  f_t = +-mu f_N for t at its bound                                         (dantzig.2)
 // one linear solve that ends the iteration exactly. Departs from Baraff: he updates the bounds while pivoting, which
 // may leave earlier friction beyond its bound; here the judge decides, and a cycle of (dantzig.1) is told as Stalled.
-// Where G is singular and pivoting does not end, each pass is a proximal step from the forces x- of the one before,
+// Where G is singular and pivoting does not end (and subproblems is not "pivoting"), each pass is a proximal step from the forces x- of the one before,
 //   A + sigma for A,  g - sigma x- for g,  sigma = 1e-6 of the diagonal                             (dantzig.3)
 // Cap and report count the passes of (dantzig.1). Rows are boxes. No bound on some row and
 // no force that stops it: Infeasible. Dense problems only.
@@ -14,6 +14,7 @@
 #include "contact/solvers/box_qp.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
@@ -24,7 +25,9 @@ constexpr double proximal = 1e-6;  // of the diagonal
 
 class Dantzig final : public ContactSolver {
  public:
-  explicit Dantzig(const SolverOptions& options) : options_(options) {}
+  explicit Dantzig(const SolverOptions& options)
+      : options_(options),
+        softens_(options.own.taken<DantzigOptions>("solver 'dantzig'").subproblems == SubproblemSolve::Proximal) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;
@@ -37,7 +40,7 @@ class Dantzig final : public ContactSolver {
       b_.map() = problem.g() - sigma_.map().cwiseProduct(x_.map());
       const auto outcome = box_.solve(A_.data(), problem.size(), b_.data(), lower_.data(), upper_.data(), x_.data());
       ++report.iterations;
-      if (outcome == BoxQp::Outcome::PivotLimit && sigma_.map().isZero(0)) {
+      if (outcome == BoxQp::Outcome::PivotLimit && softens_ && sigma_.map().isZero(0)) {
         soften();
         continue;
       }
@@ -157,10 +160,18 @@ class Dantzig final : public ContactSolver {
   std::vector<int> unknown_, pivot_;
   MatrixBuffer A_, matrix_;
   VectorBuffer x_, lower_, upper_, tied_, rhs_, b_, sigma_, c_;
-  bool improved_ = false;
+  bool improved_ = false, softens_;
 };
 
 }  // namespace
+
+OptionTable dantzig_options() {
+  FieldTable<DantzigOptions> table;
+  table.add("subproblems", &DantzigOptions::subproblems,
+            {{"proximal", SubproblemSolve::Proximal}, {"pivoting", SubproblemSolve::Pivoting}},
+            "where pivoting on a singular G does not end: proximal steps, or give up");
+  return table;
+}
 
 std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options) { return std::make_unique<Dantzig>(options); }
 

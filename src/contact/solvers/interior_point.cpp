@@ -200,6 +200,16 @@ void InteriorPoint::start(const ContactProblem& problem) {
   rho_.resize(n);
 }
 
+// In the units of the problem. Rows stay within their bounds, whatever the scales round off: a limit of torque is exact.
+void InteriorPoint::take_forces(const ContactProblem& problem, VecRef f) const {
+  for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
+  for (int j = 0; j < problem.nr(); ++j) {
+    double& force = f[3 * problem.nc() + j];
+    if (std::isfinite(lower_[j])) force = std::max(force, problem.lower()[j]);
+    if (std::isfinite(upper_[j])) force = std::min(force, problem.upper()[j]);
+  }
+}
+
 // One run of the method; f holds the best point seen.
 SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f) {
   SolveReport report;
@@ -229,7 +239,7 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
     last_step_ = step(problem);
     move(last_step_);
     report.iterations = k + 1;
-    for (int i = 0; i < problem.size(); ++i) f[i] = x_.f[i] * d_scale_[i] * beta_;
+    take_forces(problem, f);
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
     ++without_gain;
     if (now.relative() < least) {

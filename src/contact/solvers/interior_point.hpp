@@ -76,6 +76,7 @@ class InteriorPoint {
   void direction(const ContactProblem& problem, double target, bool corrector);
   double longest_step(const ContactProblem& problem) const;
   void move(double alpha);
+  void take_forces(const ContactProblem& problem, VecRef f) const;
   void residual(const ContactProblem& problem);
   void residual_of_judged(const ContactProblem& problem);
   void subtract_velocities(const ContactProblem& problem);
