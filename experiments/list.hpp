@@ -25,6 +25,7 @@ Result ur10_control(const ExperimentOptions& options, const Progress& progress);
 Result quadruped_control(const ExperimentOptions& options, const Progress& progress);
 Result mpc_flat(const ExperimentOptions& options, const Progress& progress);
 Result mpc_bumpy(const ExperimentOptions& options, const Progress& progress);
+Result gradients(const ExperimentOptions& options, const Progress& progress);
 Result truth(const ExperimentOptions& options, const Progress& progress);
 Result corpus(const ExperimentOptions& options, const Progress& progress);
 

@@ -32,6 +32,8 @@ const std::vector<Experiment>& experiments() {
       {"mpc-flat", "a quadruped walks on flat ground: velocity, laws and solve time, method by method", mpc_flat},
       {"mpc-bumpy", "the same over slippery blocks, over terrains: do the models deviate, or is the walk chaotic",
        mpc_bumpy},
+      {"gradients", "a cube launched along the ground: what each contact model does to the slope of its way",
+       gradients},
       {"truth", "problems with a known answer: seams, passes, spin, grips, torsion, overlap, impacts", truth},
       {"corpus", "contact problems with reference solutions, as tests/corpus holds them", corpus, true},
   };

@@ -1,8 +1,8 @@
 """Mutated files: python scripts/file_fuzz.py TRIBO [--files 2000] [--seed 0] [--only READER] [--keep DIR]
 
 Takes files that are right (scenes, URDF, MJCF, STL, OBJ, PLY, DAE, contact problems as JSON, npz and HDF5, saved states,
-motions as npz), changes them by a seed, and gives each to the command that reads it. It must end with exit code 0, 1 or 2 within
-2 s of CPU and 300 MB, with a message where it refuses. Prints what did not, by reader; exit code 1 where there is any.
+motions and policies as npz, terrain as PNG and npy, what a killed run left), changes them by a seed, and gives each to the command that reads it. It must end with exit code 0 or 2 (1 where
+a contact problem has no solution) within 2 s of CPU and 300 MB, with a message where it refuses. Prints what did not, by reader; exit code 1 where there is any.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
+import zlib
 from collections import Counter
 
 import numpy as np
@@ -39,6 +41,8 @@ DAE = ("<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1
        "<instance_geometry url='#g'/></node></visual_scene></library_visual_scenes><scene><instance_visual_scene url='#s'/></scene>"
        "</COLLADA>")
 MESH = "[[object]]\nshape = 'mesh'\nmass = 1\nfile = '{}'\nposition = [0, 0, 2]\n"
+TERRAIN = "[[object]]\nsize = 0.1\nmass = 1\nposition = [0, 0, 2]\n[ground]\nnone = true\n[[terrain]]\nspacing = 0.1\nfile = '{}'\n"
+POLICY = "[robot]\nmodel = 'solo12'\n[controller]\nname = 'policy'\nfile = '{}'\n"
 MOTION = "[robot]\nmodel = 'solo12'\n[controller]\nname = 'pd'\nmotion = '{}'\n"
 
 
@@ -65,6 +69,33 @@ def _packed(**arrays: object) -> bytes:
     return out.getvalue()
 
 
+def _png(bits: int, colour: int, rows: list[bytes], width: int) -> bytes:
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, len(rows), bits, colour, 0, 0, 0)
+    body = zlib.compress(b"".join(bytes([k % 5]) + row for k, row in enumerate(rows)))  # each row by another filter
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+def _npy(array: object) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def _policy(tribo: str) -> bytes:
+    listed = json.loads(subprocess.run([tribo, "run", "solo12", "--duration", "0.001", "--json"], check=True, capture_output=True).stdout)
+    assert listed["status"] == "done"
+    legs = [f"{leg}_{part}" for leg in ("FL", "FR", "HL", "HR") for part in ("HAA", "HFE", "KFE")]
+    chance = np.random.default_rng(0)
+    arrays = {"mean": np.zeros(14), "std": np.ones(14), "pose": np.zeros(12), "lift": np.zeros(12), "phase": np.zeros(12),
+              "stride": np.zeros((12, 3)), "numbers": np.array([0.2, 12.0, 0.3, 0.02, 2.5]), "layout": np.array([3, 7]),
+              "sizes": np.array([12, 2]), "layers": np.array([2]), "joints": np.frombuffer("\n".join(legs).encode(), dtype=np.uint8),
+              "weight0": chance.normal(size=(5, 14)), "bias0": np.zeros(5), "weight1": chance.normal(size=(12, 5)), "bias1": np.zeros(12)}
+    return _npz(**arrays)
+
+
 def originals(tribo: str, folder: pathlib.Path) -> dict[str, list[tuple[str, bytes]]]:
     """Files that are right, by reader: names and bytes."""
     found: dict[str, list[tuple[str, bytes]]] = {reader: [(p.name, p.read_bytes()) for p in sorted((CORPUS / reader).iterdir())]
@@ -85,7 +116,28 @@ def originals(tribo: str, folder: pathlib.Path) -> dict[str, list[tuple[str, byt
     subprocess.run([tribo, "run", str(box), "--duration", "0.01", "--save-state", str(folder / "box.state")], check=True, capture_output=True)
     found["state"] = [("box.state", (folder / "box.state").read_bytes())]
     found["motion"] = [("m.npz", _npz(dt=0.1, q=np.zeros((20, 12)), v=np.zeros((20, 12))))]
+    chance = np.random.default_rng(1)
+    found["terrain-png"] = [("t.png", _png(8, 0, [chance.bytes(5)] * 6, 5)), ("t.png", _png(16, 0, [chance.bytes(10)] * 6, 5)),
+                            ("t.png", _png(8, 2, [chance.bytes(15)] * 6, 5))]
+    found["terrain-npy"] = [("t.npy", _npy(chance.normal(size=(6, 5)))),
+                            ("t.npy", _npy(np.asfortranarray(chance.normal(size=(6, 5)).astype(np.float32))))]
+    found["policy"] = [("p.npz", _policy(tribo))]
+    found["recovery"] = [(name, data) for name, data in _left_over(tribo, box, folder / "left").items()]
     return {reader: files for reader, files in found.items() if files}
+
+
+def _left_over(tribo: str, scene: pathlib.Path, out: pathlib.Path) -> dict[str, bytes]:
+    """The files of a recording whose run was killed; kept in the folder, too."""
+    process = subprocess.Popen([tribo, "run", str(scene), "--duration", "1e6", "--out", str(out)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    partial = out / "recording.partial"
+    while process.poll() is None and not all((partial / f"{name}.npy").exists() and (partial / f"{name}.npy").stat().st_size > 20000
+                                             for name in ("time", "q")):
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    files = {p.name: p.read_bytes() for p in sorted(partial.iterdir())}
+    return {name: files[name] for name in ("time.npy", "q.npy", "contact_start.npy", "contact_id.npy") if name in files}
 
 
 NUMBERS = [b"nan", b"inf", b"-1", b"0", b"1e308", b"1e-308", b"30000000", b"4294967295", b"-2147483648", b"99999999999999999999", b"0.1"]
@@ -130,13 +182,20 @@ def command(tribo: str, reader: str, path: pathlib.Path, folder: pathlib.Path) -
         return [tribo, "solve", str(path)]
     if reader == "state":
         return [tribo, "run", str(folder / "box.toml"), "--duration", "0.002", "--load-state", str(path)]
+    if reader == "recovery":
+        out = path.parent / f"out-{path.stem}"
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(folder / "left" / "recording.partial", out / "recording.partial")
+        shutil.copy(path, out / "recording.partial")
+        return [tribo, "recover", str(out)]
     scene = path.with_suffix(".toml")
-    scene.write_text((MOTION if reader == "motion" else MESH).format(path.name))
+    text = {"motion": MOTION, "policy": POLICY, "terrain-png": TERRAIN + "range = [0, 0.1]\n", "terrain-npy": TERRAIN}.get(reader, MESH)
+    scene.write_text(text.format(path.name))
     return [tribo, "check", str(scene)]
 
 
-def attempt(arguments: list[str], limit_memory: bool) -> tuple[str, str]:
-    """'' or what is wrong, and what was said."""
+def attempt(arguments: list[str], limit_memory: bool, codes: Counter[int]) -> tuple[str, str]:
+    """'' or what is wrong, and what was said. Exit code 1 is for problems that were read, and have no solution."""
 
     def limits() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU + 8, CPU + 9))
@@ -155,7 +214,8 @@ def attempt(arguments: list[str], limit_memory: bool) -> tuple[str, str]:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = (out + err).decode(errors="replace")
     cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    if process.returncode not in (0, 1, 2):
+    codes[process.returncode] += 1
+    if process.returncode not in (0, 2, 1 if arguments[1] == "solve" else 0):
         return f"exit code {process.returncode}", said
     if "Sanitizer" in said or "runtime error" in said:
         return "sanitizer", said
@@ -177,7 +237,7 @@ def main() -> int:
                         help="the command has a sanitizer: no limits of time and memory")
     o = parser.parse_args()
     tribo = os.path.abspath(o.tribo)
-    found, tried, peak = [], Counter(), 0
+    found, tried, codes, peak = [], Counter(), Counter(), 0
     with tempfile.TemporaryDirectory(prefix="tribo-files-") as name:
         folder = pathlib.Path(name)
         right = {r: f for r, f in originals(tribo, folder).items() if o.only in (None, r)}
@@ -196,7 +256,7 @@ def main() -> int:
             path = folder / f"case{k}" / original
             path.parent.mkdir()
             path.write_bytes(mutated(data, chance))
-            wrong, said = attempt(command(tribo, reader, path, folder), not o.sanitized)
+            wrong, said = attempt(command(tribo, reader, path, folder), not o.sanitized, codes)
             tried[reader] += 1
             now = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest child so far [MB]
             if now > peak:
@@ -211,6 +271,7 @@ def main() -> int:
                     shutil.copy(path, os.path.join(o.keep, f"{reader}-{o.seed}-{k}-{original}"))
             shutil.rmtree(path.parent)
     print(f"{sum(tried.values())} files ({', '.join(f'{r} {n}' for r, n in sorted(tried.items()))}), {len(found)} found; at most {peak:.0f} MB")
+    print("exit codes " + ", ".join(f"{code}: {n}" for code, n in sorted(codes.items())))
     return int(bool(found))
 
 

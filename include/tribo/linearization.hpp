@@ -32,6 +32,9 @@ struct Linearization {
     Differences  ///< central differences of the step; `reason` says why
   };
 
+  /// Set it before a linearisation: how far contacts are from hard, kappa over the scales of force and acceleration of the step.
+  /// 0: not at all. Above, A and B are those of the smoothed law (smooth.1), of rigid steps alone; the motion stays as it is.
+  double smoothing = 0;
   MatX A;                   ///< (2 nv x 2 nv)
   MatX B;                   ///< (2 nv x nu)
   std::vector<int> inputs;  ///< velocity coordinate of each entry of u (nu)

@@ -7,6 +7,13 @@ struct LemkeOptions {
   int facets = 4;  ///< of the friction pyramid: 4, 8 or 16
 };
 
+enum class SweepSteps { Bounded, Paper };
+
+struct PgsOptions {
+  SweepSteps steps = SweepSteps::Bounded;  ///< along the tangents: as long as the block allows, or the document's
+  double relaxation = 1;                   ///< w of a sweep [-], in (0, 2)
+};
+
 enum class SubproblemSolve { Proximal, Pivoting };
 
 struct StaggeredOptions {

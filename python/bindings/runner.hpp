@@ -93,11 +93,12 @@ class Runner final : public Observer {
     return last_;
   }
 
-  Linearization linearize() {
+  Linearization linearize(double smoothing) {
     check_commands();
     const Turn turn(*this);
     nb::gil_scoped_release release;
     Linearization out;
+    out.smoothing = smoothing;
     simulation_->linearize(out);
     return out;
   }

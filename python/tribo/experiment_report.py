@@ -57,6 +57,13 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "experiments": ["mpc-flat", "mpc-bumpy"],
         "tables": ["mpc-flat", "mpc-bumpy"],
     },
+    "gradients": {
+        "title": "Gradients through contact",
+        "source": "The question that [LeLidec2024] leaves open: what artefacts of a contact model do to gradients. Theory: [theory/derivatives.md]"
+                  "(theory/derivatives.md).",
+        "experiments": ["gradients"],
+        "tables": ["gradients"],
+    },
     "truth": {
         "title": "Physical truth",
         "subtitle": "problems with known answers",

@@ -49,7 +49,8 @@ bool ContactMotion::compute(const Start& start, const Contact& contact, double m
   const bool ball_a = a.kind == ShapeKind::Sphere || a.kind == ShapeKind::Point,
              ball_b = b.kind == ShapeKind::Sphere || b.kind == ShapeKind::Point;
   const bool core_b = ball_b || b.kind == ShapeKind::Box || b.kind == ShapeKind::Capsule || b.kind == ShapeKind::Convex;
-  if (a.kind == ShapeKind::HalfSpace && contact.body_a < 0 && core_b)
+  turns_ = !(a.kind == ShapeKind::HalfSpace && contact.body_a < 0 && core_b);
+  if (!turns_)
     plane_and_core(start, contact, b.round);
   else if (ball_a && ball_b)
     two_cores(start, contact, a.round, b.round);

@@ -26,6 +26,7 @@ class ContactMotion {
   int place(int dof) const { return place_[at(dof)]; }    ///< of one of them in dofs
   Vec3 point(int i) const { return p_.col(i); }           ///< dp by dofs()[i], in W
   Vec3 turn(int i) const { return turn_.col(i); }         ///< of the axes, in W [rad]
+  bool turns() const { return turns_; }                   ///< do the axes turn with any of them?
   double gap(int i) const { return gap_[i]; }
 
  private:
@@ -48,6 +49,7 @@ class ContactMotion {
   std::vector<int> dofs_, place_;
   MatX p_, turn_;  // (3 x nv)
   VecX gap_;
+  bool turns_ = false;
 };
 
 }  // namespace tribo

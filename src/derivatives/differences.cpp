@@ -61,8 +61,8 @@ std::vector<int> list_inputs(const Model& model) {
 }
 
 void reset(const Model& model, const std::vector<int>& inputs, Linearization& out) {
-  out.A.setZero(2 * model.nv, 2 * model.nv);
-  out.B.setZero(2 * model.nv, static_cast<Eigen::Index>(inputs.size()));
+  out.A.resize(2 * model.nv, 2 * model.nv);
+  out.B.resize(2 * model.nv, static_cast<Eigen::Index>(inputs.size()));
   out.inputs = inputs;
   out.contacts.clear();
   out.weak = 0;
@@ -105,6 +105,8 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
 void Differences::compute(const StepInput& input, Linearization& out) {
   const int nv = model_.nv;
   reset(model_, inputs_, out);
+  out.A.setZero();
+  out.B.setZero();
   out.method = Linearization::Method::Differences;
   std::fill(disturbed_.begin(), disturbed_.end(), 0);
   out.finite = map_.step(input, shift_);

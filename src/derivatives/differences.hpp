@@ -34,7 +34,7 @@ class Differences {
 /// Coordinates that have a motor.
 std::vector<int> list_inputs(const Model& model);
 
-/// Sizes for the model, with all entries zero.
+/// Sizes for the model, and nothing known yet: A and B are to be filled.
 void reset(const Model& model, const std::vector<int>& inputs, Linearization& out);
 
 }  // namespace tribo

@@ -81,7 +81,7 @@ void RigidDerivative::kick(Dynamics& dynamics, int t, double time, const VecX& q
   a_.segment(iv, nv) = next_.segment(iv, nv) / time;
   inverse_.differentiate(t, dynamics, single ? zero_ : m, a_, true);
   by_q -= time * inverse_.dq().block(iv, iv, nv, nv);
-  add_springs(model_, q, tree, -time, by_q);
+  add_springs(model_, q, tree, -time, {kick_q_.data(), 1, kick_q_.rows()});
   auto by_m = kick_m_.topLeftCorner(nv, nv);
   by_m.setZero();
   if (!single) by_m = -time * inverse_.dv().block(iv, iv, nv, nv);
@@ -101,10 +101,10 @@ void RigidDerivative::fly(const Start& start, int t, int first) {
   auto X = X_.map();
   auto by_q = X.block(first, first, nv, nv), by_v = X.block(first, n + first, nv, nv);
   auto by_u = X.block(first, 2 * n, nv, X.cols() - 2 * n);
-  auto dm = dm_.topLeftCorner(nv, 2 * nv);  // of the velocity that the bias is taken at
+  auto dm = dm_fly_.topLeftCorner(nv, 2 * nv);  // of the velocity that the bias is taken at
   dm.setZero();
   dm.rightCols(nv).setIdentity();
-  auto dm_u = J1_.topLeftCorner(nv, X.cols() - 2 * n);
+  auto dm_u = J1_fly_.topLeftCorner(nv, X.cols() - 2 * n);
   dm_u.setZero();
   w_.segment(iv, nv) = v_start_.segment(iv, nv);
   for (int pass = 0; pass <= view_->flight().passes(t); ++pass) {
@@ -140,6 +140,7 @@ void RigidDerivative::spin(const Start& start, int t, int first) {
   const Eigen::Matrix<double, 6, 3> slope = turn_slope(body, w, dt);
   const Mat3 R = rotation_exponential(turn).toRotationMatrix(), T = right_jacobian(turn);
   const bool off = tree.nv == 6 && !body.c.isZero(0);
+  begin_recovery();
   for (Eigen::Index c = 0; c < X_.cols(); ++c) {
     auto end = X_.map().col(c).segment(first, tree.nv), more = D_.map().col(c).segment(first, tree.nv);
     const Vec3 dw = end.segment<3>(a), d_after = slope.topRows<3>() * dw, d_turn = slope.bottomRows<3>() * dw;
@@ -157,7 +158,7 @@ void RigidDerivative::spin(const Start& start, int t, int first) {
 // Momenta of the floating trees that keep theirs, and their slopes by dq and dv of the tree; before the step moves on.
 void RigidDerivative::keep_before(const Start& start) {
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (!view_->flight().keeps(t)) continue;
+    if (!keeps(t)) continue;
     const Tree& tree = model_.trees[at(t)];
     const int iv = tree.iv, nv = tree.nv;
     Kept& kept = kept_[at(t)];
@@ -187,13 +188,13 @@ void RigidDerivative::keep_before(const Start& start) {
 void RigidDerivative::arrive(const Start& start, Linearization& lin) {
   bool any = false;
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
-    any |= (view_->flight().flies(t) && view_->flight().late(t)) || view_->flight().keeps(t);
+    any |= (flies(t) && view_->flight().late(t)) || keeps(t);
   if (!any) return;
   end_.compute(lin.q_next, v_turned_);
   spring_deflection(model_, lin.q_next, deflection_);
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (view_->flight().flies(t) && view_->flight().late(t)) kick_at_end(start, t, lin);
-    if (view_->flight().keeps(t)) keep_momentum(t, lin);
+    if (flies(t) && view_->flight().late(t)) kick_at_end(start, t, lin);
+    if (keeps(t)) keep_momentum(t, lin);
   }
 }
 

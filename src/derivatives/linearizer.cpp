@@ -91,6 +91,9 @@ Linearizer::~Linearizer() = default;
 
 void Linearizer::linearize(const StepInput& step, Linearization& out) {
   Impl& s = *impl_;
+  if (!(out.smoothing >= 0) || (out.smoothing > 0 && !s.rigid))
+    throw InvalidInput("smoothing = " + std::to_string(out.smoothing) + " with stepper '" + s.stepper +
+                       "': must be 0, or positive with stepper 'rigid'");
   const char* reason = "the stepper has no analytic derivative";
   if (s.rigid) {
     reset(s.model, s.inputs, out);

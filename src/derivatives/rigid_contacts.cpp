@@ -7,26 +7,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
-#include "linalg/dense.hpp"
+#include "linalg/row_kernels.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double weak_share = 1e-6;         // of the scales of a problem: nearer to its edge a mode is weak
-constexpr double dependent = 1e-8;          // of a row's length: less is left of it beside the others
-constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
-constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of least norm where they are not unique
-
-Spatial cross(const Spatial& a, const Spatial& b) {
+[[gnu::always_inline]] inline Spatial cross(const Spatial& a, const Spatial& b) {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
-}
-
-// How far the force of a row is from its bounds, as a share of them, or of F where it has only one.
-double room_inside(const ContactProblem& problem, int j, double f, double F) {
-  const double lower = problem.lower()[j], upper = problem.upper()[j], room = std::min(f - lower, upper - f);
-  if (!std::isfinite(room)) return 1;
-  return room / (std::isfinite(upper - lower) ? 0.5 * (upper - lower) : F);
 }
 
 // Which of two distances to zero decides, and how strictly.
@@ -46,10 +35,13 @@ void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool giv
   out.v = &v;
   out.given = given;
   out.V.resize(model_.bodies.size());
+  out.psi.resize(at(model_.nv));
   for (std::size_t i = 0; i < model_.bodies.size(); ++i) {
     const Body& body = model_.bodies[i];
-    Spatial V = body.parent < 0 ? Spatial{} : out.V[at(body.parent)];
+    const Spatial parent = body.parent < 0 ? Spatial{} : out.V[at(body.parent)];
+    Spatial V = parent;
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      out.psi[at(k)] = cross(parent, start.dynamics.axis(k));
       V.lin += v[k] * start.dynamics.axis(k).lin;
       V.ang += v[k] * start.dynamics.axis(k).ang;
     }
@@ -78,15 +70,15 @@ void RigidDerivative::contact_slopes(const Start& start, const Contact& contact,
     w += sign * V.ang;
     for (int j : body.chain) {
       const Spatial& S = start.dynamics.axis(j);
-      const int parent = model_.bodies[at(joint_body_[at(j)])].parent;
-      const Spatial turned = cross(S, V), psi = parent < 0 ? Spatial{} : cross(at_v.V[at(parent)], S);
+      const Spatial turned = cross(S, V), &psi = at_v.psi[at(j)];
       const int i = motion_.place(j);
       J.col(i) += sign * (S.lin + S.ang.cross(r));
       K.col(i) += sign * (turned.lin + psi.lin + (turned.ang + psi.ang).cross(r));
     }
   }
   for (int i = 0; i < n; ++i) {
-    const Vec3 move = Vec3(K.col(i)) + w.cross(motion_.point(i)) - motion_.turn(i).cross(u);
+    Vec3 move = Vec3(K.col(i)) + w.cross(motion_.point(i));
+    if (motion_.turns()) move -= motion_.turn(i).cross(u);
     J.col(i) = contact.R_WC.transpose() * Vec3(J.col(i));
     K.col(i) = contact.R_WC.transpose() * move;
   }
@@ -106,9 +98,7 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
     w += sign * V.ang;
     for (int j : model_.bodies[at(b)].chain) {
       const Spatial& S = start.dynamics.axis(j);
-      const int parent = model_.bodies[at(joint_body_[at(j)])].parent;
-      Vec3 turned = S.ang.cross(V.ang);
-      if (parent >= 0) turned += at_v.V[at(parent)].ang.cross(S.ang);
+      const Vec3 turned = S.ang.cross(V.ang) + at_v.psi[at(j)].ang;
       J[motion_.place(j)] += sign * axis.dot(S.ang);
       K[motion_.place(j)] += sign * axis.dot(turned);
     }
@@ -116,39 +106,91 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
   for (int i = 0; i < n; ++i) K[i] += motion_.turn(i).cross(axis).dot(w);
 }
 
-// X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8).
+// X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8). Contacts between the same two
+// bodies are gathered; add_pulls() ends with the last of them.
 void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W,
-                                   double time, MatrixBuffer& X) {
-  auto x = X.map();
+                                   double time, RowMatrix& X) {
+  if (pull_.body_a != contact.body_a || pull_.body_b != contact.body_b) {
+    add_pulls(start, X);
+    pull_.body_a = contact.body_a;
+    pull_.body_b = contact.body_b;
+    pull_.dofs.clear();
+    for (int k : motion_.dofs()) pull_.dofs.push_back(local_[at(k)]);
+    for (Pull::Side& side : pull_.sides) {
+      side.total = {};
+      side.moved.set_zero(6, static_cast<int>(pull_.dofs.size()));
+    }
+    pull_.turns = false;
+  }
+  pull_.turns |= motion_.turns();
   for (double sign : {1.0, -1.0}) {
     const int b = sign > 0 ? contact.body_b : contact.body_a;
     if (b < 0) continue;
-    const Body& body = model_.bodies[at(b)];
-    const Vec3 r = contact.p_WC - start.dynamics.origin(body.tree);
-    const Vec3 f = sign * time * f_W, torque = sign * time * torque_W, moment = r.cross(f) + torque;
-    for (std::size_t i = 0; i < motion_.dofs().size(); ++i) {
-      const int j = motion_.dofs()[i], column = local_[at(j)];
-      const Vec3 dw = motion_.turn(static_cast<int>(i)), df = dw.cross(f);
-      const Vec3 turned = motion_.point(static_cast<int>(i)).cross(f) + r.cross(df) + dw.cross(torque);
-      for (int k : body.chain) {
-        const Spatial& S = start.dynamics.axis(k);
-        x(local_[at(k)], column) += S.lin.dot(df) + S.ang.dot(turned);
+    Pull::Side& side = pull_.sides[sign > 0 ? 0 : 1];
+    const Vec3 r = contact.p_WC - start.dynamics.origin(model_.bodies[at(b)].tree);
+    const Vec3 f = sign * time * f_W, torque = sign * time * torque_W;
+    side.total.lin += f;
+    side.total.ang += r.cross(f) + torque;
+    for (std::size_t i = 0; i < pull_.dofs.size(); ++i) {
+      const int c = static_cast<int>(i);
+      Vec3 turned = motion_.point(c).cross(f);
+      if (motion_.turns()) {
+        const Vec3 dw = motion_.turn(c), df = dw.cross(f);
+        turned += r.cross(df) + dw.cross(torque);
+        for (int k = 0; k < 3; ++k) side.moved(k, c) += df[k];
       }
+      for (int k = 0; k < 3; ++k) side.moved(3 + k, c) += turned[k];
     }
-    for (int j : body.chain)
-      for (int k : body.chain) {
-        if (j >= joint_end_[at(k)]) continue;
-        const Spatial moved = cross(start.dynamics.axis(j), start.dynamics.axis(k));
-        x(local_[at(k)], local_[at(j)]) += moved.lin.dot(f) + moved.ang.dot(moment);
-      }
   }
 }
 
-int RigidDerivative::new_row(double compliance, bool slips) {
+void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
+  for (int s = 0; s < 2; ++s) {
+    const int b = s == 0 ? pull_.body_b : pull_.body_a;
+    if (b < 0) continue;
+    const Body& body = model_.bodies[at(b)];
+    const Pull::Side& side = pull_.sides[at(s)];
+    const int depth = static_cast<int>(body.chain.size()), n = static_cast<int>(pull_.dofs.size());
+    pull_.turned.resize(6, depth);
+    for (int i = 0; i < depth; ++i) {  // S_j x* F, the other way
+      const Spatial &S = start.dynamics.axis(body.chain[at(i)]), &F = side.total;
+      const Vec3 lin = F.lin.cross(S.ang), ang = F.ang.cross(S.ang) + F.lin.cross(S.lin);
+      for (int k = 0; k < 3; ++k) {
+        pull_.turned(k, i) = lin[k];
+        pull_.turned(3 + k, i) = ang[k];
+      }
+    }
+    pull_.row.resize(std::max(side.moved.stride(), pull_.turned.stride()));
+    double* row = pull_.row.data();
+    for (int k : body.chain) {
+      const Spatial& S = start.dynamics.axis(k);
+      const double axis[6] = {S.lin.x(), S.lin.y(), S.lin.z(), S.ang.x(), S.ang.y(), S.ang.z()};
+      double* x = X.row(local_[at(k)]);
+      std::fill_n(row, side.moved.stride(), 0.0);
+      const int skipped = pull_.turns ? 0 : 3;
+      rows::combine(1, row, side.moved.row(skipped), side.moved.stride(), axis + skipped, 6 - skipped,
+                    side.moved.stride());
+      for (int i = 0; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
+      std::fill_n(row, pull_.turned.stride(), 0.0);
+      rows::combine(1, row, pull_.turned.data(), pull_.turned.stride(), axis, 6, pull_.turned.stride());
+      for (int i = 0; i < depth && body.chain[at(i)] < joint_end_[at(k)]; ++i)
+        x[local_[at(body.chain[at(i)])]] += row[i];
+    }
+  }
+  pull_.body_a = pull_.body_b = -1;
+}
+
+// A row of the contact whose motion stands, or of one coordinate of the group.
+int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
   const int n = group_.n(), a = active_++;
-  for (MatrixBuffer* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(n, active_);
-  K_.resize(group_.columns(), active_);
-  for (MatrixBuffer* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) x->map().col(a).setZero();
+  if (coordinate >= 0)
+    support_.push_back(coordinate);
+  else
+    for (int k : motion_.dofs()) support_.push_back(local_[at(k)]);
+  support_first_.push_back(static_cast<int>(support_.size()));
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(active_, n);
+  K_.resize(active_, group_.columns());
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) std::fill_n(x->row(a), x->stride(), 0.0);
   R_.resize(active_);
   R_[a] = compliance;
   slips_.resize(at(active_));
@@ -157,11 +199,11 @@ int RigidDerivative::new_row(double compliance, bool slips) {
 }
 
 // Adds a share of an unknown's whitened row to row a.
-void RigidDerivative::add_whitened(MatrixBuffer& Y, int a, const ContactProblem& problem, int unknown, double share) {
+void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share) {
   const int nc = problem.nc(), block = unknown < 3 * nc ? unknown / 3 : unknown - 2 * nc;
   const int rows = problem.block_size(block), r = unknown - problem.offset(block);
   const ContactFactor& factor = problem.factor;
-  auto column = Y.map().col(a);
+  double* column = Y.row(a);
   for (int s = factor.start[at(block)]; s < factor.start[at(block + 1)]; ++s) {
     const FactorBlock& b = factor.blocks[at(s)];
     for (int k = 0; k < b.depth; ++k)
@@ -172,7 +214,7 @@ void RigidDerivative::add_whitened(MatrixBuffer& Y, int a, const ContactProblem&
 // Adds a share of the contact's row r to row a: as constraint, as force, or both.
 void RigidDerivative::add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side) {
   const int n = static_cast<int>(motion_.dofs().size()), unknown = 3 * contact + r;
-  auto Jc = Jc_.map().col(a), Jb = Jb_.map().col(a), K = K_.map().col(a);
+  double *Jc = Jc_.row(a), *Jb = Jb_.row(a), *K = K_.row(a);
   for (int i = 0; i < n; ++i) {
     const int l = local_[at(motion_.dofs()[at(i)])];
     if (side != Side::Force) Jc[l] += share * J3_(r, i);
@@ -183,51 +225,12 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
 }
 
-// The forces that modes are read from. Where some contact is at the edge of its mode forces may not be unique, and another
-// solution may have it strictly inside: the one in the middle of all solutions, which interior points tend to, has modes that
-// do not depend on the solver                                                                            (deriv.12)
-void RigidDerivative::take_forces(const IslandSolution& s) {
-  const ContactProblem& problem = s.problem;
-  const int n = problem.size();
-  f_.resize(n);
-  c_.resize(n);
-  f_.map() = s.f.map();
-  c_.map() = s.c.map();
-  if (law_ != ContactModel::Ncp || !any_weak(s)) return;
-  middle_.setZero(n);
-  const SolveReport report = interior_.solve(problem, Tolerance{0, middle_tolerance}, middle_.map());
-  if (report.status != SolveStatus::Converged) return;
-  f_.map() = middle_.map();
-  problem.velocity(f_.data(), c_.data());
-  if (!any_weak(s)) return;
-  f_.map() = s.f.map();  // it is at the edge in all of them
-  c_.map() = s.c.map();
-}
-
-// Is a contact, or a row, at the edge of its mode?
-bool RigidDerivative::any_weak(const IslandSolution& s) const {
-  const ContactProblem& problem = s.problem;
-  const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale;
-  for (int i = 0; i < problem.nc(); ++i) {
-    const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];
-    if (std::max(f[2] / F, c[2] / a) < weak_share) return true;
-    if (f[2] / F < weak_share || mu == 0) continue;
-    if (std::max((mu * f[2] - std::hypot(f[0], f[1])) / F, std::hypot(c[0], c[1]) / a) < weak_share) return true;
-  }
-  for (int j = 0; j < problem.nr(); ++j) {
-    const int o = 3 * problem.nc() + j;
-    const Row& row = view_->rows()[s.island->rows[at(j)]];
-    const bool decided = row.is<TurnFriction>() || problem.lower()[j] == problem.upper()[j];
-    if (!decided && std::max(room_inside(problem, j, f_[o], F), std::abs(c_[o]) / a) < weak_share) return true;
-  }
-  return false;
-}
-
 const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
-  active_ = 0;
+  clear_active();
   take_forces(s);
   for (int i = 0; i < s.problem.nc(); ++i)
     if (const char* why = add_contact(start, s, i, lin)) return why;
+  add_pulls(start, X_);
   add_rows(start, s, lin);
   return nullptr;
 }
@@ -271,7 +274,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
 bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i, int normal) {
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
   const SurfacePair& surface = model_.surface(contact.surface);
-  auto K = K_.map().col(normal);
+  double* K = K_.row(normal);
   const int dofs = static_cast<int>(motion_.dofs().size()), n = group_.n();
   if (s.impact[i] > 1) return false;
   if (s.impact[i] != 0) {  // (rigid.3)
@@ -317,9 +320,9 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
     const auto add = [&](int a, double share, Side side) {
       for (int i = 0; i < n; ++i) {
         const int l = local_[at(motion_.dofs()[at(i)])];
-        if (side == Side::Both) Jc_.map()(l, a) += share * J_row_[i];
-        if (side == Side::Both) K_.map()(l, a) += share * K_row_[i];
-        Jb_.map()(l, a) += share * J_row_[i];
+        if (side == Side::Both) Jc_(a, l) += share * J_row_[i];
+        if (side == Side::Both) K_(a, l) += share * K_row_[i];
+        Jb_(a, l) += share * J_row_[i];
       }
       if (side == Side::Both) add_whitened(Yc_, a, problem, o + r, share);
       add_whitened(Yb_, a, problem, o + r, share);
@@ -334,10 +337,22 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
   if (slips) slips_[at(normal)] = 1;
 }
 
+// What q and the inputs add to the row of a coordinate.
+void RigidDerivative::add_row_slopes(const Start& start, const Row& row, int active) {
+  const Actuation& a = start.actuation;
+  const Coordinate* along = row.coordinate();
+  const int k = local_[at(along->dof)];
+  double* K = K_.row(active);
+  const double gain = implicit_drive(a, along->dof, start.dt).gain;
+  if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
+  if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
+  if (row.drives() && input_column(along->dof) >= 0)
+    K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
+}
+
 // Limits, dry friction, targets and drives at their limits: those that hold.
 void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Linearization& lin) {
   const ContactProblem& problem = s.problem;
-  const Actuation& a = start.actuation;
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
@@ -346,98 +361,12 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
     if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
-    const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false);
-    Jc_.map()(k, active) = Jb_.map()(k, active) = along->sign;
+    const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false, k);
+    Jc_(active, k) = Jb_(active, k) = along->sign;
     add_whitened(Yc_, active, problem, o, 1);
     add_whitened(Yb_, active, problem, o, 1);
-    auto K = K_.map().col(active);
-    const double gain = implicit_drive(a, along->dof, start.dt).gain;
-    if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
-    if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
-    if (row.drives() && input_column(along->dof) >= 0)
-      K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
+    add_row_slopes(start, row, active);
   }
-}
-
-// Mt^-1 on the columns of X, tree by tree. Trees that fly have none.
-void RigidDerivative::smooth_solve(const Start& start, MatrixBuffer& X) {
-  auto x = X.map();
-  for (Eigen::Index c = 0; c < X.cols(); ++c) {
-    int first = 0;
-    for (int t : group_.trees) {
-      const Tree& tree = model_.trees[at(t)];
-      const int at_first = first;
-      first += tree.nv;
-      if (view_->flight().flies(t)) continue;
-      auto part = x.col(c).segment(at_first, tree.nv);
-      if (part.isZero(0)) continue;
-      work_v_.segment(tree.iv, tree.nv) = part;
-      start.dynamics.solve_in_place(t, work_v_.data());
-      part = work_v_.segment(tree.iv, tree.nv);
-    }
-  }
-}
-
-// X: right-hand sides in, dv' out (deriv.2), (deriv.3).
-bool RigidDerivative::solve_active(const Start& start, MatrixBuffer& X, Linearization& lin) {
-  smooth_solve(start, X);
-  if (active_ == 0) return true;
-  const bool plain = choose_rows(lin);
-  const int m = static_cast<int>(chosen_.size()), columns = static_cast<int>(X.cols());
-  for (MatrixBuffer* y : {&U_, &C_}) y->resize(group_.n(), m);
-  rhs_.resize(m, columns);
-  auto x = X.map();
-  auto U = U_.map(), C = C_.map(), rhs = rhs_.map();
-  for (int i = 0; i < m; ++i) {
-    U.col(i) = Jb_.map().col(chosen_[at(i)]);
-    C.col(i) = Jc_.map().col(chosen_[at(i)]);
-    rhs.row(i) = K_.map().col(chosen_[at(i)]).transpose();
-  }
-  rhs.noalias() += C.transpose() * x;
-  smooth_solve(start, U_);
-  if (plain) {
-    qr_.solve(rhs);
-  } else {
-    S_.resize(m, m);
-    auto S = S_.map();
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < m; ++j)
-        S(i, j) = Yc_.map().col(chosen_[at(i)]).dot(Yb_.map().col(chosen_[at(j)])) + (i == j ? R_[chosen_[at(i)]] : 0);
-    pivot_.resize(at(m));
-    if (!dense::lu(S_.data(), m, pivot_.data())) return false;
-    for (int c = 0; c < columns; ++c) dense::lu_solve(S_.data(), m, pivot_.data(), rhs.col(c).data());
-  }
-  x.noalias() -= U * rhs;
-  return true;
-}
-
-// The rows to solve for: all with compliance, and of the others as many as are independent. True where the factor of
-// these is the whole matrix.
-bool RigidDerivative::choose_rows(Linearization& lin) {
-  chosen_.clear();
-  rigid_.clear();
-  for (int pass = 0; pass < 2; ++pass)  // those that do not slip first
-    for (int a = 0; a < active_; ++a)
-      if (R_[a] == 0 && (slips_[at(a)] != 0) == (pass == 1)) rigid_.push_back(a);
-  int sticking = 0;
-  for (int a : rigid_) sticking += !slips_[at(a)];
-  const int n = group_.n();
-  Q_.resize(n, static_cast<Eigen::Index>(rigid_.size()));
-  for (std::size_t i = 0; i < rigid_.size(); ++i) Q_.map().col(static_cast<Eigen::Index>(i)) = Yc_.map().col(rigid_[i]);
-  qr_.compute(Q_.data(), n, static_cast<int>(rigid_.size()), sticking, dependent);
-  const auto& independent = qr_.independent();
-  int slipping = 0;
-  for (int i : independent) slipping += i >= sticking;
-  if (slipping < static_cast<int>(rigid_.size()) - sticking) {  // normals that share a slip: least forces
-    lin.unique = false;
-    for (int a : rigid_) R_[a] = least_forces * Yc_.map().col(a).squaredNorm();
-    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
-    return false;
-  }
-  for (int i : independent) chosen_.push_back(rigid_[at(i)]);
-  for (int a = 0; a < active_; ++a)
-    if (R_[a] != 0) chosen_.push_back(a);
-  return slipping == 0 && chosen_.size() == independent.size();
 }
 
 }  // namespace tribo

@@ -4,6 +4,7 @@
 
 #include "derivatives/rotations.hpp"
 #include "dynamics/group.hpp"
+#include "linalg/row_kernels.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
@@ -39,17 +40,18 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       inputs_(list_inputs(model)),
       inverse_(model),
       motion_(model),
-      end_(model) {
+      end_(model),
+      trees_(model) {
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
   for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_,
                   &dE_, &deflection_, &force_, &w_, &next_, &J_row_, &K_row_})
     x->setZero(nv);
   for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
-  for (MatX* x : {&dv_end_, &dv_mean_}) x->setZero(nv, columns);
   int widest = 0;
   for (const Tree& tree : model.trees) widest = std::max(widest, tree.nv);
-  dm_.setZero(widest, columns);
-  J1_.setZero(widest, columns);
+  for (MatX* x : {&dm_fly_, &J1_fly_}) x->setZero(widest, columns);
+  nonzero_.reserve(at(nv));
+  entry_.resize(nv);
   for (MatX* x : {&kick_q_, &kick_m_, &kick_v_}) x->setZero(widest, widest);
   kept_.resize(model.trees.size());
   for (std::size_t t = 0; t < kept_.size(); ++t)
@@ -58,6 +60,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
   for (std::vector<int>* x : {&input_of_, &joint_end_, &joint_body_, &local_, &input_place_}) x->assign(at(nv), -1);
   row_driven_.assign(at(nv), 0);
   grouped_.assign(model.trees.size(), 0);
+  touched_.assign(model.trees.size(), 0);
   for (std::size_t c = 0; c < inputs_.size(); ++c) input_of_[at(inputs_[c])] = static_cast<int>(c);
   for (std::size_t b = 0; b < model.bodies.size(); ++b) {
     const Body& body = model.bodies[b];
@@ -69,6 +72,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
 }
 
 const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
+  smoothing_ = out.smoothing;
   if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
   if (fourth_order_) return "flights of order four are taken by stages";
   if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
@@ -89,12 +93,18 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
 const char* RigidDerivative::differentiate(const StepInput& step, Linearization& lin) {
   const Outcome& out = crossing_.outcome();
   const Start start = crossing_.start(step.dt);
-  keep(start);
-  set_velocities(start, out.v_end, true, at_end_);
+  keep();
+  v_end_ = out.v_end;
+  v_mean_ = out.v_mean;
+  if (smoothing_ > 0)
+    if (const char* why = smooth(start, out)) return why;
+  set_velocities(start, v_end_, true, at_end_);
   set_velocities(start, v_start_, true, at_start_);
   set_velocities(start, out.correction, false, at_move_);
-  dv_end_.setZero();
-  dv_mean_.setZero();
+  if (model_.trees.size() > 1) {  // one group writes all of them
+    lin.A.setZero();
+    lin.B.setZero();
+  }
   std::fill(grouped_.begin(), grouped_.end(), 0);
   for (std::size_t i = 0; i < out.islands.size(); ++i)
     if (const char* why = solve_group(step, start, out, &out.islands[i], lin)) return why;
@@ -105,7 +115,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     if (const char* why = solve_group(step, start, out, nullptr, lin)) return why;
   }
   keep_before(start);
-  move_configuration(step, out, lin);
+  turn_velocities(step.dt, out);
   if (!crossing_.commit()) {
     lin.A.setZero();
     lin.B.setZero();
@@ -116,7 +126,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   lin.q_next = state_.q;
   lin.v_next = state_.v;
   arrive(start, lin);
-  lin.finite = lin.A.allFinite() && lin.B.allFinite();
+  lin.finite = std::isfinite(lin.A.sum()) && std::isfinite(lin.B.sum());
   if (lin.finite) return nullptr;
   lin.A.setZero();
   lin.B.setZero();
@@ -124,7 +134,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
 }
 
 // What the factor of M was made with, and which drives are rows.
-void RigidDerivative::keep(const Start& start) {
+void RigidDerivative::keep() {
   const JointFriction& friction = view_->rows().friction();
   extra_ = view_->extra();
   for (int k = 0; k < model_.nv; ++k)
@@ -132,8 +142,6 @@ void RigidDerivative::keep(const Start& start) {
   std::fill(row_driven_.begin(), row_driven_.end(), 0);
   for (const Row& row : view_->rows().rows())
     if (row.drives()) row_driven_[at(row.coordinate()->dof)] = 1;
-  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
-    if (!view_->flight().flies(t)) start.dynamics.factor(t, extra_);
 }
 
 void RigidDerivative::set_group(std::span<const int> trees) {
@@ -156,81 +164,87 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
                                          const IslandSolution* island, Linearization& lin) {
   if (island) set_group(island->island->trees);
   const int n = group_.n(), columns = group_.columns();
-  for (MatrixBuffer* x : {&X_, &D_}) {
-    x->resize(n, columns);
-    x->map().setZero();
-  }
+  X_.set_zero(n, columns);
+  recovers_ = false;
   int first = 0;
   for (int t : group_.trees) {
-    if (!view_->flight().flies(t)) {
-      add_tree(start, out, t, first);
+    if (!flies(t)) {
+      add_tree(start, t, first);
       add_applied(start, step.forces, t, first);
     }
     first += model_.trees[at(t)].nv;
   }
-  active_ = 0;
+  clear_active();
   if (island)
-    if (const char* why = list_active(start, *island, lin)) return why;
-  if (!solve_active(start, X_, lin)) return "the rows that hold have no factor";
+    if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
+      return why;
+  if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
   for (std::size_t i = 0; i < out.recovery.size(); ++i)
     if (island && out.recovery[i].island == island->island)
       if (const char* why = recover(start, out, out.recovery[i], lin)) return why;
   first = 0;
   for (int t : group_.trees) {
-    if (view_->flight().flies(t)) fly(start, t, first);
+    if (flies(t)) fly(start, t, first);
     first += model_.trees[at(t)].nv;
   }
-  for (int c = 0; c < columns; ++c) {
-    const int global = c < n       ? group_.dofs[at(c)]
-                       : c < 2 * n ? model_.nv + group_.dofs[at(c - n)]
-                                   : 2 * model_.nv + group_.inputs[at(c - 2 * n)];
-    for (int i = 0; i < n; ++i) {
-      dv_end_(group_.dofs[at(i)], global) = X_.map()(i, c);
-      dv_mean_(group_.dofs[at(i)], global) = X_.map()(i, c) + D_.map()(i, c);
-    }
-  }
+  move_configuration(step.dt, out);
+  store(lin);
   return nullptr;
+}
+
+void RigidDerivative::clear_active() {
+  active_ = 0;
+  blocks_.clear();
+  smoothed_rows_ = false;
+  pull_.body_a = pull_.body_b = -1;
+  support_.clear();
+  support_first_.assign(1, 0);
+}
+
+void RigidDerivative::begin_recovery() {
+  if (!recovers_) D_.set_zero(group_.n(), group_.columns());
+  recovers_ = true;
 }
 
 // The removal of overlap (rigid.6): M d = dt J_N^T f, J_N d + dt g_N + R dt f = 0 on the rows that act, with g_N a share of
 // the gap at the end.
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
-  if (view_->rows().friction().any_held()) {
-    extra_ = view_->extra();
-    for (int t : group_.trees)
-      if (!view_->flight().flies(t)) start.dynamics.factor(t, extra_);
-  }
+  begin_recovery();
+  const bool held = view_->rows().friction().any_held();
+  if (held) extra_ = view_->extra();
   int first = 0;
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];
     inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
-    if (!view_->flight().flies(t))
+    if (held && !flies(t)) trees_.factor(t, inverse_.M(), extra_);
+    if (!flies(t))
       D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().block(tree.iv, tree.iv, tree.nv, tree.nv);
     first += tree.nv;
   }
-  active_ = 0;
+  clear_active();
   for (int i = 0; i < s.problem.nc(); ++i) {
     if (!(s.f[3 * i + 2] > 0)) continue;
     if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
       return "a contact changes its features within its query";
     add_recovered(start, out, s, i);
   }
+  add_pulls(start, D_);
   const double share = view_->recovery().joint_share(start.dt);
   for (int j = 0; j < s.problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * s.problem.nc() + j;
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
     if (!along || !(s.f[o] > 0)) continue;
-    const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false);
-    Jc_.map()(k, a) = Jb_.map()(k, a) = along->sign;
+    const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
+    Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
     add_whitened(Yb_, a, s.problem, o, 1);
     const double slope = s.problem.g()[o] < 0 ? share : 1;
-    K_.map()(k, a) += slope * along->sign / start.dt;
-    K_.map().col(a) += slope * along->sign * X_.map().row(k).transpose();
+    K_(a, k) += slope * along->sign / start.dt;
+    rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
   }
-  return solve_active(start, D_, lin) ? nullptr : "the rows that hold have no factor";
+  return solve_active(D_, group_.n(), lin) ? nullptr : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
@@ -244,56 +258,107 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
   const double end = contact.gap + start.dt * out.contacts[at(listed)].c.z();
   const double slope = end >= 0 ? 1 : s.problem.g()[3 * i + 2] < 0 ? view_->recovery().contact_share(start, listed) : 0;
   contact_slopes(start, contact, at_end_, J3_, K3_);
-  auto K = K_.map().col(a);
+  double* K = K_.row(a);
   for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {
     const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
     K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
-    K += slope * J3_(2, c) * X_.map().row(l).transpose();
+    rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
   }
 }
 
 // q+ = q moved along v_mean, and velocities of free joints turned into the axes of the end. With E = exp(dt w), T its right
 // Jacobian and d its turn, dt T dw:
 //   dp = E^T (dp + dr x dt u + dt du),  dr = E^T dr + d,  dv = E^T dv' + v x d                                (deriv.9)
-void RigidDerivative::move_configuration(const StepInput& step, const Outcome& out, Linearization& lin) {
-  const int nv = model_.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
-  const double dt = step.dt;
-  v_turned_ = out.v_end;
-  const auto set = [&](int row, int column, double x) {
-    (column < 2 * nv ? lin.A(row, column) : lin.B(row, column - 2 * nv)) = x;
-  };
-  for (int c = 0; c < columns; ++c)
-    for (int k = 0; k < nv; ++k) {
-      set(k, c, dt * dv_mean_(k, c) + (c == k ? 1 : 0));
-      set(nv + k, c, dv_end_(k, c));
+void RigidDerivative::move_configuration(double dt, const Outcome& out) {
+  const int n = group_.n(), stride = X_.stride();
+  P_.resize(n, group_.columns());
+  for (int i = 0; i < n; ++i) {
+    double* p = P_.row(i);
+    const double* x = X_.row(i);
+    for (int c = 0; c < stride; ++c) p[c] = dt * x[c];
+    if (recovers_) rows::add(dt, D_.row(i), p, stride);
+  }
+  for (int t : group_.trees) {
+    const Tree& tree = model_.trees[at(t)];
+    for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
+      const Body& body = model_.bodies[at(b)];
+      if (body.joint == JointKind::Free || body.joint == JointKind::Spherical)
+        move_free(body, dt, out);
+      else
+        for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) P_(local_[at(k)], local_[at(k)]) += 1;
     }
-  for (const Body& body : model_.bodies) {
-    if (body.joint != JointKind::Free && body.joint != JointKind::Spherical) continue;
-    const bool free = body.joint == JointKind::Free;
-    const int w = free ? body.iv + 3 : body.iv;
-    const Vec3 turn = dt * out.v_mean.segment<3>(w);
-    const Mat3 back = rotation_exponential(-turn).toRotationMatrix(), T = right_jacobian(turn);
-    const Vec3 u = free ? Vec3(dt * out.v_mean.segment<3>(body.iv)) : Vec3::Zero();
-    const Vec3 v = free ? Vec3(back * out.v_end.segment<3>(body.iv)) : Vec3::Zero();
-    const bool turned = free && !out.correction.segment<3>(w).isZero(0);
-    const Vec3 spin = turned ? Vec3(back * out.v_end.segment<3>(w)) : Vec3::Zero();
-    if (free) v_turned_.segment<3>(body.iv) = v;
-    if (turned) v_turned_.segment<3>(w) = spin;
-    for (int c = 0; c < columns; ++c) {
-      const Vec3 r = c >= w && c < w + 3 ? Vec3(Vec3::Unit(c - w)) : Vec3::Zero();
-      const Vec3 d = dt * (T * Vec3(dv_mean_.col(c).segment<3>(w))), angle = back * r + d;
-      for (int k = 0; k < 3; ++k) set(w + k, c, angle[k]);  // (deriv.9)
-      if (!free) continue;
-      const Vec3 p = c >= body.iv && c < w ? Vec3(Vec3::Unit(c - body.iv)) : Vec3::Zero();
-      const Vec3 moved = back * (p + r.cross(u) + dt * Vec3(dv_mean_.col(c).segment<3>(body.iv)));
-      const Vec3 speed = back * Vec3(dv_end_.col(c).segment<3>(body.iv)) + v.cross(d);
+  }
+}
+
+// A free or a ball joint (deriv.9).
+void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out) {
+  const bool free = body.joint == JointKind::Free;
+  const int w = free ? body.iv + 3 : body.iv, lw = local_[at(w)], l = local_[at(body.iv)], stride = X_.stride();
+  const Vec3 turn = dt * v_mean_.segment<3>(w);
+  const Mat3 back = rotation_exponential(-turn).toRotationMatrix(), T = right_jacobian(turn);
+  turned_.resize(3, X_.cols());
+  const auto multiply = [&](const Mat3& R, double* rows) {  // three rows by R, in place
+    std::copy_n(rows, 3 * stride, turned_.data());
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 x = R.row(k);
+      rows::combine(0, rows + k * stride, turned_.data(), stride, x.data(), 3, stride);
+    }
+  };
+  const auto add_cross = [&](const Vec3& v, double* rows) {  // v x d
+    for (int k = 0; k < 3; ++k) {
+      const Vec3 x = skew(v).row(k);
+      rows::combine(1, rows + k * stride, P_.row(lw), stride, x.data(), 3, stride);
+    }
+  };
+  multiply(T, P_.row(lw));  // d
+  if (free) {
+    const Vec3 u = dt * v_mean_.segment<3>(body.iv), v = back * v_end_.segment<3>(body.iv);
+    multiply(back, P_.row(l));
+    multiply(back, X_.row(l));
+    add_cross(v, X_.row(l));
+    for (int j = 0; j < 3; ++j) {
+      const Vec3 by_turn = back * Vec3(Vec3::Unit(j)).cross(u);
       for (int k = 0; k < 3; ++k) {
-        set(body.iv + k, c, moved[k]);
-        set(nv + body.iv + k, c, speed[k]);
+        P_(l + k, l + j) += back(k, j);
+        P_(l + k, lw + j) += by_turn[k];
       }
-      if (!turned) continue;
-      const Vec3 rate = back * Vec3(dv_end_.col(c).segment<3>(w)) + spin.cross(d);
-      for (int k = 0; k < 3; ++k) set(nv + w + k, c, rate[k]);
+    }
+    if (!out.correction.segment<3>(w).isZero(0)) {
+      multiply(back, X_.row(lw));
+      add_cross(back * v_end_.segment<3>(w), X_.row(lw));
+    }
+  }
+  for (int j = 0; j < 3; ++j)
+    for (int k = 0; k < 3; ++k) P_(lw + k, lw + j) += back(k, j);
+}
+
+// Velocities at the end, before what happens there.
+void RigidDerivative::turn_velocities(double dt, const Outcome& out) {
+  v_turned_ = out.v_end;
+  for (const Body& body : model_.bodies) {
+    if (body.joint != JointKind::Free) continue;
+    const Quat back = rotation_exponential(-dt * out.v_mean.segment<3>(body.iv + 3));
+    v_turned_.segment<3>(body.iv) = back * Vec3(out.v_end.segment<3>(body.iv));
+    if (!out.correction.segment<3>(body.iv + 3).isZero(0))
+      v_turned_.segment<3>(body.iv + 3) = back * Vec3(out.v_end.segment<3>(body.iv + 3));
+  }
+}
+
+// The rows of the group into A and B, tree by tree.
+void RigidDerivative::store(Linearization& lin) {
+  const int n = group_.n(), nv = model_.nv;
+  for (int c = 0; c < group_.columns(); ++c) {
+    double* column = c < n       ? lin.A.col(group_.dofs[at(c)]).data()
+                     : c < 2 * n ? lin.A.col(nv + group_.dofs[at(c - n)]).data()
+                                 : lin.B.col(group_.inputs[at(c - 2 * n)]).data();
+    const double *p = P_.data() + c, *x = X_.data() + c;
+    for (int t : group_.trees) {
+      const Tree& tree = model_.trees[at(t)];
+      double* q = column + tree.iv;
+      for (int i = 0; i < tree.nv; ++i, p += P_.stride(), x += X_.stride()) {
+        q[i] = *p;
+        q[nv + i] = *x;
+      }
     }
   }
 }

@@ -18,6 +18,8 @@
 #include "contact/solvers/interior_point.hpp"
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
+#include "derivatives/smoothing.hpp"
+#include "derivatives/tree_solve.hpp"
 #include "dynamics/derivatives.hpp"
 #include "linalg/pivoted_qr.hpp"
 #include "stepping/crossing.hpp"
@@ -45,8 +47,22 @@ class RigidDerivative {
   /// Velocities at which rows are looked at, those of all bodies, and whether kinematic bodies add theirs.
   struct Velocities {
     const VecX* v = nullptr;
-    std::vector<Spatial> V;
+    std::vector<Spatial> V, psi;  // psi_j = V_p x S_j, by coordinate
     bool given = true;
+  };
+
+  /// Forces between two bodies, and how they change with the coordinates that move their contacts.
+  struct Pull {
+    struct Side {
+      Spatial total;    // on the body, about the origin of its tree
+      RowMatrix moved;  // (6 x dofs): its change where contacts move
+    };
+    int body_a = -1, body_b = -1;
+    bool turns = false;         // axes of a contact do
+    std::vector<int> dofs;      // in the group
+    std::array<Side, 2> sides;  // b, a
+    RowMatrix turned;
+    VectorBuffer row;
   };
 
   /// Momenta of a floating tree: what the step must arrive with, and its slopes by dq and dv (3 x 2 nv of the tree).
@@ -56,6 +72,12 @@ class RigidDerivative {
   };
   enum class Side { Constraint, Force, Both };
 
+  /// What a smoothed contact gives way by, of three rows that hold (smooth.1).
+  struct Block {
+    int row;
+    Mat3 W;
+  };
+
   // rigid_derivative.cpp
   const char* differentiate(const StepInput& step, Linearization& out);
   const char* unsupported(const Start& start, const Outcome& out) const;
@@ -64,14 +86,20 @@ class RigidDerivative {
                           Linearization& lin);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
-  void keep(const Start& start);
-  void move_configuration(const StepInput& step, const Outcome& out, Linearization& lin);
+  void keep();
+  void clear_active();
+  void begin_recovery();
+  void move_configuration(double dt, const Outcome& out);
+  void move_free(const Body& body, double dt, const Outcome& out);
+  void turn_velocities(double dt, const Outcome& out);
+  void store(Linearization& lin);
   /// Of the input of a coordinate in the columns of the group, or -1.
   int input_column(int dof) const { return input_place_[at(dof)] < 0 ? -1 : 2 * group_.n() + input_place_[at(dof)]; }
 
   // rigid_smooth.cpp
-  void add_tree(const Start& start, const Outcome& out, int tree, int first);
+  void add_tree(const Start& start, int tree, int first);
   void add_bias(const Start& start, const VecX& v_end, int tree, int first);
+  void add_turned(const Tree& tree, double factor);
   void add_gyroscope(const Start& start, const VecX& v_end, int tree, int first);
   void add_drives(const Start& start, int tree, int first);
   void add_applied(const Start& start, std::span<const AppliedForce> forces, int tree, int first);
@@ -82,20 +110,37 @@ class RigidDerivative {
   void turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v, VecX& J,
                    VecX& K);
   void force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W, double time,
-                    MatrixBuffer& X);
-  int new_row(double compliance, bool slips);
-  void add_whitened(MatrixBuffer& Y, int a, const ContactProblem& problem, int unknown, double share);
+                    RowMatrix& X);
+  void add_pulls(const Start& start, RowMatrix& X);
+  int new_row(double compliance, bool slips, int coordinate = -1);
+  void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
+  bool share_evenly(const IslandSolution& s);
+  void share_joints(const IslandSolution& s);
+  bool list_holding(const IslandSolution& s);
+  void move_inside(const IslandSolution& s, double* d) const;
+  bool within_cones(const IslandSolution& s) const;
   bool any_weak(const IslandSolution& s) const;
   const char* list_active(const Start& start, const IslandSolution& s, Linearization& lin);
   const char* add_contact(const Start& start, const IslandSolution& s, int i, Linearization& lin);
   bool add_gap(const Start& start, const IslandSolution& s, int i, int normal);
   void add_disc(const Start& start, const IslandSolution& s, const FrictionDisc& disc, int normal, Linearization& lin);
   void add_rows(const Start& start, const IslandSolution& s, Linearization& lin);
-  void smooth_solve(const Start& start, MatrixBuffer& X);
-  bool solve_active(const Start& start, MatrixBuffer& X, Linearization& lin);
+  void add_row_slopes(const Start& start, const Row& row, int active);
+  void smooth_solve(RowMatrix& X, int columns);
+  bool solve_active(RowMatrix& X, int columns, Linearization& lin);
   bool choose_rows(Linearization& lin);
+  void gather(const std::vector<int>& rows);
+
+  // rigid_smoothed.cpp
+  const char* smooth(const Start& start, const Outcome& out);
+  const char* list_smoothed(const Start& start, const IslandSolution& s, Linearization& lin);
+  const char* add_smoothed(const Start& start, const IslandSolution& s, int i, Linearization& lin);
+  void add_smoothed_rows(const Start& start, const IslandSolution& s);
+  /// Trees that a smoothed contact acts on do not fly.
+  bool flies(int tree) const { return view_->flight().flies(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
+  bool keeps(int tree) const { return view_->flight().keeps(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
 
   // flight_derivative.cpp
   void fly(const Start& start, int tree, int first);
@@ -126,21 +171,36 @@ class RigidDerivative {
   Group group_;
   InverseDynamics inverse_;
   ContactMotion motion_;
+  Pull pull_;
   PivotedQr qr_;
   Dynamics end_;
   TreeMotion bias_;
   Velocities at_end_, at_start_, at_move_;
   VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_;
-  VecX v_turned_;                              // at the end, before what happens there
-  MatX dm_, J1_, J3_, K3_, dv_end_, dv_mean_;  // dv: (nv x 2 nv + nu)
-  MatX kick_q_, kick_m_, kick_v_;              // slopes of a kick, before its factor
-  std::vector<Kept> kept_;                     // by tree
+  VecX v_turned_;  // at the end, before what happens there
+  MatX J3_, K3_;
+  RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
+  MatX dm_fly_, J1_fly_;
+  MatX kick_q_, kick_m_, kick_v_;  // slopes of a kick, before its factor
+  std::vector<Kept> kept_;         // by tree
   VecX J_row_, K_row_;
-  MatrixBuffer X_, D_;  // (n x columns): right-hand side, then dv'; the same of what v_mean adds
-  MatrixBuffer Jc_, Jb_, Yc_, Yb_, K_, U_, C_, Q_;  // columns: the rows that hold
-  VectorBuffer R_, f_, c_, middle_;
+  RowMatrix X_, D_;                     // (n x columns): right-hand side, then dv'; the same of what v_mean adds
+  RowMatrix P_, turned_;                // dq+; rows of a free joint before they are turned
+  RowMatrix Jc_, Jb_, Yc_, Yb_, K_;     // (rows that hold x n or columns)
+  RowMatrix U_, Q_, rhs_;               // Mt^-1 J_B^T (n x chosen), rows for the factor, right-hand sides
+  std::vector<int> support_, nonzero_;  // coordinates of the rows that hold, one after the other; of a row of a product
+  std::vector<int> support_first_;
+  VectorBuffer R_, f_, c_, middle_, entry_;
   InteriorPoint interior_;
-  MatrixBuffer S_, rhs_;
+  TreeSolve trees_;
+  bool recovers_ = false;  // D is not zero
+  double smoothing_ = 0;
+  bool smoothed_rows_ = false;  // the rows that hold are those of the smoothed law
+  SmoothedForces smoothed_;
+  std::vector<Block> blocks_;
+  std::vector<char> touched_;  // by tree
+  VecX v_end_, v_mean_;        // of the step, or of the smoothed one
+  MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds
   int active_ = 0;

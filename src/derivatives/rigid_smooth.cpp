@@ -8,6 +8,7 @@
 
 #include "derivatives/rigid_derivative.hpp"
 #include "derivatives/rotations.hpp"
+#include "linalg/row_kernels.hpp"
 
 namespace tribo {
 namespace {
@@ -24,11 +25,11 @@ Mat3 right_solve(const Mat3& A, const Mat3& B) {
 
 }  // namespace
 
-void RigidDerivative::add_tree(const Start& start, const Outcome& out, int t, int first) {
+void RigidDerivative::add_tree(const Start& start, int t, int first) {
   if (view_->flight().gyroscope(t))
-    add_gyroscope(start, out.v_end, t, first);
+    add_gyroscope(start, v_end_, t, first);
   else
-    add_bias(start, out.v_end, t, first);
+    add_bias(start, v_end_, t, first);
   add_drives(start, t, first);
 }
 
@@ -37,36 +38,62 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   const int iv = tree.iv, nv = tree.nv, n = group_.n();
   const double dt = start.dt;
   const auto rows = [&](VecX& x) { return x.segment(iv, nv); };
-  auto dm = dm_.block(0, 0, nv, 2 * nv);
-  dm.setZero();
-  dm.rightCols(nv).setIdentity();
+  const int passes = view_->bias_passes(t);
   rows(m_) = v_start_.segment(iv, nv);
-  for (int pass = 0; pass < view_->bias_passes(t); ++pass) {  // (deriv.6)
-    rows(a_).setZero();
-    inverse_.differentiate(t, start.dynamics, m_, a_, false);
-    rows(y_) = inverse_.tau().segment(iv, nv);
+  if (passes > 0) {
+    start.dynamics.factor(t, extra_);
+    dm_.set_zero(nv, 2 * nv);
+    for (int k = 0; k < nv; ++k) dm_(k, nv + k) = 1;
+  }
+  for (int pass = 0; pass < passes; ++pass) {  // (deriv.6)
+    start.dynamics.bias(t, m_, bias_);
+    rows(y_) = bias_.h.segment(iv, nv) - start.dynamics.gravity_force().segment(iv, nv);
     start.dynamics.solve_in_place(t, y_.data());
     rows(a_) = -rows(y_);
     inverse_.differentiate(t, start.dynamics, m_, a_, false);
-    const auto Hq = inverse_.dq().block(iv, iv, nv, nv), Hv = inverse_.dv().block(iv, iv, nv, nv);
-    J1_.topLeftCorner(nv, 2 * nv).noalias() = Hv * dm;
-    J1_.topLeftCorner(nv, nv) += Hq;
-    for (int j = 0; j < 2 * nv; ++j) {
-      rows(work_v_) = J1_.col(j).head(nv);
-      start.dynamics.solve_in_place(t, work_v_.data());
-      dm.col(j) = -0.5 * dt * rows(work_v_);
-      if (j >= nv) dm(j - nv, j) += 1;
-    }
+    if (pass == 0) trees_.factor(t, inverse_.M(), extra_);
+    J1_.set_zero(nv, 2 * nv);
+    J1_.map().leftCols(nv) = -0.5 * dt * inverse_.dq().block(iv, iv, nv, nv);
+    add_turned(tree, -0.5 * dt);
+    trees_.solve(t, J1_, 0, 2 * nv);
+    for (int k = 0; k < nv; ++k) J1_(k, nv + k) += 1;
+    std::swap(dm_, J1_);
     rows(m_) = v_start_.segment(iv, nv) - 0.5 * dt * rows(y_);
   }
   rows(a_) = (v_end.segment(iv, nv) - v_start_.segment(iv, nv)) / dt;
   inverse_.differentiate(t, start.dynamics, m_, a_, true);
-  const auto Hq = inverse_.dq().block(iv, iv, nv, nv), Hv = inverse_.dv().block(iv, iv, nv, nv);
-  const auto M = inverse_.M().block(iv, iv, nv, nv);
-  J1_.topLeftCorner(nv, 2 * nv).noalias() = -dt * Hv * dm;
-  auto X = X_.map();
-  X.block(first, first, nv, nv) += J1_.topLeftCorner(nv, nv) - dt * Hq;
-  X.block(first, n + first, nv, nv) += J1_.block(0, nv, nv, nv) + M;
+  if (passes == 0) trees_.factor(t, inverse_.M(), extra_);
+  const MatX &Hq = inverse_.dq(), &Hv = inverse_.dv(), &M = inverse_.M();
+  for (int i = 0; i < nv; ++i) {
+    double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
+    for (int j = 0; j < nv; ++j) by_q[j] -= dt * Hq(iv + i, iv + j);
+    for (int j = 0; j < nv; ++j) by_v[j] += M(iv + i, iv + j);
+    if (passes > 0) continue;
+    for (int j = 0; j < nv; ++j) by_v[j] -= dt * Hv(iv + i, iv + j);
+  }
+  if (passes == 0) return;
+  J1_.set_zero(nv, 2 * nv);
+  add_turned(tree, -dt);
+  for (int i = 0; i < nv; ++i) {
+    double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
+    for (int j = 0; j < nv; ++j) by_q[j] += J1_(i, j);
+    for (int j = 0; j < nv; ++j) by_v[j] += J1_(i, nv + j);
+  }
+}
+
+// J1 += factor H_v dm.
+void RigidDerivative::add_turned(const Tree& tree, double factor) {
+  for (int i = 0; i < tree.nv; ++i) {
+    int count = 0;
+    nonzero_.resize(at(tree.nv));
+    for (int j = 0; j < tree.nv; ++j) {
+      const double x = inverse_.dv()(tree.iv + i, tree.iv + j);
+      if (x == 0) continue;
+      nonzero_[at(count)] = j;
+      entry_[count++] = factor * x;
+    }
+    rows::combine(1, J1_.row(i), dm_.data(), dm_.stride(), nonzero_.data(), entry_.data(), count, dm_.stride());
+  }
 }
 
 // One body: the gyroscopic moment of (gyroscope.1) over the step, and the weight.
@@ -83,6 +110,7 @@ void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t
   if (nv == 6) a_.segment<3>(iv) += turned.cross(body.c);
   a_.segment(iv, nv) /= dt;
   inverse_.differentiate(t, start.dynamics, zero_, a_, true);
+  trees_.factor(t, inverse_.M(), extra_);
   const auto M = inverse_.M().block(iv, iv, nv, nv);
   auto X = X_.map();
   X.block(first, first, nv, nv) -= dt * inverse_.dq().block(iv, iv, nv, nv);
@@ -110,7 +138,7 @@ void RigidDerivative::add_drives(const Start& start, int t, int first) {
     X(first + i, first + i) -= start.dt * a.kp[k];
     if (input_column(k) >= 0) X(first + i, input_column(k)) += start.dt;
   }
-  add_springs(model_, start.state.q, tree, -start.dt, X.block(first, first, tree.nv, tree.nv));
+  add_springs(model_, start.state.q, tree, -start.dt, {X_.row(first) + first, X_.stride(), 1});
 }
 
 // Pushes: the force stays, the point goes with its body.

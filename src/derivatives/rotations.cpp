@@ -13,7 +13,8 @@ Mat3 right_jacobian_inverse(const Vec3& w) {
   return Mat3::Identity() + 0.5 * X + c * X * X;
 }
 
-void add_springs(const Model& model, const VecX& q, const Tree& tree, double factor, Eigen::Ref<MatX> X) {
+void add_springs(const Model& model, const VecX& q, const Tree& tree, double factor, const Entries& X) {
+  const auto add = [&](int i, int j, double x) { X.data[i * X.row + j * X.column] += factor * x; };
   const JointProperties& p = model.joints;
   for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
     const Body& body = model.bodies[at(b)];
@@ -21,11 +22,13 @@ void add_springs(const Model& model, const VecX& q, const Tree& tree, double fac
     if (k == 0 || body.joint == JointKind::Free) continue;
     const int i = body.iv - tree.iv;
     if (body.joint != JointKind::Spherical) {
-      X(i, i) += factor * k;
+      add(i, i, k);
       continue;
     }
     const Quat rest(Eigen::Vector4d(p.rest.segment<4>(body.iq))), now(Eigen::Vector4d(q.segment<4>(body.iq)));
-    X.block<3, 3>(i, i) += factor * k * right_jacobian_inverse(rotation_logarithm(rest.conjugate() * now));
+    const Mat3 T = k * right_jacobian_inverse(rotation_logarithm(rest.conjugate() * now));
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) add(i + r, i + c, T(r, c));
   }
 }
 

@@ -88,9 +88,14 @@ void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const Vec
     I.topRightCorner<3, 3>() = -m * cx;
     I.bottomLeftCorner<3, 3>() = m * cx;
     I.bottomRightCorner<3, 3>() = X.R * body.inertia.about_com * X.R.transpose() - m * cx * cx;
-    F_[i] = I * A_[i] + cross_force(V_[i], I * V_[i]);
+    F_[i] = I * A_[i];
+    if (!pass.still) F_[i] += cross_force(V_[i], I * V_[i]);
     if (any_carried_) carry(static_cast<int>(i), dynamics, A0);
     if (!pass.derivatives) continue;
+    if (pass.still) {
+      for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) psidd_[at(k)] = cross_motion(Ap, S_[at(k)]);
+      continue;
+    }
     B_[i] = doubled_coriolis(I, V_[i]);
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
       const Vec6& S = S_[at(k)];
@@ -123,7 +128,7 @@ void InverseDynamics::carry(int i, const Dynamics& dynamics, const Vec6& A0) {
 }
 
 void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const VecX& a) {
-  forward(dynamics, v, a, {0, static_cast<int>(model_->bodies.size()), false, false, true});
+  forward(dynamics, v, a, {0, static_cast<int>(model_->bodies.size()), false, false, true, false});
   for (int i = static_cast<int>(model_->bodies.size()) - 1; i >= 0; --i) {
     const Body& body = model_->bodies[at(i)];
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k)
@@ -135,7 +140,7 @@ void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const Vec
 void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a) {
   dq_.setZero();
   dv_.setZero();
-  const Pass pass{0, static_cast<int>(model_->bodies.size()), true, false, true};
+  const Pass pass{0, static_cast<int>(model_->bodies.size()), true, false, true, false};
   forward(dynamics, v, a, pass);
   backward(a, pass);
 }
@@ -143,9 +148,42 @@ void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, con
 void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX& v, const VecX& a, bool gravity) {
   const Tree& tree = model_->trees[at(t)];
   for (MatX* x : {&dq_, &dv_, &M_}) x->block(tree.iv, tree.iv, tree.nv, tree.nv).setZero();
-  const Pass pass{tree.first_body, tree.first_body + tree.bodies, true, true, gravity};
+  const bool still = v.segment(tree.iv, tree.nv).isZero(0);
+  const Pass pass{tree.first_body, tree.first_body + tree.bodies, true, true, gravity, still};
   forward(dynamics, v, a, pass);
-  backward(a, pass);
+  if (still)
+    backward_at_rest(a, pass);
+  else
+    backward(a, pass);
+}
+
+// (dyn.7) where nothing moves: psi, B and the slopes by v are zero.
+void InverseDynamics::backward_at_rest(const VecX& a, const Pass& pass) {
+  for (int i = pass.last - 1; i >= pass.first; --i) {
+    const Body& body = model_->bodies[at(i)];
+    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+      const Vec6& S = S_[at(k)];
+      tau_[k] = S.dot(F_[at(i)]) + model_->joints.armature[k] * a[k];
+      const Vec6 IS = I_[at(i)] * S;
+      Vec6 by_q = I_[at(i)] * psidd_[at(k)] + cross_force(S, F_[at(i)]), CS = Vec6::Zero();
+      if (any_carried_) {
+        by_q -= C_[at(i)] * lifted_[at(k)];
+        CS = C_[at(i)].transpose() * S;
+      }
+      for (int j : body.chain) {
+        const Vec6& Sj = S_[at(j)];
+        dq_(k, j) = IS.dot(psidd_[at(j)]);
+        if (any_carried_) dq_(k, j) -= CS.dot(lifted_[at(j)]);
+        M_(k, j) = M_(j, k) = IS.dot(Sj);
+        if (j < body.iv) dq_(j, k) = Sj.dot(by_q);
+      }
+      M_(k, k) += model_->joints.armature[k];
+    }
+    if (body.parent < 0) continue;
+    F_[at(body.parent)] += F_[at(i)];
+    I_[at(body.parent)] += I_[at(i)];
+    if (any_carried_) C_[at(body.parent)] += C_[at(i)];
+  }
 }
 
 void InverseDynamics::backward(const VecX& a, const Pass& pass) {

@@ -46,9 +46,11 @@ class InverseDynamics {
     bool derivatives;  // or tau alone
     bool own;          // velocities from v, not from dynamics
     bool gravity;
+    bool still;  // no velocities: B, psi and slopes by v are zero
   };
   void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass);
   void backward(const VecX& a, const Pass& pass);
+  void backward_at_rest(const VecX& a, const Pass& pass);
   void carry(int body, const Dynamics& dynamics, const Vec6& A0);
 
   const Model* model_;

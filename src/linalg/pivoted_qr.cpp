@@ -3,56 +3,118 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tribo {
+#include "linalg/dense.hpp"
+#include "linalg/row_kernels.hpp"
 
-void PivotedQr::compute(const double* Y, int rows, int columns, int first, double rounding) {
-  rows_ = rows;
-  lead_ = columns;
+namespace tribo {
+namespace {
+
+constexpr double measured = 1e-4;  // of a squared length: less is not left by subtraction, it is measured again
+
+}  // namespace
+
+void PivotedQr::compute(const RowMatrix& Y, int first, double rounding) {
+  const int count = Y.rows(), n = Y.stride();
   independent_.clear();
-  taken_.assign(at(columns), 0);
-  left_.resize(static_cast<Eigen::Index>(rows) * columns);
-  Q_.resize(static_cast<Eigen::Index>(rows) * columns);
-  T_.setZero(static_cast<Eigen::Index>(columns) * columns);
-  length_.resize(columns);
-  std::copy_n(Y, rows * columns, left_.data());
-  const auto column = [&](VectorBuffer& x, int k) { return Eigen::Map<VecX>(x.data() + rows * k, rows); };
-  for (int k = 0; k < columns; ++k) length_[k] = column(left_, k).norm();
-  for (int end : {first, columns}) {
+  taken_.assign(at(count), 0);
+  left_.resize(count, n);
+  Q_.resize(count, n);
+  T_.resize(count, count);
+  length_.resize(2 * count);
+  share_.resize(count);
+  std::copy_n(Y.data(), count * n, left_.data());
+  double* last = length_.data() + count;  // squared length when it was measured
+  for (int k = 0; k < count; ++k) {
+    length_[k] = last[k] = rows::dot(Y.row(k), Y.row(k), n);
+    share_[k] = 1;
+  }
+  for (int end : {first, count}) {
     for (;;) {
       int next = -1;
-      double best = rounding;
-      for (int k = 0; k < end; ++k) {
-        if (taken_[at(k)] || !(length_[k] > 0)) continue;
-        const double share = column(left_, k).norm() / length_[k];
-        if (share > best) next = k, best = share;
-      }
+      double best = rounding * rounding;
+      for (int k = 0; k < end; ++k)
+        if (!taken_[at(k)] && length_[k] > 0 && share_[k] > best) next = k, best = share_[k];
       if (next < 0) break;
       taken_[at(next)] = 1;
-      const int n = static_cast<int>(independent_.size());
+      const int m = static_cast<int>(independent_.size());
       independent_.push_back(next);
-      auto q = column(Q_, n);
-      q = column(left_, next);
-      for (int i = 0; i < n; ++i) {  // the second time
-        const double along = column(Q_, i).dot(q);
-        q -= along * column(Q_, i);
-      }
-      q.normalize();
-      for (int i = 0; i <= n; ++i) T_[lead_ * n + i] = column(Q_, i).dot(Eigen::Map<const VecX>(Y + rows * next, rows));
-      for (int k = 0; k < columns; ++k) {
+      double* q = Q_.row(m);
+      std::copy_n(left_.row(next), n, q);
+      for (int i = 0; i < m; ++i) rows::add(-rows::dot(Q_.row(i), q, n), Q_.row(i), q, n);  // the second time
+      const double scale = 1 / std::sqrt(rows::dot(q, q, n));
+      for (int i = 0; i < n; ++i) q[i] *= scale;
+      for (int i = 0; i <= m; ++i) T_(i, m) = rows::dot(Q_.row(i), Y.row(next), n);
+      for (int k = 0; k < count; ++k) {
         if (taken_[at(k)]) continue;
-        auto x = column(left_, k);
-        const double along = q.dot(x);
-        x -= along * q;
+        double* x = left_.row(k);
+        const double along = rows::dot(q, x, n);
+        rows::add(-along, q, x, n);
+        double squared = share_[k] * length_[k] - along * along;
+        if (squared < measured * last[k]) squared = last[k] = rows::dot(x, x, n);
+        share_[k] = length_[k] > 0 ? squared / length_[k] : 0;
       }
     }
   }
 }
 
-void PivotedQr::solve(Eigen::Ref<MatX> X) const {
-  const auto n = static_cast<Eigen::Index>(independent_.size());
-  const Eigen::Map<const MatX, 0, Eigen::OuterStride<>> T(T_.data(), n, n, Eigen::OuterStride<>(lead_));
-  T.triangularView<Eigen::Upper>().transpose().solveInPlace(X);
-  T.triangularView<Eigen::Upper>().solveInPlace(X);
+void PivotedQr::solve(RowMatrix& X) {
+  const int n = static_cast<int>(independent_.size()), columns = X.stride();
+  w_.resize(n);
+  for (int i = 0; i < n; ++i) {
+    const double inverse = 1 / T_(i, i);
+    for (int k = 0; k < i; ++k) w_[k] = -inverse * T_(k, i);
+    rows::combine(inverse, X.row(i), X.data(), columns, w_.data(), i, columns);
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    const double inverse = 1 / T_(i, i);
+    for (int k = i + 1; k < n; ++k) w_[k] = -inverse * T_(i, k);
+    rows::combine(inverse, X.row(i), X.row(i) + columns, columns, w_.data() + i + 1, n - i - 1, columns);
+  }
+}
+
+bool PivotedQr::compute_plainly(const RowMatrix& Y, double least) {
+  const int count = Y.rows(), n = Y.stride();
+  if (count > Y.cols()) return false;
+  T_.resize(count, count);
+  for (int i = 0; i < count; ++i) {  // T^T T = Y Y^T, from above
+    const double before = rows::dot(Y.row(i), Y.row(i), n);
+    double left = before;
+    for (int k = 0; k < i; ++k) left -= T_(k, i) * T_(k, i);
+    if (!(left > least * before)) return false;
+    T_(i, i) = std::sqrt(left);
+    const double inverse = 1 / T_(i, i);
+    double* row = T_.row(i);
+    for (int j = i + 1; j < count; ++j) row[j] = rows::dot(Y.row(i), Y.row(j), n);
+    for (int k = 0; k < i; ++k) {
+      const double x = T_(k, i);
+      const double* other = T_.row(k);
+      for (int j = i + 1; j < count; ++j) row[j] -= x * other[j];
+    }
+    for (int j = i + 1; j < count; ++j) row[j] *= inverse;
+  }
+  independent_.clear();
+  for (int i = 0; i < count; ++i) independent_.push_back(i);
+  return true;
+}
+
+// With Y^T = Q^T B, B the products of the basis with all vectors: f = B^T (B B^T)^-1 Q Y^T given.
+void PivotedQr::least(const RowMatrix& Y, const double* given, double* f) {
+  const int count = Y.rows(), n = Y.stride(), m = static_cast<int>(independent_.size());
+  load_.setZero(n);
+  for (int k = 0; k < count; ++k) rows::add(given[k], Y.row(k), load_.data(), n);
+  B_.resize(m, count);
+  G_.resize(m, m);
+  w_.resize(m);
+  for (int k = 0; k < count; ++k)
+    for (int i = 0; i < m; ++i) B_.map()(i, k) = rows::dot(Q_.row(i), Y.row(k), n);
+  for (int i = 0; i < m; ++i) w_[i] = rows::dot(Q_.row(i), load_.data(), n);
+  dense::gram(B_.data(), m, count, G_.data());
+  if (!dense::cholesky(G_.data(), m)) {
+    std::copy_n(given, count, f);
+    return;
+  }
+  dense::cholesky_solve(G_.data(), m, w_.data());
+  for (int k = 0; k < count; ++k) f[k] = rows::dot(B_.data() + m * k, w_.data(), m);
 }
 
 }  // namespace tribo

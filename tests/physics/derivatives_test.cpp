@@ -288,16 +288,52 @@ TEST_CASE("derivative: pushes, joint limits, dry friction and drives at their li
   CHECK(check_once(model(5e-4)).columns > 10);   // reaches it within the step
 }
 
+namespace {
+
+/// A table of 10 kg on four round feet.
+Simulation make_table(const StepperOptions& options) {
+  ModelBuilder builder;
+  const int material = builder.add_material({"surface", worlds::friction(0.6)});
+  builder.add_ground({}, material);
+  builder.begin_member("table", true, "test");
+  Body top;
+  top.name = "table/top";
+  top.joint = JointKind::Free;
+  top.inertia.mass = 10;
+  top.inertia.com = Vec3(0.05, 0.02, 0);
+  top.inertia.about_com = Vec3(0.4, 0.7, 1.0).asDiagonal();
+  const int body = builder.add_body(top);
+  for (int i = 0; i < 4; ++i) {
+    Geometry foot;
+    foot.name = "table/foot" + std::to_string(i);
+    foot.body = body;
+    foot.X_BG.p = Vec3(i % 2 == 0 ? -0.4 : 0.4, i < 2 ? -0.25 : 0.25, -0.7);
+    foot.kind = ShapeKind::Sphere;
+    foot.size = Vec3(0.02, 0, 0);
+    foot.radius = 0.02;
+    foot.material = material;
+    builder.add_geometry(foot);
+  }
+  auto model = std::make_shared<const Model>(builder.build());
+  Simulation simulation(model, "rigid", options, 1e-3);
+  State state = State::neutral(*model);
+  state.q[2] = 0.72 - 1e-5;
+  simulation.set_state(state);
+  return simulation;
+}
+
+}  // namespace
+
 TEST_CASE("derivative: where bodies stick it does not depend on how forces are shared, nor on the solver") {
-  const auto compare = [](Scene scene, int steps) {
+  const auto compare = [](Scene scene, int steps, const auto& make) {
     scene.stepper_options.contact.tolerance.rel = 1e-13;
     scene.stepper_options.contact.max_iterations = 200'000;
     MatX first;
     State state;
-    for (const char* solver : {"newton", "pgs", "admm"}) {
+    for (const char* solver : {"newton", "pgs", "admm", "staggered"}) {
       CAPTURE(solver);
       scene.set_solver(solver);
-      Simulation simulation = make_simulation(scene);
+      Simulation simulation = make(scene);
       if (first.size() == 0) {
         for (int k = 0; k < steps; ++k) simulation.step();
         state = simulation.state();
@@ -314,8 +350,12 @@ TEST_CASE("derivative: where bodies stick it does not depend on how forces are s
         CHECK((lin.A - first).cwiseAbs().maxCoeff() < 1e-9 * first.cwiseAbs().maxCoeff());
     }
   };
-  compare(load_scene(TRIBO_SCENES "/cube.toml"), 600);
-  compare(load_scene(TRIBO_SCENES "/solo-standing.toml"), 50);
+  const auto of_scene = [](const Scene& scene) { return make_simulation(scene); };
+  SUBCASE("a cube") { compare(load_scene(TRIBO_SCENES "/cube.toml"), 600, of_scene); }
+  SUBCASE("a table") {
+    compare(load_scene(TRIBO_SCENES "/cube.toml"), 100, [](const Scene& s) { return make_table(s.stepper_options); });
+  }
+  SUBCASE("four feet") { compare(load_scene(TRIBO_SCENES "/solo-standing.toml"), 50, of_scene); }
 }
 
 TEST_CASE("derivative: what is not unique is said") {

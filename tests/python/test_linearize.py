@@ -77,3 +77,19 @@ def test_the_command(tmp_path):
     with np.load(out) as file:
         assert file["A"].shape == (12, 12) and file["B"].shape == (12, 6)
         assert np.isfinite(file["A"]).all() and len(file["q_next"]) == 6
+
+
+def test_smoothing_feels_the_ground_before_touch():
+    sim = tribo.parse("""
+[[object]]
+name = "ball"
+shape = "sphere"
+radius = 0.1
+mass = 1.0
+position = [0.0, 0.0, 0.1001]
+""")
+    hard, soft = sim.linearize(), sim.linearize(smoothing=1e-3)
+    assert abs(hard.A[8, 2]) < 1e-12 and soft.A[8, 2] < -1e-3
+    assert np.array_equal(hard.q_next, soft.q_next) and np.array_equal(hard.v_next, soft.v_next)
+    with pytest.raises(tribo.InvalidInput, match="smoothing"):
+        sim.linearize(smoothing=-1.0)

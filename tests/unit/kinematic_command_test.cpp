@@ -11,13 +11,13 @@ using namespace tribo;
 
 namespace {
 
-/// A box on a plate that the model swings, and a plate beside it.
+/// A box on a plate above the ground that the model swings, and a plate beside it.
 Scene plates(const std::string& stepper) {
   return parse_scene(R"(
 [[kinematic]]
 name = "plate"
 size = [1, 1, 0.1]
-position = [0, 0, -0.05]
+position = [0, 0, 0.45]
 amplitude = [0.02, 0, 0]
 frequency = 2
 
@@ -30,7 +30,7 @@ position = [2, 0, -0.05]
 name = "box"
 size = 0.1
 mass = 0.5
-position = [0, 0, 0.05]
+position = [0, 0, 0.55]
 
 [material.default]
 mu = 0.8
@@ -105,7 +105,7 @@ TEST_CASE("kinematic command: a world of a batch is bit-equal to the same world 
   Batch batch(scene, 3, 2);
   Simulation alone(scene.model, scene.stepper, scene.stepper_options, scene.dt);
   alone.set_state(scene.start);
-  const Placement to{Mat3::Identity(), Vec3(0.01, 0.02, -0.05)};
+  const Placement to{Mat3::Identity(), Vec3(0.01, 0.02, 0.45)};
   const int moved[] = {0, 2};
   batch.move_kinematic(moved, 0, to, 0.03);
   batch.step(20);

@@ -14,7 +14,11 @@
 //   f <- P_K(f - t c),   t = min(3 / tr G_ii, 1.5 / largest eigenvalue of G_ii)                     (pgs.4)
 // the projection in the Euclidean metric. Departs from it: the second bound. The paper's 3 / tr alone can exceed
 // 2 / largest eigenvalue, beyond which a projected gradient step may climb.
+//
+// steps = "paper" has the paper's own: 1 / min(G_xx, G_yy) in (pgs.2), and for both axes at once in (pgs.3); 3 / tr in
+// (pgs.4). relaxation is the w of (sweep.1), which the paper calls over-relaxation.
 #include "contact/solvers/sweep.hpp"
+#include "tribo/solver_options.hpp"
 
 namespace tribo {
 namespace {
@@ -24,9 +28,17 @@ double new_normal(const double* D, const Vec3& c, const Vec3& f) {  // (pgs.1)
   return std::max(0.0, f.z() - c.z() / D[8]);
 }
 
-struct NcpUpdate {
-  static double relaxation(int) { return 1; }
-  static double prepare(const double* D, double) {
+struct Rules {
+  PgsOptions own = {};
+
+  double relaxation(int) const { return own.relaxation; }
+  bool paper() const { return own.steps == SweepSteps::Paper; }
+  static double paper_step(const double* D) { return 1.0 / std::max(std::min(D[0], D[4]), 1e-300); }
+};
+
+struct NcpUpdate : Rules {
+  double prepare(const double* D, double) const {
+    if (paper()) return paper_step(D);
     const double mean = 0.5 * (D[0] + D[4]), half = 0.5 * (D[0] - D[4]);
     return 1.0 / std::max(mean + std::hypot(half, D[1]), 1e-300);
   }
@@ -43,13 +55,15 @@ struct NcpUpdate {
   }
 };
 
-struct LcpUpdate {
-  static double relaxation(int) { return 1; }
-  static double prepare(const double*, double) { return 0; }
+struct LcpUpdate : Rules {
+  double prepare(const double* D, double) const { return paper() ? paper_step(D) : 0; }
   Vec3 operator()(const SweepBlock& block, const Vec3& c, const Vec3& f) const {
     const double* D = block.D;
     const double n = new_normal(D, c, f), dn = n - f.z(), bound = block.mu * n;
     const double cx = c.x() + D[6] * dn;
+    if (paper())
+      return {std::clamp(f.x() - block.prepared * cx, -bound, bound),
+              std::clamp(f.y() - block.prepared * (c.y() + D[7] * dn), -bound, bound), n};
     const double x = std::clamp(D[0] > 0 ? f.x() - cx / D[0] : f.x(), -bound, bound);
     const double cy = c.y() + D[7] * dn + D[1] * (x - f.x());
     const double y = std::clamp(D[4] > 0 ? f.y() - cy / D[4] : f.y(), -bound, bound);  // (pgs.3)
@@ -68,10 +82,10 @@ double largest_eigenvalue(const double* D) {
   return mean + 2 * p * std::cos(std::acos(cosine) / 3);
 }
 
-struct CcpUpdate {
-  static double relaxation(int) { return 1; }
-  static double prepare(const double* D, double) {
+struct CcpUpdate : Rules {
+  double prepare(const double* D, double) const {
     const double trace = D[0] + D[4] + D[8];
+    if (paper()) return trace > 0 ? 3 / trace : 0.0;
     return trace > 0 ? std::min(3 / trace, 1.5 / largest_eigenvalue(D)) : 0.0;
   }
   Vec3 operator()(const SweepBlock& block, const Vec3& c, const Vec3& f) const {
@@ -82,14 +96,23 @@ struct CcpUpdate {
 
 }  // namespace
 
+OptionTable pgs_options() {
+  FieldTable<PgsOptions> table;
+  table.add("steps", &PgsOptions::steps, {{"bounded", SweepSteps::Bounded}, {"paper", SweepSteps::Paper}},
+            "along the tangents: as long as the block allows, or those of [LeLidec2024]");
+  table.add("relaxation", &PgsOptions::relaxation, within(0.01, 1.99), "", "share of each update that is taken");
+  return table;
+}
+
 std::unique_ptr<ContactSolver> make_pgs(const SolverOptions& options) {
+  const auto own = options.own.taken<PgsOptions>("solver 'pgs'");
   switch (options.model) {
     case ContactModel::Lcp:
-      return std::make_unique<Sweep<LcpUpdate>>(options);
+      return std::make_unique<Sweep<LcpUpdate>>(options, LcpUpdate{{own}});
     case ContactModel::Ccp:
-      return std::make_unique<Sweep<CcpUpdate>>(options);
+      return std::make_unique<Sweep<CcpUpdate>>(options, CcpUpdate{{own}});
     default:
-      return std::make_unique<Sweep<NcpUpdate>>(options);
+      return std::make_unique<Sweep<NcpUpdate>>(options, NcpUpdate{{own}});
   }
 }
 

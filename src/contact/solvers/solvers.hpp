@@ -18,6 +18,7 @@ std::unique_ptr<ContactSolver> make_lemke(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_dantzig(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_staggered(const SolverOptions& options);
 
+OptionTable pgs_options();
 OptionTable lemke_options();
 OptionTable staggered_options();
 OptionTable dantzig_options();

@@ -27,7 +27,7 @@ struct SweepBlock {
 template <class Update>
 class Sweep final : public ContactSolver {
  public:
-  explicit Sweep(const SolverOptions& options) : options_(options) {}
+  explicit Sweep(const SolverOptions& options, const Update& update = {}) : options_(options), update_(update) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     SolveReport report;

@@ -1,0 +1,20 @@
+// How near a contact or a row is to the edge of its mode.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "tribo/contact_problem.hpp"
+
+namespace tribo {
+
+constexpr double weak_share = 1e-6;  ///< of the scales of a problem: nearer to its edge a mode is weak
+
+/// How far the force of a row is from its bounds, as a share of them, or of F where it has only one.
+inline double room_inside(const ContactProblem& problem, int j, double f, double F) {
+  const double lower = problem.lower()[j], upper = problem.upper()[j], room = std::min(f - lower, upper - f);
+  if (!std::isfinite(room)) return 1;
+  return room / (std::isfinite(upper - lower) ? 0.5 * (upper - lower) : F);
+}
+
+}  // namespace tribo

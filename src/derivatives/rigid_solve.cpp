@@ -1,0 +1,114 @@
+// dv' with the rows that hold (deriv.2), (deriv.3), for all right-hand sides at once.
+#include <algorithm>
+
+#include "derivatives/rigid_derivative.hpp"
+#include "linalg/dense.hpp"
+#include "linalg/row_kernels.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double dependent = 1e-8;            // of a row's length: less is left of it beside the others
+constexpr double clearly_independent = 1e-5;  // of its squared length
+constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of least norm where they are not unique
+
+}  // namespace
+
+// Mt^-1 on the first columns of X, tree by tree. Trees that fly have none.
+void RigidDerivative::smooth_solve(RowMatrix& X, int columns) {
+  int first = 0;
+  for (int t : group_.trees) {
+    if (!flies(t)) trees_.solve(t, X, first, columns);
+    first += model_.trees[at(t)].nv;
+  }
+}
+
+// X: right-hand sides in, dv' out (deriv.2), (deriv.3). Those behind the first `columns` are zero.
+bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin) {
+  smooth_solve(X, columns);
+  if (active_ == 0) return true;
+  const bool plain = choose_rows(lin);
+  const int m = static_cast<int>(chosen_.size()), n = group_.n(), stride = X.stride();
+  U_.resize(n, m);
+  rhs_.resize(m, X.cols());
+  for (int i = 0; i < m; ++i) {
+    const int a = chosen_[at(i)], first = support_first_[at(a)], count = support_first_[at(a + 1)] - first;
+    for (int k = 0; k < n; ++k) U_(k, i) = Jb_(a, k);
+    std::copy_n(K_.row(a), stride, rhs_.row(i));
+    for (int k = 0; k < count; ++k) entry_[k] = Jc_(a, support_[at(first + k)]);
+    rows::combine(1, rhs_.row(i), X.data(), stride, support_.data() + first, entry_.data(), count,
+                  (columns + 3) / 4 * 4);
+  }
+  smooth_solve(U_, m);
+  if (plain) {
+    qr_.solve(rhs_);
+  } else {
+    S_.resize(m, m);
+    auto S = S_.map();
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j)
+        S(i, j) = rows::dot(Yc_.row(chosen_[at(i)]), Yb_.row(chosen_[at(j)]), n) + (i == j ? R_[chosen_[at(i)]] : 0);
+    for (const Block& block : blocks_)  // all rows are chosen
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) S(block.row + i, block.row + j) += block.W(i, j);
+    pivot_.resize(at(m));
+    if (!dense::lu(S_.data(), m, pivot_.data())) return false;
+    rows::lu_solve(S_.data(), m, pivot_.data(), rhs_);
+  }
+  for (int k = 0; k < n; ++k) {
+    double* u = U_.row(k);
+    for (int i = 0; i < m; ++i) u[i] = -u[i];
+    rows::combine(1, X.row(k), rhs_.data(), stride, u, m, stride);
+  }
+  return true;
+}
+
+// Whitened rows into Q, coordinates that none of them moves left out.
+void RigidDerivative::gather(const std::vector<int>& rows) {
+  const int n = group_.n(), count = static_cast<int>(rows.size());
+  nonzero_.clear();
+  for (int k = 0; k < n; ++k) {
+    bool any = false;
+    for (int i = 0; i < count && !any; ++i) any = Yc_(rows[at(i)], k) != 0;
+    if (any) nonzero_.push_back(k);
+  }
+  Q_.set_zero(count, static_cast<int>(nonzero_.size()));
+  for (int i = 0; i < count; ++i) {
+    const double* y = Yc_.row(rows[at(i)]);
+    double* q = Q_.row(i);
+    for (std::size_t k = 0; k < nonzero_.size(); ++k) q[k] = y[nonzero_[k]];
+  }
+}
+
+// The rows to solve for: all with compliance, and of the others as many as are independent. True where the factor of
+// these is the whole matrix.
+bool RigidDerivative::choose_rows(Linearization& lin) {
+  chosen_.clear();
+  rigid_.clear();
+  if (smoothed_rows_) {
+    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
+    return false;
+  }
+  for (int pass = 0; pass < 2; ++pass)  // those that do not slip first
+    for (int a = 0; a < active_; ++a)
+      if (R_[a] == 0 && (slips_[at(a)] != 0) == (pass == 1)) rigid_.push_back(a);
+  int sticking = 0;
+  for (int a : rigid_) sticking += !slips_[at(a)];
+  gather(rigid_);
+  if (!qr_.compute_plainly(Q_, clearly_independent)) qr_.compute(Q_, sticking, dependent);
+  const auto& independent = qr_.independent();
+  int slipping = 0;
+  for (int i : independent) slipping += i >= sticking;
+  if (slipping < static_cast<int>(rigid_.size()) - sticking) {  // normals that share a slip: least forces
+    lin.unique = false;
+    for (int a : rigid_) R_[a] = least_forces * rows::dot(Yc_.row(a), Yc_.row(a), Yc_.stride());
+    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
+    return false;
+  }
+  for (int i : independent) chosen_.push_back(rigid_[at(i)]);
+  for (int a = 0; a < active_; ++a)
+    if (R_[a] != 0) chosen_.push_back(a);
+  return slipping == 0 && chosen_.size() == independent.size();
+}
+
+}  // namespace tribo

@@ -1,0 +1,35 @@
+// Mt^-1 on many right-hand sides: the factor of a tree (dyn.5), applied to whole rows.
+//
+//   M = L^T D L:   x_j <- x_j - sum over the dofs k that j carries of L_kj x_k,   from the leaves              (solve.1)
+//                  x_k <- x_k / D_k - sum over the chain j of k of L_kj x_j,      from the root                (solve.2)
+#pragma once
+
+#include <vector>
+
+#include "linalg/row_kernels.hpp"
+#include "tribo/model.hpp"
+
+namespace tribo {
+
+class TreeSolve {
+ public:
+  explicit TreeSolve(const Model& model);
+
+  /// Of M + diag(extra); M dense (nv x nv of the model), of which the block of the tree is read.
+  void factor(int tree, const MatX& M, const VecX& extra);
+  /// Rows [first, first + nv of the tree) of X <- (M + extra)^-1 times them, columns [0, columns).
+  void solve(int tree, RowMatrix& X, int first, int columns) const;
+
+ private:
+  struct List {  // of coordinates within the tree
+    int first, count;
+  };
+
+  const Model& model_;
+  std::vector<List> above_, below_;      // by coordinate: its chain without it, and what it carries
+  std::vector<int> index_, mirror_;      // mirror: place in value of the same entry, for those below
+  std::vector<double> value_, by_root_;  // L along chains; the same along what is carried, both negative
+  VecX inverse_;                         // 1 / D
+};
+
+}  // namespace tribo
