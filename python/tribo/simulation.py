@@ -226,8 +226,7 @@ class Simulation(_Handed):
         is part of the state: it is saved, restored and forked with it, and a reset ends it."""
         import numpy as np
 
-        known = self.model.kinematic
-        if not any(k == name or k.endswith("/" + name) for k in known):
+        if name not in {*(known := self.model.kinematic), *(k.rsplit("/", 1)[-1] for k in known)}:
             raise _core.InvalidInput(f"'{name}' is no kinematic body; known: {', '.join(known) or 'none'}")
         place = np.asarray(pose, dtype=float)
         if place.shape == (3,):
@@ -306,7 +305,7 @@ class Simulation(_Handed):
         """Another simulation of the same scene, in the same state. They share the model and nothing else."""
         twin = Simulation(self.scene)
         twin._recipe, twin._request = self._recipe, self._request
-        twin._pushes = list(self._pushes)  # they are part of the scene
+        twin._pushes[:] = self._pushes  # they are part of the scene
         self._add_to(twin)
         for name in ("target", "ctrl", "gains", *(("torque", "wrench") if self._direct else ())):
             twin._command_array(name)[:] = self._command_array(name)
@@ -316,19 +315,19 @@ class Simulation(_Handed):
     def variant(self, settings: Mapping[str, object]) -> Simulation:
         """The same scene with other settings, at the present q, v and time, with what was pushed and commanded since:
         variant({"contact.model": "ccp"})."""
+        import numpy as np
+
         if self._recipe is None:
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
         self._add_to(other)
-        for where, duration, vectors, start in self._pushes:
-            other._push(where, duration, vectors, start)
-        other._pushes = list(self._pushes)
-        said = Simulation(self.scene)
+        for push in self._pushes:
+            other._push(*push)
+        other._pushes[:], said = self._pushes, Simulation(self.scene)
         for name in ("target", "ctrl", "gains", *(("torque", "wrench") if self._direct else ())):
             mine, theirs = self._command_array(name), other._command_array(name)
-            changed = mine != said._command_array(name)
-            if mine.shape == theirs.shape:
-                theirs[changed] = mine[changed]
+            if mine.shape == theirs.shape:  # those that were changed since
+                theirs[:] = np.where(mine != said._command_array(name), mine, theirs)
         state, now = other.state, self.state
         state.t = now.t
         state.q[:], state.v[:] = now.q, now.v
