@@ -17,6 +17,7 @@ import tribo
 
 SECONDS = 1.0
 LARGEST = 150  # velocities
+FREE, SLIDE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 def theirs(path, parts=1, converged=False):
@@ -51,8 +52,8 @@ def compared(path):
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     q = ours(path, model, data)
-    joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] >= mujoco.mjtJoint.mjJNT_SLIDE]
-    bases = [int(model.jnt_qposadr[j]) + 2 for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
+    joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] >= SLIDE]
+    bases = [int(model.jnt_qposadr[j]) + 2 for j in range(model.njnt) if model.jnt_type[j] == FREE]
 
     def apart(a, b, places):
         return float(np.abs(a - b)[places].max()) if places else 0.0
