@@ -64,12 +64,23 @@ def _by_joint(model: _core.Model, *, velocities: bool) -> Callable[[str], Any]:
     return find
 
 
+def _body_of(model: _core.Model, name: str) -> int:
+    """A body by its own name or by that of a link of its file, which may be one of several that are fixed to each other."""
+    try:
+        return model.body(name)
+    except _core.InvalidInput:
+        links = {f.body for f in model.frames if f.name == name or f.name.endswith("/" + name)}
+        if len(links) != 1 or min(links) < 0:
+            raise
+        return links.pop()
+
+
 def by_body(model: _core.Model) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         for member in model.members:
             if member.name == name:
                 return (..., member.first_body, slice(None))
-        index = model.body(name)
+        index = _body_of(model, name)
         if index < 0:
             raise _core.InvalidInput(f"'{name}' is a kinematic body: forces do not move it")
         return (..., index, slice(None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -75,6 +77,22 @@ def _part(mesh: Any, has_colours: bool) -> Part:
     return part
 
 
+def _without_broken_materials(path: str, trimesh: Any) -> Any:
+    """A COLLADA file that names materials it does not have, without those: its reader would drop what is made of them."""
+    collada = need("collada", "COLLADA meshes are read by pycollada", "render")
+    kept = {m.id for m in collada.Collada(path, ignore=[collada.common.DaeError]).materials}
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+
+    def keep(found: re.Match[str]) -> str:
+        target = re.search(r'target="#([^"]*)"', found[0])
+        return found[0] if target is not None and target[1] in kept else ""
+
+    text = re.sub(r"<instance_material\b[^>]*?(/>|>.*?</instance_material>)", keep, text, flags=re.S)
+    return trimesh.load_scene(io.BytesIO(text.encode()), file_type="dae", process=False,
+                              resolver=trimesh.visual.resolvers.FilePathResolver(path))
+
+
 @lru_cache(maxsize=256)
 def read_mesh(path: str) -> tuple[Part, ...]:
     """Parts of a mesh file; none where it cannot be read or must not be."""
@@ -82,6 +100,8 @@ def read_mesh(path: str) -> tuple[Part, ...]:
     try:
         _core.check_mesh(path)
         scene = trimesh.load_scene(path, process=False)
+        if not scene.geometry and path.lower().endswith(".dae"):
+            scene = _without_broken_materials(path, trimesh)
         meshes = [m for m in scene.dump(concatenate=False) if len(getattr(m, "faces", ())) > 0]
         has_colours = path.lower().endswith((".dae", ".obj", ".ply", ".glb", ".gltf"))
         parts = [_part(m, has_colours) for m in meshes]

@@ -362,7 +362,7 @@ class Renderer:
                     radius = max(float(np.linalg.norm(high - low)) / 2, 0.02)
                     angle = np.radians(camera.fov) / 2
                     angle = min(angle, np.arctan(np.tan(angle) * self.width / self.height))
-                    camera._distance = 0.95 * radius / np.sin(angle) / camera.zoom
+                    camera._distance = 1.08 * radius / np.sin(angle) / camera.zoom
                 eye = look + camera._distance * camera.direction()
         view.SetPosition(eye)
         view.SetFocalPoint(look)

@@ -106,6 +106,7 @@ class Simulation(_Handed):
         self._viewers: list[Viewer] = []
         self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None  # kept from picture to picture
         self._added: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []  # method, arguments
+        self._pushes: list[tuple[str, float, dict[str, Any], float]] = []  # as _push takes them
         if controller is not None:
             self.control(controller, memory=memory, period=period)
 
@@ -142,7 +143,9 @@ class Simulation(_Handed):
 
         given = {"force": force, "force_end": force_end, "torque": torque, "torque_end": torque_end, "point": point}
         vectors = {key: np.asarray(x, dtype=float) for key, x in given.items() if x is not None}
+        start = self.t if start is None else float(start)
         self._push(where, duration, vectors, start)
+        self._pushes.append((where, duration, vectors, start))
 
     def walk(self, forward: float | None, left: float = 0.0, turning: float = 0.0, *, robot: str | None = None) -> None:
         """From now on a robot with a `walk` controller goes at this velocity, forward and to its left [m/s], turning to
@@ -223,6 +226,8 @@ class Simulation(_Handed):
         is part of the state: it is saved, restored and forked with it, and a reset ends it."""
         import numpy as np
 
+        if name not in {*(known := self.model.kinematic), *(k.rsplit("/", 1)[-1] for k in known)}:
+            raise _core.InvalidInput(f"'{name}' is no kinematic body; known: {', '.join(known) or 'none'}")
         place = np.asarray(pose, dtype=float)
         if place.shape == (3,):
             place = np.array(self.pose(name))
@@ -273,7 +278,8 @@ class Simulation(_Handed):
         called = name if b is None else f"{name} on {b}"
         known = self.model.equalities
         if called not in known and b is None:
-            called = f"{name} on world"
+            fitting = [k for k in known if k.endswith("/" + name)]
+            called = fitting[0] if len(fitting) == 1 else f"{name} on world"
         if called not in known:
             raise _core.InvalidInput(f"unknown constraint '{name}'; known: {', '.join(known) or 'none'}")
         changes = _core._ModelChanges()
@@ -299,6 +305,7 @@ class Simulation(_Handed):
         """Another simulation of the same scene, in the same state. They share the model and nothing else."""
         twin = Simulation(self.scene)
         twin._recipe, twin._request = self._recipe, self._request
+        twin._pushes[:] = self._pushes  # they are part of the scene
         self._add_to(twin)
         for name in ("target", "ctrl", "gains", *(("torque", "wrench") if self._direct else ())):
             twin._command_array(name)[:] = self._command_array(name)
@@ -306,11 +313,21 @@ class Simulation(_Handed):
         return twin
 
     def variant(self, settings: Mapping[str, object]) -> Simulation:
-        """The same scene with other settings, at the present q, v and time: variant({"contact.model": "ccp"})."""
+        """The same scene with other settings, at the present q, v and time, with what was pushed and commanded since:
+        variant({"contact.model": "ccp"})."""
+        import numpy as np
+
         if self._recipe is None:
             raise ValueError("only a simulation made by tribo.load or tribo.parse has settings to vary")
         other = self._recipe(settings)
         self._add_to(other)
+        for push in self._pushes:
+            other._push(*push)
+        other._pushes[:], said = self._pushes, Simulation(self.scene)
+        for name in ("target", "ctrl", "gains", *(("torque", "wrench") if self._direct else ())):
+            mine, theirs = self._command_array(name), other._command_array(name)
+            if mine.shape == theirs.shape:  # those that were changed since
+                theirs[:] = np.where(mine != said._command_array(name), mine, theirs)
         state, now = other.state, self.state
         state.t = now.t
         state.q[:], state.v[:] = now.q, now.v

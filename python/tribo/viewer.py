@@ -40,6 +40,8 @@ class Viewer:
     def __init__(self, track: Track, *, simulation: Simulation | None = None, host: str = "127.0.0.1",
                  port: int = 8080) -> None:
         viser = need("viser", "the viewer is a page of viser", "view")
+        if not 0 <= int(port) <= 65535:  # viser would wait for ever
+            raise _core.InvalidInput(f"port is {port}, must be from 0 to 65535")
         self.track = track
         self.simulation = simulation
         self._guard = Guard(host)

@@ -28,7 +28,7 @@ Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search) {
   }
   const auto& mesh = dynamic_cast<const ::urdf::Mesh&>(shape);
   const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
-  const Hull& hull = *mesh_hulls(find_mesh(mesh.filename, search), scale, false).hulls[0];
+  const Hull& hull = *mesh_hulls(find_mesh(mesh.filename, search), scale, {}).hulls[0];
   return hull_inertia(hull, hull_volume(hull));
 }
 

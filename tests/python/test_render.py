@@ -153,3 +153,14 @@ def test_video_of_a_recording(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tribo", "video", str(tmp_path), "--out", str(tmp_path / "x.avi")],
                           capture_output=True, text=True)
     assert done.returncode == 2 and ".mp4" in done.stderr
+
+
+def test_a_mesh_that_names_a_missing_material_is_drawn():
+    """anymal_b's foot is made of one that its file does not have: without the others it had no feet."""
+    from tribo import mesh_visuals, visuals
+    source = tribo.load("anymal_b").model.members[0].source
+    path = visuals._find("package://example-robot-data/robots/anymal_b_simple_description/meshes/foot/anymal_foot.dae", source)
+    parts = mesh_visuals.read_mesh(path)
+    assert sum(len(p.faces) for p in parts) == 81 + 4484 + 39  # as many as the file counts
+    points = np.vstack([p.vertices for p in parts])
+    assert np.ptp(points[:, 2]) == pytest.approx(0.36, abs=0.01)  # its leg, in metres

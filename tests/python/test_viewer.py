@@ -308,3 +308,8 @@ def test_a_recording_that_is_damaged_is_refused(tmp_path):
         np.savez(tmp_path / "bad.npz", **arrays)
         with pytest.raises(tribo.InvalidInput, match=r"bad\.npz"):
             of_recording(tmp_path / "bad.npz")
+
+
+def test_a_port_outside_the_range_is_refused():
+    with pytest.raises(tribo.InvalidInput, match="65535"):
+        tribo.load("cube").view(port=70000)
