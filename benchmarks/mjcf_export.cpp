@@ -167,7 +167,8 @@ class Exporter {
         tag.place(g.X_BG).set("type", "ellipsoid").put("size", s);
         break;
       case ShapeKind::HeightField:
-        throw InvalidInput("the benchmark does not write height fields");
+      case ShapeKind::Mesh:
+        throw InvalidInput("the benchmark does not write height fields and meshes of triangles");
       case ShapeKind::Convex:
         tag.place(g.X_BG).set("type", "mesh").set("mesh", mesh(*g.hull));
         break;

@@ -1,5 +1,7 @@
 // tribo: the table of subcommands. Each is one file and one line here.
 #include "common.hpp"
+#include "plot.hpp"
+#include "tribo/decomposition.hpp"
 
 namespace {
 
@@ -33,4 +35,12 @@ constexpr char examples[] =
 
 }  // namespace
 
-int main(int argc, char** argv) { return tribo::app::run_commands(about, examples, commands, argc, argv); }
+// Python says on stderr what it lacks; that no parts were made is told by the reader.
+static void decompose(const std::string& mesh, int most, const std::string& out) {
+  tribo::app::hand_to_python({"decompose", mesh, std::to_string(most), out});
+}
+
+int main(int argc, char** argv) {
+  tribo::set_decomposer(decompose);
+  return tribo::app::run_commands(about, examples, commands, argc, argv);
+}

@@ -21,6 +21,23 @@ struct LinkMaterial {
   int material = 0;
 };
 
+/// How a mesh is made into convex solids.
+struct MeshParts {
+  enum class Kind {
+    Hull,       ///< one hull around all of it
+    Objects,    ///< one around each object of its file
+    Decomposed  ///< one around each part of a convex decomposition (tribo/decomposition.hpp)
+  };
+  Kind kind = Kind::Hull;
+  int most = 0;  ///< of Decomposed: at most so many parts; 0: as many as the shape needs
+};
+
+/// The same for links or shapes of a robot, all whose name matches. '*' stands for any run of characters.
+struct LinkParts {
+  std::string link;
+  MeshParts parts;
+};
+
 /// Adds a robot to a model under construction: a known name, or a path to a URDF or MJCF file. Returns the member's
 /// index.
 struct RobotOptions {
@@ -35,6 +52,8 @@ struct RobotOptions {
   std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name
   int material = 0;
   std::vector<LinkMaterial> link_materials;  ///< of a URDF, where it is another; the last that matches counts
+  std::vector<LinkParts> mesh_parts;  ///< of a URDF: where a mesh is more than its hull; the last that matches counts
+  bool triangle_meshes = false;       ///< meshes of what never moves are taken triangle by triangle, not as their hulls
   bool self_collision = false;
   bool rotor_inertia = false;         ///< add the reflected rotor inertias that the robot's package knows
   bool inertia_from_shapes = false;   ///< of URDF: masses as the file says, inertias of its collision shapes

@@ -12,15 +12,16 @@
 namespace tribo {
 
 enum class ShapeKind {
-  HalfSpace,   ///< z <= 0 of its frame is solid
-  Point,       ///< a point without size (a point foot)
-  Sphere,      ///< size.x = radius
-  Box,         ///< size = half extents
-  Capsule,     ///< size.x = radius, size.z = half length of the axis (along z)
-  Convex,      ///< the hull of vertices
-  Cylinder,    ///< size.x = radius, size.z = half length of the axis (along z)
-  Ellipsoid,   ///< size = half axes
-  HeightField  ///< terrain; solid below its surface; fixed to the world or to a kinematic body
+  HalfSpace,    ///< z <= 0 of its frame is solid
+  Point,        ///< a point without size (a point foot)
+  Sphere,       ///< size.x = radius
+  Box,          ///< size = half extents
+  Capsule,      ///< size.x = radius, size.z = half length of the axis (along z)
+  Convex,       ///< the hull of vertices
+  Cylinder,     ///< size.x = radius, size.z = half length of the axis (along z)
+  Ellipsoid,    ///< size = half axes
+  HeightField,  ///< terrain; solid below its surface; fixed to the world or to a kinematic body
+  Mesh          ///< terrain of triangles; solid behind them; fixed to the world or to a kinematic body
 };
 
 /// A convex polyhedron. Faces are counter-clockwise seen from outside.
@@ -39,6 +40,16 @@ struct HeightField {
   std::vector<double> heights;          ///< (ny x nx), x first [m]
 };
 
+struct MeshTree;
+
+/// A surface of triangles, in the frame of the geometry, as make_triangle_mesh makes it. Corners run counter-clockwise
+/// seen from outside; behind the triangles it is solid. It need not be closed.
+struct TriangleMesh {
+  std::vector<Vec3> vertices;                 ///< [m], no two at one place
+  std::vector<std::array<int, 3>> triangles;  ///< vertex indices; each has an area
+  std::shared_ptr<const MeshTree> tree;       ///< which triangles are where, and which meet
+};
+
 /// Inertia of a body: mass, centre of mass and rotational inertia about it, in the axes of the body.
 struct Inertia {
   double mass = 0;                ///< [kg]
@@ -55,10 +66,11 @@ struct Geometry {
   Vec3 size = Vec3::Zero();                    ///< see ShapeKind [m]
   std::shared_ptr<const Hull> hull;            ///< ShapeKind::Convex only
   std::shared_ptr<const HeightField> terrain;  ///< ShapeKind::HeightField only
+  std::shared_ptr<const TriangleMesh> mesh;    ///< ShapeKind::Mesh only
   int material = 0;                            ///< index in Model::materials
   std::uint32_t group = 1;                     ///< groups that it belongs to, one bit each
   std::uint32_t collides_with = ~0u;           ///< groups that it meets; both sides must agree
-  double radius = 0;  ///< of the bounding sphere about X_BG.p [m]; infinite for half-space and terrain
+  double radius = 0;  ///< of the bounding sphere about X_BG.p [m]; infinite for half-spaces and terrain
 };
 
 /// Inertia of a solid of uniform density, about the origin of its frame's centre of mass.
@@ -74,5 +86,11 @@ std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std
 /// The same from the triangles of a hull that is already known.
 std::shared_ptr<const Hull> make_hull(const std::vector<Vec3>& points, const std::vector<std::array<int, 3>>& triangles,
                                       const std::string& owner);
+
+/// A mesh of triangles (indices into points): points at one place become one, triangles without area are left out. Throws
+/// InvalidInput where an index is out of range, nothing is left, or two neighbours face opposite ways.
+std::shared_ptr<const TriangleMesh> make_triangle_mesh(const std::vector<Vec3>& points,
+                                                       const std::vector<std::array<int, 3>>& triangles,
+                                                       const std::string& owner);
 
 }  // namespace tribo

@@ -3,12 +3,15 @@
 
 #include "arrays.hpp"
 #include "base/names.hpp"
+#include "readers/mesh_triangles.hpp"
+#include "tribo/decomposition.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo::python {
 namespace {
 
 using namespace nb::literals;
+using IndicesIn = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 int add_body(ModelBuilder& builder, const std::string& name, int parent, JointKind joint, const MatrixIn& where,
              const VectorIn& axis, double mass, const VectorIn& com, const MatrixIn& inertia) {
@@ -73,9 +76,59 @@ int add_hull(ModelBuilder& builder, const std::string& name, int body, const Mat
   return builder.add_geometry(std::move(g));
 }
 
+int add_mesh(ModelBuilder& builder, const std::string& name, const MatrixIn& points, const IndicesIn& corners,
+             const MatrixIn& where, int material) {
+  if (points.shape(1) != 3) throw InvalidInput("vertices of '" + name + "' must have three columns [m]");
+  if (corners.shape(1) != 3)
+    throw InvalidInput("triangles of '" + name + "' must have three columns, indices of vertices");
+  std::vector<Vec3> list;
+  for (std::size_t i = 0; i < points.shape(0); ++i) list.emplace_back(Eigen::Map<const Vec3>(points.data() + 3 * i));
+  std::vector<std::array<int, 3>> triangles(corners.shape(0));
+  for (std::size_t i = 0; i < triangles.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int64_t corner = corners.data()[3 * i + k];
+      if (corner < 0 || corner >= static_cast<std::int64_t>(list.size()))
+        throw InvalidInput("triangles of '" + name + "' name vertex " + std::to_string(corner) + " of " +
+                           std::to_string(list.size()));
+      triangles[i][k] = static_cast<int>(corner);
+    }
+  Geometry g;
+  g.name = name;
+  g.kind = ShapeKind::Mesh;
+  g.mesh = make_triangle_mesh(list, triangles, "geometry '" + name + "'");
+  g.X_BG = placement(where, "placement of '" + name + "'");
+  g.material = material;
+  return builder.add_geometry(std::move(g));
+}
+
+/// Vertices and triangles of a file, as it has them.
+nb::tuple mesh_of_file(const std::string& path) {
+  const RawTriangles mesh = raw_triangles(path);
+  std::vector<double> xyz, corners;
+  for (const Vec3& p : mesh.points) xyz.insert(xyz.end(), p.data(), p.data() + 3);
+  for (const auto& t : mesh.triangles) corners.insert(corners.end(), t.begin(), t.end());
+  return nb::make_tuple(copied_rows(xyz.data(), mesh.points.size(), 3),
+                        copied_rows(corners.data(), mesh.triangles.size(), 3));
+}
+
+/// Convex parts are made by tribo.decomposition, once a mesh.
+void decompose(const std::string& mesh, int most, const std::string& out) {
+  nb::gil_scoped_acquire gil;
+  try {
+    nb::module_::import_("tribo.decomposition").attr("write_parts")(mesh, most, out);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_ValueError)) throw;
+    throw InvalidInput(nb::cast<std::string>(nb::str(error.value())));
+  }
+}
+
 }  // namespace
 
 void bind_builder(nb::module_& m) {
+  set_decomposer(decompose);
+  m.def("_mesh_of_file", mesh_of_file, "path"_a,
+        nb::sig("def _mesh_of_file(path: str) -> tuple[numpy.ndarray, numpy.ndarray]"),
+        "Vertices (n x 3) [m] and triangles (m x 3) of a mesh file.");
   nb::class_<ModelBuilder>(m, "ModelBuilder", "Collects bodies, shapes and materials, and makes a Model.")
       .def(nb::init<>())
       .def(
@@ -105,6 +158,8 @@ void bind_builder(nb::module_& m) {
            "foot"_a = false, "A shape on a body (-1: on the world); size as ShapeKind says [m].")
       .def("add_hull", add_hull, "name"_a, "body"_a, "vertices"_a, "placement"_a, "material"_a = 0,
            "The convex hull of points (n x 3) [m] on a body.")
+      .def("add_mesh", add_mesh, "name"_a, "vertices"_a, "triangles"_a, "placement"_a, "material"_a = 0,
+           "Triangles (m x 3 indices of vertices, n x 3 [m]) as fixed terrain, counter-clockwise seen from outside.")
       .def(
           "add_ground", [](ModelBuilder& b, int material) { return b.add_ground({}, material); }, "material"_a = 0,
           "The half-space z <= 0.")

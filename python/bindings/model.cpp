@@ -88,7 +88,8 @@ void bind_enums(nb::module_& m) {
       .value("Convex", ShapeKind::Convex, "the hull of its vertices")
       .value("Cylinder", ShapeKind::Cylinder, "size[0] radius, size[2] half length along z [m]")
       .value("Ellipsoid", ShapeKind::Ellipsoid, "size is the half axes [m]")
-      .value("HeightField", ShapeKind::HeightField, "terrain, solid below its surface");
+      .value("HeightField", ShapeKind::HeightField, "terrain, solid below its surface")
+      .value("Mesh", ShapeKind::Mesh, "terrain of triangles, solid behind them");
 }
 
 void bind_parts(nb::module_& m) {
@@ -128,11 +129,12 @@ void bind_parts(nb::module_& m) {
           "vertices",
           [](const Geometry& g) {
             std::vector<double> xyz;
-            if (g.hull)
-              for (const Vec3& p : g.hull->vertices) xyz.insert(xyz.end(), p.data(), p.data() + 3);
+            static const std::vector<Vec3> none;
+            const std::vector<Vec3>& points = g.hull ? g.hull->vertices : g.mesh ? g.mesh->vertices : none;
+            for (const Vec3& p : points) xyz.insert(xyz.end(), p.data(), p.data() + 3);
             return copied_rows(xyz.data(), xyz.size() / 3, 3);
           },
-          "of a convex shape (n x 3) [m]", nb::rv_policy::automatic)
+          "of a convex shape or a mesh (n x 3) [m]", nb::rv_policy::automatic)
       .def_prop_ro(
           "heights",
           [](const Geometry& g) {
@@ -148,8 +150,17 @@ void bind_parts(nb::module_& m) {
           },
           "of a height field, along x and y [m]")
       .def_prop_ro(
-          "faces", [](const Geometry& g) { return g.hull ? g.hull->faces : std::vector<std::vector<int>>{}; },
-          "of a convex shape: vertex indices of each planar face, counter-clockwise from outside")
+          "faces",
+          [](const Geometry& g) {
+            std::vector<std::vector<int>> faces;
+            if (g.hull) faces = g.hull->faces;
+            if (g.mesh)
+              for (const auto& t : g.mesh->triangles) faces.push_back({t[0], t[1], t[2]});
+            return faces;
+          },
+          "of a convex shape, vertex indices of each planar face, or of a mesh, of each triangle; counter-clockwise "
+          "from "
+          "outside")
       .def("__repr__", [](const Geometry& g) { return "Geometry('" + g.name + "')"; });
   nb::class_<Frame>(m, "Frame", "A named place on a body.")
       .def_ro("name", &Frame::name)

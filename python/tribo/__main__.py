@@ -107,6 +107,13 @@ def _train(options: argparse.Namespace) -> int:
     return main(options)
 
 
+def _decompose(options: argparse.Namespace) -> int:
+    from .decomposition import write_parts
+
+    write_parts(options.mesh, options.most, options.out)
+    return 0
+
+
 def _add_train(commands: Any) -> None:
     train = commands.add_parser("train", help="train a policy that follows a velocity")
     train.add_argument("robot", help="solo: Solo 12; or a robot or scene by name or file")
@@ -129,6 +136,11 @@ def main(arguments: list[str]) -> int:
     _add_video(commands)
     _add_sweep(commands)
     _add_train(commands)
+    decompose = commands.add_parser("decompose", help="write the convex parts of a mesh as the objects of an .obj")
+    decompose.add_argument("mesh")
+    decompose.add_argument("most", type=int, help="parts; 0: as many as the shape needs")
+    decompose.add_argument("out")
+    decompose.set_defaults(run=_decompose)
     rerun = commands.add_parser("rerun", help="write a recording as .rrd")
     rerun.add_argument("recording")
     rerun.add_argument("out")

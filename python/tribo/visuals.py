@@ -168,7 +168,7 @@ def _of_shape(shape: _core.Geometry, colour: Colour) -> Visual | None:
         part = mesh_visuals.ellipsoid(size)
     elif kind == _core.ShapeKind.HeightField:
         return _of_terrain(shape, colour)
-    elif kind == _core.ShapeKind.Convex:
+    elif kind in (_core.ShapeKind.Convex, _core.ShapeKind.Mesh):
         faces = [[f[0], f[k], f[k + 1]] for f in shape.faces for k in range(1, len(f) - 1)]
         part = Part(np.array(shape.vertices), np.array(faces, dtype=np.uint32))
     else:

@@ -8,7 +8,7 @@
 // so with n along the way between the nearest points they cannot touch before
 //   t + s(n) / (n . (v_a - v_b) + |w_a x n| R_a + |w_b x n| R_b)                                         (ahead.2)
 // with R the reach of a shape about the origin of its body. Repeated, this is Newton's method on the distance, from
-// below. Terrain is not convex: there it is the gap over the speed of the fastest point. Where they meet, at t, point and
+// below. Terrain and meshes are not convex: there it is the gap over the speed of the fastest point. Where they meet, at t, point and
 // normal are those of that instant, and the gap is what closes by then:
 //   phi = phi(t) - t n . c                                                                               (ahead.3)
 // Where they do not meet within the step, those of its end are listed in the same way, if they are near: they forbid
@@ -51,10 +51,10 @@ double fastest_along(const PlacedSolid& x, const Vec3& n) {
   return n.dot(x.v - x.w.cross(x.arm)) + x.w.cross(n).norm() * about;
 }
 
-/// How fast the two can close along n, which points from a to b. Terrain has other slopes beyond the nearest one, so
+/// How fast the two can close along n, which points from a to b. Terrain or a mesh has other slopes beyond the nearest one, so
 /// there in any direction.
 double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
-  if (a.solid->terrain)
+  if (!a.solid->convex_or_flat())
     return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
   return fastest_along(a, n) + fastest_along(b, -n);
 }
@@ -80,14 +80,14 @@ double first_touch(const Query& query) {
   const double size = smaller_radius(query);
   const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
   double t = 0;
-  for (int i = 0; i < (query.a.solid->terrain ? most_over_terrain : most_rounds); ++i) {
+  for (int i = 0; i < (!query.a.solid->convex_or_flat() ? most_over_terrain : most_rounds); ++i) {
     const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
     Touches found;
     touch({a, b, query.reach, 0, query.reach, query.scratch}, found);
     if (found.count == 0) return HUGE_VAL;
     const Touch& near = found.items[at(nearest(found))];
     if (near.gap <= reached) return t;
-    const double planes = a.solid->terrain ? near.gap : between_planes(a, b, near.n);
+    const double planes = !a.solid->convex_or_flat() ? near.gap : between_planes(a, b, near.n);
     const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
     const double speed = closing_speed(a, b, near.n);
     if (speed * (query.dt - t) <= s) return HUGE_VAL;
@@ -109,7 +109,7 @@ bool may_meet(const Query& query, const Touches& touches) {
   if (touches.count == 0) return false;
   const Touch& near = touches.items[at(nearest(touches))];
   if (near.gap <= touching * smaller_radius(query)) return false;
-  if (!query.a.solid->terrain) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
+  if (query.a.solid->convex_or_flat()) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
   for (int i = 0; i < touches.count; ++i) {
     const Touch& x = touches.items[at(i)];
     if (x.gap + query.dt * x.n.dot(velocity(query.b, x.p) - velocity(query.a, x.p)) < 0) return true;
@@ -129,7 +129,7 @@ void take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, d
 
 /// How far a point of the shape leaves its tangent within dt, since it turns [m].
 double bent(const PlacedSolid& x, double dt) {
-  return x.solid->terrain ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
+  return !x.solid->convex_or_flat() ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ void look_ahead(const Query& query, Touches& touches) {
 
 void look_at_end(const Query& query, Touches& touches) {
   const double dt = query.dt, most = end_overlap * query.margin;
-  const double turn = (query.a.solid->terrain ? 0 : turning(query.a)) + turning(query.b);
+  const double turn = (!query.a.solid->convex_or_flat() ? 0 : turning(query.a)) + turning(query.b);
   if (dt * turn * smaller_radius(query) < most) return;
   const double allowed = most + bent(query.a, dt) + bent(query.b, dt);
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);

@@ -6,6 +6,7 @@
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/seams.hpp"
+#include "model/mesh_tree.hpp"
 #include "model/sizes.hpp"
 
 namespace tribo {
@@ -41,8 +42,10 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
   return length > 0.1 ? Vec3(t / length) : fresh_tangent(n);
 }
 
-/// Half-spaces and terrain: they meet every moving shape, without the broadphase.
-bool endless(ShapeKind kind) { return kind == ShapeKind::HalfSpace || kind == ShapeKind::HeightField; }
+/// Half-spaces, terrain and meshes: they meet every moving shape, without the broadphase.
+bool endless(ShapeKind kind) {
+  return kind == ShapeKind::HalfSpace || kind == ShapeKind::HeightField || kind == ShapeKind::Mesh;
+}
 
 /// No point of the two shapes closes faster than this [m/s].
 double fastest(const PlacedSolid& a, const PlacedSolid& b) {
@@ -167,6 +170,13 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
 void Collision::Impl::find_grounds(const DetectionRange& range) {
   for (const auto& [h, g] : grounds) {
     const PlacedSolid &plane = placed[at(h)], &other = placed[at(g)];
+    if (plane.solid->mesh) {
+      const double way = std::max(margin(range, h, g), range.dt * fastest(plane, other));
+      const Vec3 x = plane.X.R.transpose() * (other.X.p - plane.X.p);
+      const MeshTree::Node& all = plane.solid->mesh->nodes[0];
+      if ((x - all.hi).cwiseMax(all.lo - x).maxCoeff() <= other.solid->radius + way) pairs.push_back(sides(h, g));
+      continue;
+    }
     const Vec3 n = plane.X.R.col(2), r = other.X.p - plane.X.p;
     const double radius = other.solid->radius;
     const double top = plane.solid->terrain ? plane.solid->terrain->highest : 0;

@@ -88,9 +88,6 @@ Solid::Solid(const Geometry& g, double unit_length)
       unit(unit_length) {
   convex = std::make_unique<ConvexShape>();
   switch (kind) {
-    case ShapeKind::HalfSpace:
-      convex.reset();
-      break;
     case ShapeKind::Point:
       box_half.setZero();
       convex->shape = std::make_unique<coal::Sphere>(0);
@@ -126,9 +123,12 @@ Solid::Solid(const Geometry& g, double unit_length)
     case ShapeKind::Ellipsoid:
       convex->shape = std::make_unique<coal::Ellipsoid>(size / unit);
       break;
+    case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       convex.reset();
-      terrain = std::make_unique<Terrain>(g.terrain);
+      if (g.terrain) terrain = std::make_unique<Terrain>(g.terrain);
+      if (g.mesh) mesh = g.mesh->tree;
       break;
   }
 }

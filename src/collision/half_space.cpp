@@ -69,6 +69,7 @@ void touch_half_space(const Query& query, Touches& out) {
   switch (solid.kind) {
     case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       break;
     case ShapeKind::Point:
     case ShapeKind::Sphere:

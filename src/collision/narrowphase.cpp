@@ -9,6 +9,7 @@ int rank(ShapeKind kind) {
   switch (kind) {
     case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       return 0;
     case ShapeKind::Point:
     case ShapeKind::Sphere:
@@ -49,6 +50,7 @@ void touch_ranked(const Query& query, Touches& out) {
   const ShapeKind a = query.a.solid->kind, b = query.b.solid->kind;
   switch (rank(a)) {
     case 0:
+      if (a == ShapeKind::Mesh) return touch_mesh(query, out);
       return a == ShapeKind::HalfSpace ? touch_half_space(query, out) : touch_terrain(query, out);
     case 1:
       return touch_sphere(query, out);

@@ -45,6 +45,7 @@ struct NearTriangle {
   unsigned part;
 };
 
+struct MeshTree;     // model/mesh_tree.hpp
 struct ConvexShape;  // convex.cpp: the shape as GJK sees it
 
 /// What the narrow phase keeps of a geometry; made once.
@@ -56,13 +57,16 @@ struct Solid {
 
   ShapeKind kind;
   Vec3 size;
-  double radius;                        ///< of the bounding sphere [m]
-  Vec3 box_center, box_half;            ///< bounding box in the geometry's frame [m]
-  double round;                         ///< radius of a point, sphere or capsule, else 0 [m]
-  double unit;                          ///< of convex [m]
-  std::unique_ptr<Polytope> polytope;   ///< of a box or a hull; of a cylinder, its caps alone
-  std::unique_ptr<ConvexShape> convex;  ///< of all but half-spaces and terrain
-  std::unique_ptr<Terrain> terrain;     ///< of a height field
+  double radius;                         ///< of the bounding sphere [m]
+  Vec3 box_center, box_half;             ///< bounding box in the geometry's frame [m]
+  double round;                          ///< radius of a point, sphere or capsule, else 0 [m]
+  double unit;                           ///< of convex [m]
+  std::unique_ptr<Polytope> polytope;    ///< of a box or a hull; of a cylinder, its caps alone
+  std::unique_ptr<ConvexShape> convex;   ///< of all but half-spaces, terrain and meshes
+  std::unique_ptr<Terrain> terrain;      ///< of a height field
+  std::shared_ptr<const MeshTree> mesh;  ///< of a triangle mesh
+
+  bool convex_or_flat() const { return !terrain && !mesh; }
 };
 
 /// A point where two shapes touch or nearly do; n points from the first to the second.
@@ -160,9 +164,9 @@ void look_ahead(const Query& query, Touches& touches);
 /// Adds points of a pair that turns which overlap at the end of the step, by more than turning bends their way.
 void look_at_end(const Query& query, Touches& touches);
 
-/// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain.
+/// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain and meshes.
 double reach_along(const Solid& solid, const Vec3& n);
-/// Signed distance of a point from a solid in its frame, and the outward normal there. Not for terrain.
+/// Signed distance of a point from a solid in its frame, and the outward normal there. Not for those.
 double depth_of(const Solid& solid, const Vec3& x, Vec3& n);
 
 // By kind; a is the shape that the name says first. A point is a sphere of radius zero.
@@ -180,6 +184,7 @@ void touch_sphere_cylinder(const Query& query, Touches& out);
 void touch_ellipsoid_polytope(const Query& query, Touches& out);
 void touch_smooth(const Query& query, Touches& out);
 void touch_terrain(const Query& query, Touches& out);
+void touch_mesh(const Query& query, Touches& out);
 
 /// A round face has this many points on its rim, and as many inside (patch.cpp).
 constexpr int patch_corners = 6;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "collision/narrowphase.hpp"
+#include "model/mesh_tree.hpp"
 
 namespace tribo {
 namespace {
@@ -152,6 +153,39 @@ RayEntry cast_terrain(const HeightField& f, const Ray& ray, double most) {
   return miss;
 }
 
+// Boxes that the ray crosses. One that begins behind a closed mesh begins inside.
+RayEntry cast_mesh(const MeshTree& tree, const Ray& ray, double most) {
+  if (tree.closed && nearest_point(tree, ray.p, inf).inside) return {0};
+  RayEntry best = miss;
+  best.distance = most;
+  bool found = false;
+  std::array<int, MeshTree::most_depth> stack;
+  int count = 0;
+  stack[at(count++)] = 0;
+  while (count > 0) {
+    const int i = stack[at(--count)];
+    const MeshTree::Node& node = tree.nodes[at(i)];
+    Clip clip;
+    for (int k = 0; k < 3; ++k) {
+      clip.half_space(Vec3::Unit(k), node.hi[k], ray);
+      clip.half_space(-Vec3::Unit(k), -node.lo[k], ray);
+    }
+    const double slack = 1e-12 * tree.size;  // a box may be flat
+    if (clip.in > clip.out + slack || clip.in > best.distance) continue;
+    if (node.right >= 0) {
+      stack[at(count++)] = node.right;
+      stack[at(count++)] = i + 1;
+      continue;
+    }
+    for (int t = node.begin; t < node.end; ++t) {
+      const MeshTriangle& x = tree.triangles[at(t)];
+      const RayEntry entry = cast_triangle({tree.point(x, 0), tree.point(x, 1), tree.point(x, 2)}, ray);
+      if (entry.distance <= best.distance) best = entry, found = true;
+    }
+  }
+  return found ? best : miss;
+}
+
 }  // namespace
 
 RayEntry cast(const Geometry& g, const Ray& ray, double most) {
@@ -185,6 +219,9 @@ RayEntry cast(const Geometry& g, const Ray& ray, double most) {
       break;
     case ShapeKind::HeightField:
       entry = cast_terrain(*g.terrain, ray, most);
+      break;
+    case ShapeKind::Mesh:
+      entry = cast_mesh(*g.mesh->tree, ray, most);
       break;
   }
   return entry.distance <= most ? entry : miss;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
 
-bool endless(const Solid& solid) { return solid.kind == ShapeKind::HalfSpace || solid.kind == ShapeKind::HeightField; }
+bool endless(const Solid& solid) { return solid.kind == ShapeKind::HalfSpace || !solid.convex_or_flat(); }
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;

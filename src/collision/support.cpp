@@ -11,6 +11,7 @@ double reach_along(const Solid& solid, const Vec3& n) {
     case ShapeKind::HalfSpace:
       return std::hypot(n.x(), n.y()) <= 1e-12 * std::abs(n.z()) && n.z() > 0 ? 0 : HUGE_VAL;
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       return HUGE_VAL;
     case ShapeKind::Point:
     case ShapeKind::Sphere:

@@ -177,6 +177,7 @@ void touch_terrain(const Query& query, Touches& out) {
   switch (solid.kind) {
     case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       return;
     case ShapeKind::Point:
     case ShapeKind::Sphere:

@@ -38,6 +38,7 @@ double volume(const Geometry& g) {
       return hull_volume(*g.hull);
     case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
     case ShapeKind::Point:
       break;
   }

@@ -297,6 +297,12 @@ int ModelBuilder::add_geometry(Geometry geometry) {
       check_terrain(geometry, owner);
       geometry.radius = inf;
       break;
+    case ShapeKind::Mesh:
+      if (!geometry.mesh || !geometry.mesh->tree) throw InvalidInput(owner + ": a mesh without triangles");
+      if (geometry.body >= 0)
+        throw InvalidInput(owner + ": a mesh of triangles belongs to the world or to a kinematic body");
+      geometry.radius = inf;
+      break;
   }
   if (!geometry.X_BG.p.allFinite() || !geometry.X_BG.R.allFinite())
     throw InvalidInput(owner + ": placement is not finite");

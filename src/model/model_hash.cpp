@@ -32,6 +32,12 @@ void add(Hash& hash, const Geometry& g) {
     hash.add(g.terrain->nx).add(g.terrain->ny).add(g.terrain->spacing_x).add(g.terrain->spacing_y);
     for (double z : g.terrain->heights) hash.add(z);
   }
+  if (g.mesh) {
+    hash.add(g.mesh->vertices.size()).add(g.mesh->triangles.size());
+    for (const Vec3& x : g.mesh->vertices) hash.add(x);
+    for (const auto& t : g.mesh->triangles)
+      for (int i : t) hash.add(i);
+  }
 }
 
 void add(Hash& hash, const SurfacePair& s) {

@@ -6,7 +6,9 @@
 namespace tribo {
 namespace {
 
-bool endless(const Geometry& g) { return g.kind == ShapeKind::HalfSpace || g.kind == ShapeKind::HeightField; }
+bool endless(const Geometry& g) {
+  return g.kind == ShapeKind::HalfSpace || g.kind == ShapeKind::HeightField || g.kind == ShapeKind::Mesh;
+}
 
 double gyration(const Model& model, int body) {
   if (body < 0) return 0;

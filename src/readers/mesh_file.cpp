@@ -88,12 +88,19 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<Vec3> by_assimp(const std::string& path) {
+MeshSurface by_assimp(const std::string& path) {
   try {
     coal::MeshLoader loader(coal::BV_OBBRSS);
     const coal::BVHModelPtr_t mesh = loader.load(path, coal::Vec3s::Ones());
-    if (!mesh || !mesh->vertices) return {};
-    return {mesh->vertices->begin(), mesh->vertices->begin() + mesh->num_vertices};
+    MeshSurface out;
+    if (!mesh || !mesh->vertices) return out;
+    out.points.assign(mesh->vertices->begin(), mesh->vertices->begin() + mesh->num_vertices);
+    for (std::size_t t = 0; mesh->tri_indices && t < mesh->num_tris; ++t) {
+      const auto& corners = (*mesh->tri_indices)[t];
+      out.triangles.push_back(
+          {static_cast<int>(corners[0]), static_cast<int>(corners[1]), static_cast<int>(corners[2])});
+    }
+    return out;
   } catch (const std::exception& error) {
     std::string said = error.what();  // several lines
     std::replace(said.begin(), said.end(), '\n', ' ');
@@ -140,7 +147,7 @@ std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
   check_mesh(path);
   const std::string extension = lower_extension(path);
   if (extension == ".dae") {
-    const std::vector<Vec3> points = by_assimp(path);
+    const std::vector<Vec3> points = by_assimp(path).points;
     if (points.empty()) throw InvalidInput("mesh '" + path + "' has no points");
     for (const Vec3& p : points)
       if (!p.allFinite()) throw InvalidInput("mesh '" + path + "': a point is not finite");
@@ -149,6 +156,20 @@ std::vector<std::vector<Vec3>> mesh_parts(const std::string& path) {
   if (extension != ".stl" && extension != ".obj" && extension != ".ply")
     throw InvalidInput("mesh '" + path + "': unknown kind of mesh; known: .stl, .obj, .dae, .ply");
   return parse_mesh(bytes_of(path), extension, path);
+}
+
+MeshSurface mesh_surface(const std::string& path) {
+  const std::string extension = lower_extension(path);
+  if (extension == ".dae" || extension == ".ply") {
+    check_mesh(path);
+    MeshSurface out = by_assimp(path);
+    out.extension = extension;
+    return out;
+  }
+  MeshSurface out{{}, {}, extension, ""};
+  for (const std::vector<Vec3>& part : mesh_parts(path)) out.points.insert(out.points.end(), part.begin(), part.end());
+  if (extension == ".obj") out.bytes = bytes_of(path);
+  return out;
 }
 
 }  // namespace tribo

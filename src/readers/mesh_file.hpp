@@ -2,6 +2,7 @@
 // Assimp, after a look through it. A hull needs nothing else of a mesh.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,14 @@ std::vector<std::vector<Vec3>> mesh_parts(const std::string& path);
 /// The same from the bytes of a file whose extension is ".stl", ".ply" or ".obj".
 std::vector<std::vector<Vec3>> parse_mesh(const std::string& bytes, const std::string& extension,
                                           const std::string& name);
+
+/// All points of a file, and what else it says of its surface: of DAE and PLY the triangles, else the bytes that name them.
+struct MeshSurface {
+  std::vector<Vec3> points;
+  std::vector<std::array<int, 3>> triangles;
+  std::string extension, bytes;
+};
+MeshSurface mesh_surface(const std::string& path);
 
 /// Where a mesh of a robot file is: `package://NAME/rest`, `model://…`, `file://…` or a path.
 struct MeshSearch {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "readers/mesh_file.hpp"
+#include "tribo/decomposition.hpp"
 
 namespace tribo {
 namespace {
@@ -14,13 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a hull depends on: a file that was written anew is read anew.
-using Key = std::tuple<std::string, fs::file_time_type, std::uintmax_t, double, double, double, bool>;
+using Key = std::tuple<std::string, fs::file_time_type, std::uintmax_t, double, double, double, int, int>;
 
-MeshHulls make(const std::string& path, const Vec3& scale, bool parts) {
+MeshHulls make(const std::string& path, const Vec3& scale, const MeshParts& parts) {
   MeshHulls made;
   made.meshes = 1;
-  std::vector<std::vector<Vec3>> groups = mesh_parts(path);
-  if (!parts) {
+  std::vector<std::vector<Vec3>> groups =
+      mesh_parts(parts.kind == MeshParts::Kind::Decomposed ? decomposed_mesh(path, parts.most) : path);
+  if (parts.kind == MeshParts::Kind::Hull) {
     for (std::size_t k = 1; k < groups.size(); ++k)
       groups[0].insert(groups[0].end(), groups[k].begin(), groups[k].end());
     groups.resize(1);
@@ -36,12 +38,18 @@ MeshHulls make(const std::string& path, const Vec3& scale, bool parts) {
 
 }  // namespace
 
-MeshHulls mesh_hulls(const std::string& path, const Vec3& scale, bool parts) {
+MeshHulls mesh_hulls(const std::string& path, const Vec3& scale, const MeshParts& parts) {
   static std::mutex mutex;
   static std::map<Key, MeshHulls> kept;
   std::error_code error;
-  const Key key{path, fs::last_write_time(path, error), fs::file_size(path, error), scale.x(), scale.y(), scale.z(),
-                parts};
+  const Key key{path,
+                fs::last_write_time(path, error),
+                fs::file_size(path, error),
+                scale.x(),
+                scale.y(),
+                scale.z(),
+                static_cast<int>(parts.kind),
+                parts.most};
   const std::lock_guard lock(mutex);
   const auto found = kept.find(key);
   if (found != kept.end()) return found->second;

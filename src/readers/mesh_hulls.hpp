@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tribo/shape.hpp"
+#include "tribo/robot.hpp"
 
 namespace tribo {
 
@@ -19,8 +19,8 @@ struct MeshHulls {
   std::string summary() const;
 };
 
-/// One hull around the whole mesh, or one around each of its parts (objects of an OBJ, solids of an STL text). Kept for
-/// as long as the program runs, by path, time of change, scale and parts.
-MeshHulls mesh_hulls(const std::string& path, const Vec3& scale, bool parts);
+/// One hull around the whole mesh, one around each of its parts (objects of an OBJ, solids of an STL text), or one around each
+/// part of its convex decomposition. Kept for as long as the program runs, by path, time of change, scale and parts.
+MeshHulls mesh_hulls(const std::string& path, const Vec3& scale, const MeshParts& parts);
 
 }  // namespace tribo

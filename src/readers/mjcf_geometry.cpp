@@ -121,6 +121,19 @@ std::shared_ptr<const Hull> hull_of(const Loading& load, int geom) {
   return make_hull(points, triangles, load.label(mjOBJ_GEOM, geom));
 }
 
+std::shared_ptr<const TriangleMesh> triangles_of(const Loading& load, int geom) {
+  const mjModel& m = load.m;
+  const int mesh = m.geom_dataid[geom];
+  std::vector<Vec3> points;
+  const float* x = m.mesh_vert + 3 * m.mesh_vertadr[mesh];
+  for (int v = 0; v < m.mesh_vertnum[mesh]; ++v) points.emplace_back(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
+  std::vector<std::array<int, 3>> triangles;
+  const int* corner = m.mesh_face + 3 * m.mesh_faceadr[mesh];
+  for (int f = 0; f < m.mesh_facenum[mesh]; ++f)
+    triangles.push_back({corner[3 * f], corner[3 * f + 1], corner[3 * f + 2]});
+  return make_triangle_mesh(points, triangles, load.label(mjOBJ_GEOM, geom));
+}
+
 // MuJoCo splits a cell from (x, y) to (x + 1, y + 1), we split it the other way: the grid is turned by a right angle,
 // its x along MuJoCo's y and its y along MuJoCo's -x.
 std::shared_ptr<const HeightField> terrain_of(const mjModel& m, int field) {
@@ -177,6 +190,11 @@ bool set_shape(Loading& load, int g, Geometry& geometry) {
       geometry.size = size;
       return true;
     case mjGEOM_MESH:
+      if (load.options.triangle_meshes && geometry.body == -1) {
+        geometry.kind = ShapeKind::Mesh;
+        geometry.mesh = triangles_of(load, g);
+        return true;
+      }
       geometry.kind = ShapeKind::Convex;
       geometry.hull = hull_of(load, g);
       return true;

@@ -13,6 +13,7 @@
 #include "readers/foot_shapes.hpp"
 #include "readers/mesh_file.hpp"
 #include "readers/mesh_hulls.hpp"
+#include "readers/mesh_triangles.hpp"
 #include "readers/mesh_up.hpp"
 #include "readers/robots.hpp"
 #include "readers/srdf.hpp"
@@ -277,12 +278,20 @@ void add_poses(Loading& load) {
   poses["default"] = VecX(found->second);
 }
 
-// The shape "link_0", the foot "frame" or "frame.0": its own name, or that of its link.
+// The shape "link_0", its part "link_0.1", the foot "frame" or "frame.0": its own name, or that of its link.
 bool is_of(const std::string& shape, const std::string& link) {
   if (matches_name(link.c_str(), shape.c_str())) return true;
   const std::size_t end = shape.find_last_not_of("0123456789");
   return end != std::string::npos && end + 1 < shape.size() && (shape[end] == '_' || shape[end] == '.') &&
-         matches_name(link.c_str(), shape.substr(0, end).c_str());
+         is_of(shape.substr(0, end), link);
+}
+
+MeshParts parts_of(const Loading& load, const std::string& geometry) {
+  const std::string shape = geometry.substr(load.builder.model().members[at(load.member)].name.size() + 1);
+  MeshParts parts;
+  for (const LinkParts& given : load.options.mesh_parts)
+    if (is_of(shape, given.link)) parts = given.parts;
+  return parts;
 }
 
 int material_of(const Loading& load, const std::string& geometry) {
@@ -344,8 +353,31 @@ std::vector<Geometry> feet_of(Loading& load) {
   return feet;
 }
 
-// The shape of a <collision>.
-void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry) {
+// A mesh of what never moves, triangle by triangle where that is asked for; else its hulls.
+void set_mesh(Loading& load, const ::urdf::Mesh& mesh, Geometry& geometry,
+              std::vector<std::shared_ptr<const Hull>>& hulls) {
+  const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
+  try {
+    const std::string path = find_mesh(mesh.filename, load.file.search);
+    if (load.file.y_up && says_y_up(path)) geometry.X_BG.R = geometry.X_BG.R * upright();
+    if (load.options.triangle_meshes && geometry.body == -1) {
+      geometry.kind = ShapeKind::Mesh;
+      geometry.mesh = mesh_triangles(path, scale);
+      load.notes.log.push_back(load.owner() + ": '" + geometry.name + "' " + mesh_summary(*geometry.mesh));
+      return;
+    }
+    const MeshHulls made = mesh_hulls(path, scale, parts_of(load, geometry.name));
+    hulls = made.hulls;
+    load.meshes.add(made);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput("geometry '" + geometry.name + "': " + error.what());
+  }
+  geometry.kind = ShapeKind::Convex;
+}
+
+// The shape of a <collision>; of a mesh, its hulls.
+void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry,
+               std::vector<std::shared_ptr<const Hull>>& hulls) {
   if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
     geometry.kind = ShapeKind::Sphere;
     geometry.size = Vec3(sphere->radius, 0, 0);
@@ -356,17 +388,7 @@ void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry)
     geometry.kind = ShapeKind::Cylinder;
     geometry.size = Vec3(cylinder->radius, 0, 0.5 * cylinder->length);
   } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
-    const Vec3 scale(mesh->scale.x, mesh->scale.y, mesh->scale.z);
-    try {
-      const std::string path = find_mesh(mesh->filename, load.file.search);
-      const MeshHulls made = mesh_hulls(path, scale, false);
-      geometry.hull = made.hulls[0];
-      if (load.file.y_up && says_y_up(path)) geometry.X_BG.R = geometry.X_BG.R * upright();
-      load.meshes.add(made);
-    } catch (const InvalidInput& error) {
-      throw InvalidInput("geometry '" + geometry.name + "': " + error.what());
-    }
-    geometry.kind = ShapeKind::Convex;
+    set_mesh(load, *mesh, geometry, hulls);
   } else {
     throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, mesh");
   }
@@ -395,8 +417,15 @@ void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
       if (!touch.shapes && !ball) continue;
       geometry.body = load.body(frame.parentJoint);
       geometry.X_BG = load.on(frame.parentJoint, frame.placement) * placement(collision->origin);
-      set_shape(load, *collision->geometry, geometry);
-      if (clear_feet(geometry, points)) add_shape(load, std::move(geometry), ball && ball_feet);
+      std::vector<std::shared_ptr<const Hull>> hulls;
+      set_shape(load, *collision->geometry, geometry, hulls);
+      const std::string name = geometry.name;
+      for (std::size_t k = 0; k < std::max<std::size_t>(1, hulls.size()); ++k) {
+        Geometry part = geometry;
+        if (!hulls.empty()) part.hull = hulls[k];
+        if (hulls.size() > 1) part.name = name + "." + std::to_string(k);
+        if (clear_feet(part, points)) add_shape(load, std::move(part), ball && ball_feet);
+      }
     }
   }
   if (ball_feet && balls == 0)

@@ -30,7 +30,7 @@ Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search, bool y
   const auto& mesh = dynamic_cast<const ::urdf::Mesh&>(shape);
   const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
   const std::string path = find_mesh(mesh.filename, search);
-  const Hull& hull = *mesh_hulls(path, scale, false).hulls[0];
+  const Hull& hull = *mesh_hulls(path, scale, {}).hulls[0];
   Inertia inertia = hull_inertia(hull, hull_volume(hull));
   if (y_up && says_y_up(path)) {
     inertia.com = upright() * inertia.com;

@@ -31,6 +31,7 @@ double lowest_point(const Geometry& g, const Placement& X_WG, const Vec3& up) {
       return middle - d.cwiseProduct(g.size).norm();
     case ShapeKind::HalfSpace:
     case ShapeKind::HeightField:
+    case ShapeKind::Mesh:
       break;
   }
   return std::numeric_limits<double>::infinity();

@@ -5,6 +5,7 @@
 #include "base/names.hpp"
 #include "io/npy.hpp"
 #include "io/png.hpp"
+#include "readers/mesh_triangles.hpp"
 #include "scene/scene_parts.hpp"
 
 namespace tribo {
@@ -79,6 +80,59 @@ void make_heights(Section& section, HeightField& field) {
     }
 }
 
+std::vector<std::array<int, 3>> read_triangles(Section& section) {
+  const TomlValue* list = section.value("triangles");
+  if (list == nullptr || list->kind != TomlValue::Kind::Array)
+    section.fail("triangles", "triangles must be an array of three indices of vertices each, from 0 on");
+  std::vector<std::array<int, 3>> out;
+  for (const TomlValue& item : list->items) {
+    if (item.items.size() != 3) section.fail(item, "triangles must have three corners");
+    std::array<int, 3> corners{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double corner = section.number_of(item.items[k], "triangles", Bound::NonNegative);
+      if (corner != std::floor(corner) || corner > 2e9)
+        section.fail(item, "triangles name vertices by whole numbers from 0 on");
+      corners[k] = static_cast<int>(corner);
+    }
+    out.push_back(corners);
+  }
+  return out;
+}
+
+// A file, or vertices and triangles.
+std::shared_ptr<const TriangleMesh> read_surface(Section& section) {
+  if (section.has("mesh")) {
+    const std::string path = beside(section, section.text("mesh"));
+    const Vec3 scale = read_scale(section);
+    return section.at("mesh", [&] { return mesh_triangles(path, scale); });
+  }
+  const std::vector<Vec3> points = read_vertices(section);
+  const auto triangles = read_triangles(section);
+  return section.at("triangles", [&] { return make_triangle_mesh(points, triangles, "triangles"); });
+}
+
+std::shared_ptr<const HeightField> read_field(Section& section) {
+  HeightField field;
+  const TomlValue* spacing = section.value("spacing");
+  if (spacing == nullptr)
+    section.fail(section.table(), "needs 'spacing', the distance between points [m], or 'mesh', a file of triangles");
+  if (spacing->is_number()) {
+    field.spacing_x = field.spacing_y = section.number("spacing", Bound::Positive);
+  } else {
+    const std::vector<double> both = section.numbers("spacing", "two numbers");
+    if (both.size() != 2) section.fail("spacing", "spacing must be one number, or two");
+    field.spacing_x = both[0];
+    field.spacing_y = both[1];
+  }
+  if (section.has("heights"))
+    read_heights(section, field);
+  else if (section.has("file"))
+    read_height_file(section, field);
+  else
+    make_heights(section, field);
+  return std::make_shared<const HeightField>(std::move(field));
+}
+
 int find_body(Section& section, const std::string& key, const SceneDraft& draft) {
   const std::string name = section.text(key);
   if (name == "world") return -1;
@@ -92,29 +146,18 @@ void read_terrain(Section& root, SceneDraft& draft) {
   for (Section section : root.tables("terrain")) {
     Geometry geometry;
     geometry.name = section.text("name", "terrain" + std::to_string(++number));
-    geometry.kind = ShapeKind::HeightField;
     geometry.material = draft.material(section);
     geometry.X_BG = read_placement(section);
-    HeightField field;
-    const TomlValue* spacing = section.value("spacing");
-    if (spacing == nullptr) section.fail(section.table(), "needs 'spacing', the distance between points [m]");
-    if (spacing->is_number()) {
-      field.spacing_x = field.spacing_y = section.number("spacing", Bound::Positive);
+    if (section.has("mesh") || section.has("triangles")) {
+      geometry.kind = ShapeKind::Mesh;
+      geometry.mesh = read_surface(section);
+      draft.log.push_back(section.file() + ": [" + section.label() + "] " + mesh_summary(*geometry.mesh));
     } else {
-      const std::vector<double> both = section.numbers("spacing", "two numbers");
-      if (both.size() != 2) section.fail("spacing", "spacing must be one number, or two");
-      field.spacing_x = both[0];
-      field.spacing_y = both[1];
+      geometry.kind = ShapeKind::HeightField;
+      geometry.terrain = read_field(section);
     }
-    if (section.has("heights"))
-      read_heights(section, field);
-    else if (section.has("file"))
-      read_height_file(section, field);
-    else
-      make_heights(section, field);
     read_groups(section, geometry);
     section.finish();
-    geometry.terrain = std::make_shared<const HeightField>(std::move(field));
     section.at("", [&] { draft.builder.add_geometry(geometry); });
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "readers/toml_reader.hpp"
+#include "tribo/robot.hpp"
 #include "tribo/scene.hpp"
 
 namespace tribo {
@@ -55,6 +56,12 @@ struct ShapeSpec {
   /// Adds one geometry, or one for each hull (NAME.0, NAME.1, …), that is otherwise like the one given.
   void add_to(ModelBuilder& builder, const Geometry& like) const;
 };
+/// Key vertices: an array of points.
+std::vector<Vec3> read_vertices(Section& section);
+/// Key scale: a number or three; 1 where it is not given.
+Vec3 read_scale(Section& section);
+/// Of the key parts: false, true (objects of the file), "auto" or a number (of a convex decomposition).
+MeshParts read_parts(Section& section, const TomlValue& value);
 ShapeSpec read_shape(Section& section, const std::string& fallback, SceneDraft& draft);
 /// Does it name a file rather than a robot?
 bool is_file(const std::string& path);

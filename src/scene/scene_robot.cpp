@@ -307,6 +307,17 @@ std::vector<LinkMaterial> read_link_materials(Section& section, const SceneDraft
   return out;
 }
 
+// For all meshes of a URDF, or {link, or shape = …}.
+std::vector<LinkParts> read_link_parts(Section& section) {
+  std::vector<LinkParts> out;
+  const TomlValue* given = section.value("parts");
+  if (given == nullptr) return out;
+  if (given->kind != TomlValue::Kind::Table) return {{"*", read_parts(section, *given)}};
+  for (std::size_t i = 0; i < given->keys.size(); ++i)
+    out.push_back({given->keys[i], read_parts(section, given->items[i])});
+  return out;
+}
+
 int add_soft(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
 #ifdef TRIBO_MJCF
   return add_mjcf(builder, options, notes, true);
@@ -327,6 +338,8 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.feet = section.texts("feet");
   options.material = draft.material(section);
   options.link_materials = read_link_materials(section, draft);
+  options.mesh_parts = read_link_parts(section);
+  options.triangle_meshes = section.choice("fixed_meshes", "hulls", {"hulls", "triangles"}) == "triangles";
   options.self_collision = section.flag("self_collision", false);
   options.rotor_inertia = section.flag("rotor_inertia", false);
   options.inertia_from_shapes = section.choice("inertia", "file", {"file", "shapes"}) == "shapes";
@@ -343,7 +356,7 @@ void read_robot(Section& section, SceneDraft& draft) {
     options.keyframe = pose->text;
   stand.placed = mjcf;
   if (stand.placed)
-    for (const char* key : {"base", "contact", "feet", "rotor_inertia", "inertia", "materials"})
+    for (const char* key : {"base", "contact", "feet", "rotor_inertia", "inertia", "materials", "parts"})
       if (section.has(key))
         section.fail(key, std::string(key) + " means nothing to an MJCF file, which says it itself");
   const bool softness = section.choice("softness", "material", {"material", "file"}) == "file";

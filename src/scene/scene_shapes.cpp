@@ -18,20 +18,6 @@ Vec3 centre_of(const std::vector<std::shared_ptr<const Hull>>& hulls) {
   return first / volume;
 }
 
-std::vector<Vec3> read_vertices(Section& section) {
-  const TomlValue* list = section.value("vertices");
-  if (list == nullptr || list->kind != TomlValue::Kind::Array)
-    section.fail("vertices", "a hull needs 'vertices', an array of points [x, y, z]");
-  std::vector<Vec3> points;
-  for (const TomlValue& item : list->items) {
-    if (item.items.size() != 3) section.fail(item, "vertices must be points of three numbers");
-    Vec3 p;
-    for (int k = 0; k < 3; ++k) p[k] = section.number_of(item.items[static_cast<std::size_t>(k)], "vertices");
-    points.push_back(p);
-  }
-  return points;
-}
-
 // One file, or several with a hull each.
 void read_mesh(Section& section, ShapeSpec& spec, SceneDraft& draft) {
   const TomlValue* file = section.value("file");
@@ -39,14 +25,9 @@ void read_mesh(Section& section, ShapeSpec& spec, SceneDraft& draft) {
   const std::vector<std::string> files =
       file->kind == TomlValue::Kind::Array ? section.texts("file") : std::vector{section.text("file")};
   if (files.empty()) section.fail("file", "file names no mesh");
-  Vec3 scale = Vec3::Ones();
-  const TomlValue* given = section.value("scale");
-  if (given != nullptr && given->is_number())
-    scale.setConstant(section.number("scale", Bound::Positive));
-  else
-    scale = section.vec3("scale", scale);
-  if ((scale.array() == 0).any()) section.fail("scale", "scale must not be zero on any axis");
-  const bool parts = section.flag("parts", false);
+  const Vec3 scale = read_scale(section);
+  const TomlValue* asked = section.value("parts");
+  const MeshParts parts = asked != nullptr ? read_parts(section, *asked) : MeshParts{};
   MeshHulls meshes;
   section.at("file", [&] {
     for (const std::string& path : files) meshes.add(mesh_hulls(beside(section, path), scale, parts));
@@ -66,6 +47,43 @@ void read_box(Section& section, ShapeSpec& spec) {
 }
 
 }  // namespace
+
+std::vector<Vec3> read_vertices(Section& section) {
+  const TomlValue* list = section.value("vertices");
+  if (list == nullptr || list->kind != TomlValue::Kind::Array)
+    section.fail("vertices", "needs 'vertices', an array of points [x, y, z]");
+  std::vector<Vec3> points;
+  for (const TomlValue& item : list->items) {
+    if (item.items.size() != 3) section.fail(item, "vertices must be points of three numbers");
+    Vec3 p;
+    for (int k = 0; k < 3; ++k) p[k] = section.number_of(item.items[static_cast<std::size_t>(k)], "vertices");
+    points.push_back(p);
+  }
+  return points;
+}
+
+Vec3 read_scale(Section& section) {
+  Vec3 scale = Vec3::Ones();
+  const TomlValue* given = section.value("scale");
+  if (given != nullptr && given->is_number())
+    scale.setConstant(section.number("scale", Bound::Positive));
+  else
+    scale = section.vec3("scale", scale);
+  if ((scale.array() == 0).any()) section.fail("scale", "scale must not be zero on any axis");
+  return scale;
+}
+
+MeshParts read_parts(Section& section, const TomlValue& value) {
+  using Kind = MeshParts::Kind;
+  if (value.kind == TomlValue::Kind::Flag) return {value.flag ? Kind::Objects : Kind::Hull, 0};
+  if (value.kind == TomlValue::Kind::Text && value.text == "auto") return {Kind::Decomposed, 0};
+  constexpr int most = 1000;
+  if (value.kind == TomlValue::Kind::Integer && value.number >= 1 && value.number <= most)
+    return {Kind::Decomposed, static_cast<int>(value.number)};
+  section.fail(value,
+               "parts must be true (objects of the file), \"auto\" (a convex decomposition) or a whole number from 1 "
+               "to 1000, the most parts of one");
+}
 
 Inertia ShapeSpec::inertia(double mass) const {
   if (hulls.empty()) return solid_inertia(kind, size, mass);

@@ -99,8 +99,11 @@ const std::vector<FeatureEntry>& features() {
        [](const Model& m) { return shape_of(m, ShapeKind::Cylinder); }},
       {Feature::Ellipsoids, "ellipsoids", "shapes that are true ellipsoids",
        [](const Model& m) { return shape_of(m, ShapeKind::Ellipsoid); }},
-      {Feature::Terrain, "terrain", "height fields",
-       [](const Model& m) { return shape_of(m, ShapeKind::HeightField); }},
+      {Feature::Terrain, "terrain", "height fields and triangle meshes",
+       [](const Model& m) {
+         const std::string field = shape_of(m, ShapeKind::HeightField);
+         return field.empty() ? shape_of(m, ShapeKind::Mesh) : field;
+       }},
       {Feature::Tendons, "tendons", "limits, springs, dampers, dry friction and ties of lengths", tendon_that_acts},
       {Feature::BallLimits, "ball-joint limits", "largest angles of spherical joints", ball_limits},
       {Feature::FreeFriction, "friction of free joints", "dry friction along the axes of the world", free_friction},
@@ -112,6 +115,26 @@ namespace {
 
 bool uses(const StepperEntry& stepper, Feature feature) {
   return std::find(stepper.uses.begin(), stepper.uses.end(), feature) != stepper.uses.end();
+}
+
+/// Why a family leaves a feature out; "" where the page says it all.
+std::string why_not(Feature feature) {
+  switch (feature) {
+    case Feature::Restitution:
+      return " (it would be a second law for the same impact, beside stiffness and damping or a plastic one)";
+    case Feature::NormalCompliance:
+      return " (there it is 'stiffness', 1 / compliance)";
+    case Feature::Tendons:
+      return " (a taut tendon pulls at several joints and bodies at once, by an impulse that is solved together with "
+             "the contacts: "
+             "springs along single coordinates cannot hold its length)";
+    case Feature::BallLimits:
+      return " (the angle of a turn about any axis is no single coordinate that a spring could hold)";
+    case Feature::FreeFriction:
+      return " (it acts along the axes of the world, which turn against the coordinates of the body)";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -126,8 +149,8 @@ void refuse_unused_features(const std::string& name, const Model& model) {
     std::string others;
     for (const StepperEntry& s : all)
       if (uses(s, entry.feature)) others += (others.empty() ? "" : ", ") + s.name;
-    throw InvalidInput(found + ": the stepper '" + name + "' does not use " + entry.name + "; " +
-                       (others.empty() ? "no stepper does yet" : "these do: " + others));
+    throw InvalidInput(found + ": the stepper '" + name + "' does not use " + entry.name + why_not(entry.feature) +
+                       "; " + (others.empty() ? "no stepper does yet" : "these do: " + others));
   }
 }
 

@@ -86,11 +86,11 @@ TEST_CASE("mesh: several hulls by parts or by files, inertia by the parallel-axi
 TEST_CASE("mesh: a hull is made once, and anew where its file was written anew") {
   ScratchFolder folder;
   const std::string path = folder.write("box.obj", obj_box(Vec3(1, 1, 1), Vec3::Zero()));
-  const auto first = mesh_hulls(path, Vec3::Ones(), false).hulls[0];
-  CHECK(mesh_hulls(path, Vec3::Ones(), false).hulls[0] == first);
-  CHECK(mesh_hulls(path, Vec3(1, 1, 2), false).hulls[0] != first);
+  const auto first = mesh_hulls(path, Vec3::Ones(), {}).hulls[0];
+  CHECK(mesh_hulls(path, Vec3::Ones(), {}).hulls[0] == first);
+  CHECK(mesh_hulls(path, Vec3(1, 1, 2), {}).hulls[0] != first);
   folder.write("box.obj", obj_box(Vec3(1, 1, 10), Vec3::Zero()));
-  CHECK(hull_volume(*mesh_hulls(path, Vec3::Ones(), false).hulls[0]) == doctest::Approx(80).epsilon(1e-12));
+  CHECK(hull_volume(*mesh_hulls(path, Vec3::Ones(), {}).hulls[0]) == doctest::Approx(80).epsilon(1e-12));
 }
 
 TEST_CASE("mesh: a box by file rests as a box does") {

@@ -28,7 +28,10 @@ Flight::Flight(const Model& model, SmoothScheme smooth)
   const std::size_t n = model.trees.size();
   for (std::vector<char>* x : {&gyroscope_, &floats_, &may_, &alone_, &flies_, &late_, &held_, &rubs_, &by_stages_})
     x->assign(n, 0);
-  if (smooth == SmoothScheme::RungeKutta) fourth_ = std::make_unique<RungeKuttaFlight>(model);
+  // The force of a fluid follows the velocity: of second order too it takes stages.
+  in_fluid_alone_ = smooth == SmoothScheme::Midpoint;
+  if (smooth == SmoothScheme::RungeKutta || (in_fluid_alone_ && !model.medium.boxes.empty()))
+    fourth_ = std::make_unique<RungeKuttaFlight>(model);
   change_.assign(n, 0);
   needed_.assign(n, 0);
   passes_.assign(n, 0);
@@ -126,7 +129,8 @@ void Flight::depart(const Start& start, const StepRows& rows, Outcome& out) {
     if (springs_ && !listed) spring_deflection(model, start.state.q, deflection_);
     listed = true;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) force_[k] = rows.drive(k).torque + start.actuation.external[k];
-    by_stages_[at(t)] = fourth_ && fourth_->soft_enough(start, t);
+    const bool staged_kind = !in_fluid_alone_ || !fluid_.segment(tree.iv, tree.nv).isZero(0);
+    by_stages_[at(t)] = fourth_ && staged_kind && fourth_->soft_enough(start, t);
     staged |= by_stages_[at(t)] != 0;
     if (by_stages_[at(t)]) force_.segment(tree.iv, tree.nv) -= fluid_.segment(tree.iv, tree.nv);
     if (!by_stages_[at(t)]) take_off(start, t, out);

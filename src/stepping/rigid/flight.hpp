@@ -74,11 +74,11 @@ class Flight {
   bool calm(const Start& start, int tree, const VecX& q, VecX& v);
 
   // held: a force from outside the tree acts on it, beside its weight.
-  bool second_order_, springs_, arrived_ = false;
+  bool second_order_, springs_, arrived_ = false, in_fluid_alone_ = false;  // stages: of trees in a fluid alone
   std::vector<char> gyroscope_, floats_, may_, alone_, flies_, late_, held_, rubs_;  // by tree
   std::vector<int> passes_;                                                          // by tree
   std::vector<double> change_, needed_;       // by tree: e, and work of the motion [J]
-  std::unique_ptr<RungeKuttaFlight> fourth_;  // where it is asked for
+  std::unique_ptr<RungeKuttaFlight> fourth_;  // where it is asked for, or a fluid asks for it
   std::vector<char> by_stages_;               // by tree: this flight is
   Dynamics end_;
   TreeMotion motion_;
