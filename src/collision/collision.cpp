@@ -273,7 +273,8 @@ void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::ui
   c.gap = t.gap;
   c.arm_a = t.arm_a;
   c.arm_b = t.arm_b;
-  if (ga.kind == ShapeKind::HalfSpace && t.gap > 0) {  // whenever it meets the plane, with this point
+  const bool flat = ga.kind == ShapeKind::HalfSpace || ga.kind == ShapeKind::Mesh;
+  if (flat && t.gap > 0) {  // whenever it meets the plane, with this point
     c.arm_b = 0.5 * t.gap * t.n;
     if (ga.body >= 0) c.arm_a = c.arm_b;
   }

@@ -6,7 +6,7 @@
 //   min 1/2 x^T A x + b^T x + 1/2 sigma |x - x-|^2,   sigma = 1e-6 of the diagonal                    (staggered.3)
 // solved exactly by pivoting (box_qp.hpp). Where A is singular this picks the forces nearest to x-. In the first pass x- is 0, so
 // they begin with the least norm: no internal forces. The passes end at the optimum of (staggered.1) itself. With `pivoting` sigma is 0: forces are those of
-// a vertex. Discs: by ADMM (admm_core.hpp) with at most 100 iterations
+// a vertex. Discs: by ADMM (admm_core.hpp) with at most 300 iterations
 // a pass, its multipliers kept from pass to pass; so the accuracy of (staggered.2) grows as the passes converge. The
 // iteration may cycle (large mu, strong coupling): Stalled, with the best point seen. Dense problems only.
 #include <cmath>
@@ -168,7 +168,7 @@ class Staggered final : public ContactSolver {
         z[2 * i + 1] *= shorter;
       }
     };
-    for (int k = 0; k < 100; ++k) {
+    for (int k = 0; k < 300; ++k) {
       if (!admm_.step(b_.data(), project)) return false;
       const double still = 1e-13 * admm_.z().map().cwiseAbs().maxCoeff();
       if (admm_.change() <= still && admm_.gap() <= still) break;
