@@ -49,9 +49,9 @@ struct MujocoFile {
   }
 };
 
-// The file as a robot of its own, under the controls that MuJoCo has.
+// The file as a robot of its own, under the controls that MuJoCo has, without a ground beside the file's.
 Simulation load(const std::string& path, const MujocoFile& peer) {
-  std::string text = "[robot]\nmodel = \"" + path + "\"\n";
+  std::string text = "[ground]\nnone = true\n[robot]\nmodel = \"" + path + "\"\n";
   if (peer.m->nu > 0) {
     text += "[controller]\nname = \"actuators\"\ncontrol = [";
     for (int k = 0; k < peer.m->nu; ++k) text += (k > 0 ? ", " : "") + shown(peer.d->ctrl[k]);
