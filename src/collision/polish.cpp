@@ -21,10 +21,10 @@ constexpr double opposed = 1e-9;   // of the smaller radius: what is left of y a
 
 /// A point, a curve or a straight line of a solid, in its frame. Curves: the point farthest along n.
 struct Feature {
-  Vec3 at = Vec3::Zero();   ///< the point, or the middle of the line
-  Vec3 e = Vec3::Zero();    ///< direction of a line, in the world
-  double half = 0;          ///< of its length
-  bool curved = false;      ///< the point moves with n about `at`
+  Vec3 at = Vec3::Zero();  ///< the point, or the middle of the line
+  Vec3 e = Vec3::Zero();   ///< direction of a line, in the world
+  double half = 0;         ///< of its length
+  bool curved = false;     ///< the point moves with n about `at`
 };
 
 struct Features {
@@ -44,7 +44,8 @@ void add_edge(const PlacedSolid& x, const Vec3& near, Features& out) {
   Vec3 from = near, to = near;
   for (const PolytopeFace& face : polytope.faces)
     for (std::size_t k = 0; k < face.loop.size(); ++k) {
-      const Vec3 &p = polytope.vertices[at(face.loop[k])], &q = polytope.vertices[at(face.loop[(k + 1) % face.loop.size()])];
+      const Vec3 &p = polytope.vertices[at(face.loop[k])],
+                 &q = polytope.vertices[at(face.loop[(k + 1) % face.loop.size()])];
       if (const double d = from_segment(near, p, q); d < least) least = d, from = p, to = q;
     }
   out.add({0.5 * (from + to), x.X.R * (to - from).normalized(), 0.5 * (to - from).norm(), false});

@@ -62,7 +62,7 @@ class TrotConstraint final : public Controller {
   static Vec3 foot_velocity(const Gait& gait, const Leg& leg, double t, double dt, Vec3& p) {
     const double gap = p.z() - leg.home.z();
     if (gait.stands(leg.diagonal, t) || gait.lands(leg.diagonal, t + dt)) {
-      p.z() -= leg.radius + 0.5 * gap;  // the point of contact is midway
+      p.z() -= leg.radius + 0.5 * std::min(gap, 0.0);  // the point of contact: the foot's own, or midway in an overlap
       return {0, 0, -std::max(gap, 0.0) / dt};
     }
     const Vec3 off = p - leg.home - gait.foot(leg.diagonal, t).p;

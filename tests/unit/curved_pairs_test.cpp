@@ -18,8 +18,9 @@ struct Shape {
 };
 
 const std::vector<Shape> shapes = {
-    {ShapeKind::Sphere, {0.05, 0, 0}},       {ShapeKind::Capsule, {0.03, 0, 0.04}},      {ShapeKind::Box, {0.05, 0.04, 0.03}},
-    {ShapeKind::Cylinder, {0.04, 0, 0.035}}, {ShapeKind::Ellipsoid, {0.05, 0.03, 0.04}}, {ShapeKind::Ellipsoid, {0.08, 0.02, 0.03}}};
+    {ShapeKind::Sphere, {0.05, 0, 0}},          {ShapeKind::Capsule, {0.03, 0, 0.04}},
+    {ShapeKind::Box, {0.05, 0.04, 0.03}},       {ShapeKind::Cylinder, {0.04, 0, 0.035}},
+    {ShapeKind::Ellipsoid, {0.05, 0.03, 0.04}}, {ShapeKind::Ellipsoid, {0.08, 0.02, 0.03}}};
 
 double support(const Shape& x, const Vec3& n) {
   switch (x.kind) {
@@ -46,7 +47,9 @@ TEST_CASE("collision: curved shapes have the gap and the normal of where they ar
   int found_pairs = 0;
   for (const Shape& shape_a : shapes)
     for (const Shape& shape_b : shapes) {
-      const auto curved = [](const Shape& x) { return x.kind == ShapeKind::Ellipsoid || x.kind == ShapeKind::Cylinder; };
+      const auto curved = [](const Shape& x) {
+        return x.kind == ShapeKind::Ellipsoid || x.kind == ShapeKind::Cylinder;
+      };
       if (!curved(shape_a) && !curved(shape_b)) continue;
       const auto solid = [](const Shape& x) {
         Geometry g;
@@ -61,7 +64,8 @@ TEST_CASE("collision: curved shapes have the gap and the normal of where they ar
         PlacedSolid b{&solid_b, {random_rotation(rng), Vec3::Zero()}, Vec3::Zero(), Vec3::Zero()};
         const Vec3 way = Vec3{sym(rng), sym(rng), sym(rng)}.normalized();
         const auto s = [&](const Vec3& n) {
-          return n.dot(b.X.p - a.X.p) - support(shape_a, a.X.R.transpose() * n) - support(shape_b, b.X.R.transpose() * n);
+          return n.dot(b.X.p - a.X.p) - support(shape_a, a.X.R.transpose() * n) -
+                 support(shape_b, b.X.R.transpose() * n);
         };
         Touches touches;
         const double gap = 1e-3 * sym(rng);  // about: brought there along the way
@@ -71,7 +75,8 @@ TEST_CASE("collision: curved shapes have the gap and the normal of where they ar
           touch({a, b, 1, 0, 1, &scratch}, touches);
           REQUIRE(touches.count > 0);
           double least = touches.items[0].gap;
-          for (int i = 1; i < touches.count; ++i) least = std::min(least, touches.items[static_cast<std::size_t>(i)].gap);
+          for (int i = 1; i < touches.count; ++i)
+            least = std::min(least, touches.items[static_cast<std::size_t>(i)].gap);
           if (std::abs(least - gap) < 1e-4) break;
           b.X.p += 0.9 * (gap - least) * way;
         }

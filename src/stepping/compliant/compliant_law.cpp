@@ -77,7 +77,10 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   const CompliantOptions& rules = options_;
   const Dynamics& dynamics = start.dynamics;
   Contact c = start.contacts[at(listed)];
-  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  if (c.body_a < 0) {  // fixed surfaces: the point of b itself
+    c.p_WC += 0.5 * c.gap * c.R_WC.col(2);
+    c.arm_a = c.arm_b = Vec3::Zero();
+  }
   const Vec3 velocity = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) -
                                               dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
   const bool touched = memory.touched();

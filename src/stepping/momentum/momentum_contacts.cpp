@@ -64,7 +64,10 @@ void MomentumFamily::add_touching(const Start& start, int listed, const Remember
   t.listed = listed;
   t.c = start.contacts[at(listed)];
   Contact& c = t.c;
-  if (c.body_a < 0) c.p_WC += 0.5 * c.gap * c.R_WC.col(2);  // fixed surfaces: the point of b itself
+  if (c.body_a < 0) {  // fixed surfaces: the point of b itself
+    c.p_WC += 0.5 * c.gap * c.R_WC.col(2);
+    c.arm_a = c.arm_b = Vec3::Zero();
+  }
   t.surface = model.surface(c.surface);
   t.v = c.R_WC.transpose() *
         (dynamics.point_velocity(c.body_b, c.p_WC) - dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
