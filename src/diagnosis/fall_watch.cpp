@@ -38,14 +38,14 @@ void FallWatch::see_start(const Scene& scene, const Member& member, const Walker
   const Vec3 usual = Quat(Eigen::Vector4d(pose->second.segment<4>(3))).inverse() * up_;
   const double tilt = std::acos(std::clamp(usual.dot(walker.up_B), -1.0, 1.0));
   if (tilt < 2 * M_PI / 3) return;
-  fall_ = Finding{Cause::Fall,
-                  scene.start.t,
-                  tilt,
-                  most_tilt,
-                  "rad",
-                  "the base of '" + base.name + "' begins upside down, turned by " + degrees(tilt) +
-                      " from the pose of its file",
-                  "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
+  fall_ = Finding{
+      Cause::Fall,
+      scene.start.t,
+      tilt,
+      most_tilt,
+      "rad",
+      "the base of '" + base.name + "' begins upside down, turned by " + degrees(tilt) + " from the pose of its file",
+      "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
 }
 
 double FallWatch::level(const Simulation& simulation, int tree) const {
@@ -72,20 +72,19 @@ void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
   if (!low && tilt < most_tilt) return;
   const bool held = controlled_ || !simulation.torque().isZero(0) || simulation.audit().energy.actuators != 0;
   const bool thrown = walker.speed > fast;
-  fall_ = Finding{
-      held ? Cause::Fall : Cause::Uncontrolled,
-      t,
-      low ? height : tilt,
-      low ? 0.5 * walker.height : most_tilt,
-      low ? "m" : "rad",
-      "the base of '" + base.name + "' " +
-          (low ? "sank to " + shown(height) + " m over what it touches, from " + shown(walker.height) + " m"
-               : "tilted by " + degrees(tilt)) +
-          (thrown ? "; it begins with a velocity of " + shown(walker.speed) + " m/s" : "") +
-          (held ? "" : ", and nothing drives its joints"),
-      !held    ? "a [controller] in the scene, for instance name = \"pd\", or --controller pd"
-      : thrown ? "a start at rest, or a controller for that speed"
-               : "higher gains, a wider stance, or a controller that balances"};
+  fall_ = Finding{held ? Cause::Fall : Cause::Uncontrolled,
+                  t,
+                  low ? height : tilt,
+                  low ? 0.5 * walker.height : most_tilt,
+                  low ? "m" : "rad",
+                  "the base of '" + base.name + "' " +
+                      (low ? "sank to " + shown(height) + " m over what it touches, from " + shown(walker.height) + " m"
+                           : "tilted by " + degrees(tilt)) +
+                      (thrown ? "; it begins with a velocity of " + shown(walker.speed) + " m/s" : "") +
+                      (held ? "" : ", and nothing drives its joints"),
+                  !held    ? "a [controller] in the scene, for instance name = \"pd\", or --controller pd"
+                  : thrown ? "a start at rest, or a controller for that speed"
+                           : "higher gains, a wider stance, or a controller that balances"};
 }
 
 void FallWatch::observe(const Simulation& simulation, double t) {

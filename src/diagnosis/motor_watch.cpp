@@ -172,8 +172,8 @@ std::optional<Finding> MotorWatch::weak(const Finding& fall, double work) const 
   Finding found = *saturation_;
   found.evidence = "the actuator of " + joint_of(worst) + " is at its limit of " +
                    shown(model_.joints.effort_limit[worst]) + " N m for " +
-                   shown(std::round(100 * share(saturated_[at(worst)]))) + " % of the time, and the robot falls at t = " +
-                   shown(fall.t) + " s";
+                   shown(std::round(100 * share(saturated_[at(worst)]))) +
+                   " % of the time, and the robot falls at t = " + shown(fall.t) + " s";
   found.advice = "motors that are strong enough (the effort limits of the file), or a lighter load";
   return found;
 }
