@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "base/file.hpp"
@@ -55,16 +56,45 @@ class Track final : public Observer {
   std::uint64_t every_, seen_ = 0;
 };
 
-Result run(Scene scene, const Method& method, const std::string& out) {
+/// Each method under a name of its own: one that is listed again is counted.
+std::vector<std::string> labels_of(const std::vector<Method>& methods) {
+  std::vector<std::string> labels;
+  std::map<std::string, int> seen;
+  for (const Method& method : methods) {
+    const int n = ++seen[method.label()];
+    labels.push_back(method.label() + (n > 1 ? " #" + std::to_string(n) : ""));
+  }
+  return labels;
+}
+
+/// The scene as a method takes it. An option of [stepper] that --set gives goes to the steppers that have it, one of
+/// those compared at least.
+Scene scene_for(const Method& method, const std::vector<Method>& methods, SceneOptions options) {
+  const auto takes = [](const Method& m, const std::string& key) {
+    return stepper_entry(m.stepper).options.find(key) != nullptr;
+  };
+  const std::string section = "stepper.";
+  std::erase_if(options.set, [&](const std::string& text) {
+    if (!text.starts_with(section)) return false;
+    const std::string key = text.substr(section.size(), text.find('=') - section.size());
+    return !takes(method, key) && std::any_of(methods.begin(), methods.end(), [&](auto& m) { return takes(m, key); });
+  });
+  if (options.stepper.empty()) options.stepper = method.stepper;
+  Scene scene = find_scene(options);
   method.apply(scene);
+  return scene;
+}
+
+Result run(const Scene& scene, const std::string& label, const std::string& out) {
   Result r;
-  r.label = method.label();
+  r.label = label;
   r.x.label = r.y.label = r.z.label = r.label;
   Simulation simulation = make_simulation(scene);
   std::optional<Recorder> recorder;
   if (!out.empty()) {
     std::string folder = r.label;
-    for (char& c : folder) c = c == ':' ? '-' : c;
+    for (char& c : folder) c = c == ':' || c == ' ' || c == '#' ? '-' : c;
+    if (const std::size_t twice = folder.find("--"); twice != std::string::npos) folder.erase(twice, 1);
     recorder.emplace((fs::path(out) / folder).string(), scene);
   }
   Run steps(simulation, scene.duration);
@@ -129,7 +159,10 @@ Json panels_json(const std::vector<Result>& runs, const std::string& body) {
 
 int compare(const CompareOptions& options) {
   const std::vector<Method> methods = experiments::parse_methods(options.with);
-  const Scene scene = find_scene(options.scene);
+  std::vector<Scene> scenes;  // all of them before the first run: what is wrong is said at once
+  for (const Method& method : methods) scenes.push_back(scene_for(method, methods, options.scene));
+  const Scene& scene = scenes[0];
+  const std::vector<std::string> labels = labels_of(methods);
   std::optional<FolderLock> lock;
   if (!options.out.empty()) {
     prepare_out(options.out);
@@ -137,7 +170,7 @@ int compare(const CompareOptions& options) {
   }
   catch_signals();
   std::vector<Result> runs;
-  for (const Method& method : methods) runs.push_back(run(scene, method, options.out));
+  for (std::size_t k = 0; k < scenes.size(); ++k) runs.push_back(run(scenes[k], labels[k], options.out));
   Json json;
   json["scene"] = scene.name;
   json["command"] = "tribo compare " + options.scene.scene + " --with " + options.with;

@@ -102,7 +102,9 @@ void Fate::add_to(Json& summary) const {
     if (walker.fall)
       summary["falls"].push_back({{"robot", model_.members[at(walker.member)].name},
                                   {"time", walker.fall->t},
-                                  {"why", walker.fall->low ? "low" : "tilted"},
+                                  {"why", !walker.fall->low              ? "tilted"
+                                          : std::isfinite(walker.height) ? "low"
+                                                                         : "below"},
                                   {"height", walker.fall->height},
                                   {"start_height", walker.height},
                                   {"tilt", walker.fall->tilt}});
@@ -123,9 +125,10 @@ void print_fate(const Json& summary) {
   const auto text = [](const Json& x) { return shown(x.get<double>()); };
   for (const Json& fall : summary["falls"]) {
     const double degrees = std::round(fall["tilt"].get<double>() * 180 / M_PI);
-    const std::string why = fall["why"] == "low" ? "at " + text(fall["height"]) + " m, below half of the " +
-                                                       text(fall["start_height"]) + " m of the start"
-                                                 : "tilted by " + shown(degrees) + " degrees";
+    const std::string why = fall["why"] == "below" ? "below the ground: nothing of it touches"
+                            : fall["why"] == "low" ? "at " + text(fall["height"]) + " m, below half of the " +
+                                                         text(fall["start_height"]) + " m of the start"
+                                                   : "tilted by " + shown(degrees) + " degrees";
     std::printf("%-14s '%s' at t = %s s: base %s\n", "FELL", fall["robot"].get<std::string>().c_str(),
                 text(fall["time"]).c_str(), why.c_str());
   }

@@ -56,6 +56,8 @@ class Witness : public Observer {
 
   /// After each step. Allocates only when it sees something for the first time.
   void observe(Simulation& simulation, const StepReport& report) override;
+  /// Where the reference of the pd controllers is from now on (nq); before the step that uses it.
+  void see_target(const VecX& q_ref, double t);
   /// The likely first cause first; empty where nothing was seen that explains trouble.
   std::vector<Finding> explain() const;
   /// The same as text.

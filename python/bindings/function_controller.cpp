@@ -1,5 +1,8 @@
 #include "function_controller.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "tribo/batch.hpp"
 
 namespace tribo::python {
@@ -40,7 +43,9 @@ void FunctionController::control(const Model& model, const State& state, const D
                        std::to_string(model.nv) + " velocities, " + std::to_string(actuated) + " of them with a motor");
   for (int k = 0, i = 0; k < model.nv; ++k) {
     if (!model.actuated(k)) continue;
-    actuation.tau[k] += tau.data()[n == model.nv ? k : i++];
+    const double asked = tau.data()[n == model.nv ? k : i++];
+    // An infinite torque would pass for one at its limit.
+    actuation.tau[k] += std::isfinite(asked) ? asked : std::numeric_limits<double>::quiet_NaN();
   }
 }
 

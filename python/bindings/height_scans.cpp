@@ -1,6 +1,19 @@
 #include "height_scans.hpp"
 
+#include "base/names.hpp"
+
 namespace tribo::python {
+namespace {
+
+/// "robot/link_0", "robot/frame.2": shapes of a link, and feet of a frame, are counted.
+bool is_of_link(const std::string& shape, const std::string& link) {
+  const std::size_t end = shape.find_last_not_of("0123456789");
+  if (end == std::string::npos || end + 1 == shape.size() || (shape[end] != '_' && shape[end] != '.')) return false;
+  const std::string owner = shape.substr(0, end);
+  return owner == link || ends_name(owner, link);
+}
+
+}  // namespace
 
 std::vector<int> geometries(const Model& model, const std::string& name) {
   std::vector<int> found;
@@ -24,6 +37,9 @@ std::vector<int> geometries(const Model& model, const std::string& name) {
   } catch (const InvalidInput&) {
     return {model.geometry(name)};  // whose message lists what there is
   }
+  for (int g = 0; g < n; ++g)
+    if (is_of_link(model.geometries[at(g)].name, name)) found.push_back(g);
+  if (!found.empty()) return found;
   if (body == -1) return {model.geometry(name)};
   for (int g = 0; g < n; ++g)
     if (model.geometries[at(g)].body == body) found.push_back(g);

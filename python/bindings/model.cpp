@@ -6,6 +6,7 @@
 #include "arrays.hpp"
 #include "kinematic_commands.hpp"
 #include "readers/mesh_file.hpp"
+#include "readers/mesh_up.hpp"
 #include "readers/robots.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/model.hpp"
@@ -317,6 +318,13 @@ void bind_model(nb::module_& m) {
       },
       "name"_a, "file"_a,
       "The file of a mesh that a robot file names; InvalidInput where it is missing or must not be opened.");
+  m.def(
+      "_visuals_stand_on_y",
+      [](const std::string& file) {
+        return visuals_stand_on_y(file, mesh_search(file, {}, find_robot(file).packages));
+      },
+      "file"_a, "Whether the visual meshes of a URDF file that say that y is up have to be turned.");
+  m.def("_says_y_up", says_y_up, "path"_a, "Whether a mesh file says that y is up in it.");
   m.def("check_mesh", check_mesh, "path"_a, "InvalidInput where a mesh file must not be handed to any library.");
 }
 

@@ -314,6 +314,7 @@ class Runner final : public Observer {
     return std::runtime_error("this simulation was being stepped when the process forked: make a new one here");
   }
   void check_commands() {
+    witness_.see_target(commands_.target, t());
     if (const std::string why = unusable(*scene_.model, commands_.rows()); !why.empty()) throw InvalidInput(why);
   }
   void check_still() const {

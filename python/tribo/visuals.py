@@ -61,34 +61,6 @@ def _find(filename: str, urdf: str) -> str | None:
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # y up to z up
 
 
-def _y_up(root: Any, urdf: str) -> bool:
-    """Are the visual meshes of a robot drawn with y up?
-
-    COLLADA files may say so, but most tools of the field ignore it, and robots are drawn for the one or the other. What
-    a link carries tells: its joints lie on or near its mesh.
-    """
-    miss = np.zeros(2)  # distance of the joints from the boxes about the meshes, as they are and turned [m]
-    for link in root.findall("link"):
-        carried = [_placement(j.find("origin"))[:3, 3] for j in root.findall("joint")
-                   if j.find("parent") is not None and j.find("parent").get("link") == link.get("name")]
-        for visual in link.findall("visual"):
-            mesh = visual.find("geometry/mesh")
-            path = None if mesh is None else _find(mesh.get("filename", ""), urdf)
-            if not carried or path is None or not path.lower().endswith(".dae"):
-                continue
-            with open(path, encoding="utf-8", errors="replace") as file:
-                if "<up_axis>Y_UP" not in file.read(20_000):
-                    continue
-            place = _placement(visual.find("origin"))
-            parts = mesh_visuals.read_mesh(path)
-            for k, R in enumerate((np.eye(3), UPRIGHT)):
-                points = [p.vertices @ (place[:3, :3] @ R).T + place[:3, 3] for p in parts]
-                if points:
-                    low, high = np.vstack(points).min(axis=0), np.vstack(points).max(axis=0)
-                    miss[k] += sum(float(np.linalg.norm(np.maximum(0, np.maximum(low - c, c - high)))) for c in carried)
-    return bool(miss[1] < 0.7 * miss[0])
-
-
 def _parts(geometry: Any, urdf: str) -> tuple[Part, ...]:
     """Of a <geometry>; none where it cannot be read."""
     for shape in geometry:
@@ -157,7 +129,7 @@ def _of_urdf(model: _core.Model, member: _core.Member) -> tuple[list[Visual], se
         colour = _colour(ElementTree.fromstring(f"<v>{ElementTree.tostring(m, 'unicode')}</v>"), {})
         if colour is not None:
             named[m.get("name", "")] = colour
-    visuals, seen, y_up = [], set(), _y_up(root, member.source)
+    visuals, seen, y_up = [], set(), _core._visuals_stand_on_y(os.path.abspath(member.source))
     for link in root.findall("link"):
         frame = frames.get(link.get("name", ""))
         if frame is None:
@@ -168,9 +140,11 @@ def _of_urdf(model: _core.Model, member: _core.Member) -> tuple[list[Visual], se
             mesh = None if geometry is None else geometry.find("mesh")
             scale = np.array(_numbers(None if mesh is None else mesh.get("scale"), "1 1 1"))
             place = np.array(frame.placement) @ _placement(visual.find("origin"))
+            path = _find(mesh.get("filename", ""), member.source) if y_up and mesh is not None else None
+            turned = path is not None and _core._says_y_up(path)
             for part in () if geometry is None else _parts(geometry, member.source):
                 vertices, faces = _scaled(part, scale)
-                vertices = vertices @ UPRIGHT.T if y_up else vertices
+                vertices = vertices @ UPRIGHT.T if turned else vertices
                 paint = (part.colour, part.opacity) if part.colour is not None else given or (ROBOT, 1.0)
                 visuals.append(Visual(f"{member.name}/{link.get('name')}", frame.body, place, vertices, faces, *paint,
                                       part.uv, part.texture))

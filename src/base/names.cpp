@@ -32,6 +32,7 @@ std::string shown(double value) {
   return text;
 }
 
+// One that is near: half of its letters are right, or it begins so.
 std::string nearest_name(const std::string& wrong, const std::vector<std::string>& known) {
   std::string best;
   std::size_t least = ~std::size_t{0};
@@ -41,7 +42,8 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
     if (++compared > most_compared) break;
     for (const std::string& form : {name, name.substr(name.rfind('/') + 1)}) {  // rfind + 1 is 0 where there is none
       const std::size_t d = edit_distance(asked, form.substr(0, longest));
-      if (d >= least) continue;
+      const bool near = 2 * d <= std::max(asked.size(), form.size()) || (asked.size() > 1 && form.starts_with(asked));
+      if (d >= least || !near || asked.empty()) continue;
       least = d;
       best = name;
     }
@@ -68,7 +70,8 @@ std::string ambiguous_name(const std::string& name, const std::vector<std::strin
 std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   std::string text = "unknown " + what + " '" + name + "'";
   if (known.empty()) return text + "; there are none";
-  text += "; did you mean '" + nearest_name(name, known) + "'? Known: ";
+  const std::string near = known.size() == 1 ? known[0] : nearest_name(name, known);
+  text += near.empty() ? "; known: " : "; did you mean '" + near + "'? Known: ";
   constexpr std::size_t most = 40;
   for (std::size_t i = 0; i < known.size() && i < most; ++i) text += (i ? ", " : "") + known[i];
   if (known.size() > most) text += ", … (" + std::to_string(known.size()) + " in all)";

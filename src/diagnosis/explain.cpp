@@ -11,7 +11,10 @@
 #include <set>
 
 #include "base/names.hpp"
+#include "diagnosis/energy_watch.hpp"
+#include "diagnosis/fall_watch.hpp"
 #include "diagnosis/model_faults.hpp"
+#include "diagnosis/motor_watch.hpp"
 #include "linalg/decompositions.hpp"
 #include "tribo/dynamics.hpp"
 
@@ -20,8 +23,8 @@ namespace {
 
 constexpr double least_overlap = 1e-4;  // [m]; less is what files and poses are rounded to
 constexpr double large_ratio = 100;     // of masses in contact
-constexpr double lift = 0.1;            // [m]; energy that lifts everything so high is worth a word
-constexpr double wild_height = 1.0;     // [m]; motion with the energy of a fall from there is wild
+constexpr double sure = 1.2;            // of explicit_limit: (explain.1) is sufficient, not necessary
+constexpr double slippery_mu = 0.15;    // ice and less
 constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
 
 // The step at which dt^2 a + 2 dt b reaches the limit.
@@ -34,42 +37,33 @@ double largest_step(double a, double b) {
 
 struct Witness::Impl {
   explicit Impl(const Scene& s)
-      : scene(s), model(*scene.model), stepper(stepper_entry(s.stepper)), faults(model_faults(scene)) {
+      : scene(s),
+        model(*scene.model),
+        stepper(stepper_entry(s.stepper)),
+        faults(model_faults(scene)),
+        falls(scene),
+        motors(scene),
+        energy(scene) {
     start_gains();
-    stand();
-    last_torque.setZero(model.nv);
-    flips.assign(at(model.nv), 0);
-    saturated.assign(at(model.nv), 0);
   }
 
   Scene scene;
   const Model& model;
   const StepperEntry& stepper;
   std::vector<Finding> faults;  ///< of the model and the start
+  FallWatch falls;
+  MotorWatch motors;
+  EnergyWatch energy;
   std::uint64_t steps = 0;
   bool failed = false;
-  Audit audit;
-  std::optional<Finding> control, fall, overlap, gains, stiffness, unconverged, infeasible, slip, saturation;
-  double energy_last = 0, energy_start = 0, energy_most = 0, kinetic_most = 0;
-  double most_at = 0;  ///< when the energy was at its most [s]
+  std::optional<Finding> overlap, gains, stiffness, unconverged, infeasible, slip;
   double ratio = 0, ratio_t = 0;
   int heavy = -1, light = -1;  ///< trees of the largest ratio
-  int saturated_dof = -1;
   bool stuck_before_slip = false;
-  std::uint64_t saturated_steps = 0, slipping_steps = 0;
+  std::uint64_t slipping_steps = 0, upright_steps = 0;  ///< slipping ones are those before a fall, where there is one
   int most_closed = 0;
   std::set<std::pair<int, int>> touched;  ///< geometries that carried force
   std::vector<ContactReport> before;      ///< contacts of the step before
-  VecX last_torque;
-  std::vector<std::uint64_t> flips;      ///< steps at which a torque changed its sign by much, by velocity coordinate
-  std::vector<std::uint64_t> saturated;  ///< steps at its limit, likewise
-  struct Walker {
-    int body = 0;       ///< free base of a robot
-    double height = 0;  ///< above the lowest contact point of the first touch [m]; 0: not yet known
-    Vec3 up_B;          ///< the vertical of the start, in the base
-  };
-  std::vector<Walker> walkers;
-  Vec3 up = Vec3::UnitZ();
 
   std::string name(int geometry) const {
     return geometry < 0 ? "the world" : "'" + model.geometries[at(geometry)].name + "'";
@@ -77,11 +71,6 @@ struct Witness::Impl {
   int tree_of(int geometry) const {
     const int body = geometry < 0 ? -1 : model.geometries[at(geometry)].body;
     return body < 0 ? -1 : model.bodies[at(body)].tree;
-  }
-  std::string joint_of(int dof) const {
-    for (const Body& b : model.bodies)
-      if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
-    return "?";
   }
   bool gains_explicit(const PdOptions& pd) const { return !pd.implicit || !stepper.implicit_gains; }
 
@@ -109,114 +98,6 @@ struct Witness::Impl {
               " in its stiffest direction; above 4 it oscillates and grows",
           "dt below " + shown(largest_step(a, b)) + " s, lower gains, or implicit = true with the rigid stepper"};
     }
-  }
-
-  void stand() {
-    if (model.gravity.norm() > 0) up = -model.gravity.normalized();
-    for (const Member& member : model.members) {
-      const Body& base = model.bodies[at(std::min(member.first_body, static_cast<int>(model.bodies.size()) - 1))];
-      if (!member.robot || member.bodies < 2 || base.joint != JointKind::Free) continue;
-      const Quat R(Eigen::Vector4d(scene.start.q.segment<4>(base.iq + 3)));
-      walkers.push_back({member.first_body, 0, R.inverse() * up});
-    }
-  }
-
-  // A robot fell where its base is tilted by more than 60 degrees from the start, or stands at less than half its height
-  // over what it touches.
-  void see_fall(const Simulation& simulation, const StepReport& report) {
-    for (Walker& walker : walkers) {
-      if (fall) return;
-      const Body& base = model.bodies[at(walker.body)];
-      const VecX& q = simulation.state().q;
-      double level = std::numeric_limits<double>::infinity();
-      for (const ContactReport& c : simulation.contacts())
-        if (c.f.z() > 0 && (tree_of(c.geometry_a) == base.tree || tree_of(c.geometry_b) == base.tree))
-          level = std::min(level, up.dot(c.p_WC));
-      if (!std::isfinite(level)) continue;
-      const double height = up.dot(q.segment<3>(base.iq)) - level;
-      if (walker.height == 0) walker.height = std::max(height, 1e-3);
-      const Quat R(Eigen::Vector4d(q.segment<4>(base.iq + 3)));
-      const double tilt = std::acos(std::clamp(up.dot(R * walker.up_B), -1.0, 1.0));
-      const bool low = height < 0.5 * walker.height;
-      if (!low && tilt < M_PI / 3) continue;
-      const bool held = !scene.controllers.empty() || !simulation.torque().isZero(0) || audit.energy.actuators != 0;
-      fall =
-          Finding{held ? Cause::Fall : Cause::Uncontrolled,
-                  report.t,
-                  low ? height : tilt,
-                  low ? 0.5 * walker.height : M_PI / 3,
-                  low ? "m" : "rad",
-                  "the base of '" + base.name + "' " +
-                      (low ? "sank to " + shown(height) + " m over what it touches, from " + shown(walker.height) + " m"
-                           : "tilted by " + shown(std::round(tilt * 180 / M_PI)) + " degrees") +
-                      (held ? "" : ", and nothing drives its joints"),
-                  held ? "higher gains, a wider stance, or a controller that balances"
-                       : "a [controller] in the scene, for instance name = \"pd\", or --controller pd"};
-    }
-  }
-
-  // Torque that is not finite, and torque that goes from one side to the other at every step.
-  void see_torque(const Simulation& simulation, const StepReport& report) {
-    const VecX& tau = simulation.torque();
-    if (tau.size() != model.nv || model.nv == 0) return;
-    const bool sane = simulation.state().v.cwiseAbs().maxCoeff() < 1e6;  // else it is the motion that ran away
-    for (int k = 0; k < model.nv; ++k) {
-      if (!control && sane && !std::isfinite(tau[k]))
-        control = Finding{Cause::Control,
-                          report.t,
-                          tau[k],
-                          0,
-                          "N m",
-                          "the torque on " + joint_of(k) + " is not finite (" + shown(tau[k]) +
-                              ") at t = " + shown(report.t) + " s" + who_controls(),
-                          "a controller that returns finite torques: look for 0/0, for logarithms and roots of what is "
-                          "below 0, and for q and v that are used before they are set"};
-      const double limit = model.joints.effort_limit[k], least = std::isfinite(limit) ? 0.05 * limit : 1e-3;
-      if (tau[k] * last_torque[k] < 0 && std::min(std::abs(tau[k]), std::abs(last_torque[k])) > least) ++flips[at(k)];
-      if (std::isfinite(limit) && limit > 0 && std::abs(tau[k]) >= limit * (1 - 1e-9)) ++saturated[at(k)];
-    }
-    last_torque = tau;
-  }
-  std::string who_controls() const {
-    std::string names;
-    for (const ControllerSpec& spec : scene.controllers) names += (names.empty() ? "" : ", ") + ("'" + spec.name + "'");
-    return names.empty() ? "; a function of the program controls it" : "; controllers of the scene: " + names;
-  }
-
-  std::optional<Finding> chatter() const {
-    if (steps < 20) return {};
-    for (int k = 0; k < model.nv; ++k) {
-      const double share = static_cast<double>(flips[at(k)]) / static_cast<double>(steps);
-      if (share < 0.3 || flips[at(k)] < 10) continue;
-      return Finding{
-          Cause::Chatter,
-          scene.dt,
-          share,
-          0.3,
-          "of all steps",
-          "the torque on " + joint_of(k) + " changes its sign at " + shown(std::round(100 * share)) +
-              " % of the steps: the gains of a controller that is evaluated once a step are too high for dt = " +
-              shown(scene.dt) + " s",
-          "lower gains, a smaller dt, or the controller 'pd', whose gains the rigid stepper takes implicitly"};
-    }
-    return {};
-  }
-
-  // Motors that were at their limits for long before a robot fell.
-  std::optional<Finding> weak() const {
-    // Motors that put in more than it takes to lift all of it are not weak.
-    if (!fall || !saturation || audit.energy.actuators > model.mass() * 9.81 * wild_height) return {};
-    int worst = 0;
-    for (int k = 1; k < model.nv; ++k)
-      if (saturated[at(k)] > saturated[at(worst)]) worst = k;
-    if (saturation->t > fall->t || 5 * saturated[at(worst)] < steps) return {};
-    Finding found = *saturation;
-    found.evidence = "the actuator of " + joint_of(worst) + " is at its limit of " +
-                     shown(model.joints.effort_limit[worst]) + " N m for " +
-                     shown(std::round(100.0 * static_cast<double>(saturated[at(worst)]) / static_cast<double>(steps))) +
-                     " % of the time, and the robot falls at t = " + shown(fall->t) + " s";
-    found.advice = "motors that are strong enough (the effort limits of the file), or a lighter load";
-    return found;
   }
 
   void see_overlap(const Simulation& simulation, const StepReport& report) {
@@ -353,74 +234,20 @@ struct Witness::Impl {
                                                 : "; it slips from the first touch"),
                      "more friction, more load on that contact, or less tangential force"};
     }
+    if (falls.fall()) return;
     slipping_steps += any;
+    ++upright_steps;
   }
-  // An object that stuck begins to slide.
-  bool gave_way() const { return slip && walkers.empty() && stuck_before_slip; }
+  // An object that stuck begins to slide, and the scene did not ask for it.
+  bool gave_way() const { return slip && !falls.any_robot() && stuck_before_slip && !energy.meant(); }
   // A robot that stands on what has no friction slides whatever it does.
-  bool slid_far() const { return slip && !walkers.empty() && slip->limit < 0.05 && 2 * slipping_steps > steps; }
-
-  void see_saturation(const Simulation& simulation, const StepReport& report) {
-    const VecX& tau = simulation.torque();
-    bool any = false;
-    for (int k = 0; k < model.nv; ++k) {
-      const double limit = model.joints.effort_limit[k];
-      if (!(limit > 0) || !std::isfinite(limit) || std::abs(tau[k]) < limit * (1 - 1e-9)) continue;
-      any = true;
-      if (saturation) break;
-      saturated_dof = k;
-      saturation = Finding{Cause::Saturation,
-                           report.t,
-                           std::abs(tau[k]),
-                           limit,
-                           "N m",
-                           "the actuator of " + joint_of(k) + " is at its limit of " + shown(limit),
-                           "a lighter load, a slower motion, or lower gains"};
-    }
-    saturated_steps += any;
+  bool slid_far() const {
+    return slip && falls.any_robot() && slip->limit < 0.05 && 2 * slipping_steps > upright_steps;
   }
-
-  void see_energy(const Simulation& simulation) {
-    audit = simulation.audit();
-    const double now = audit.energy.kinetic + audit.energy.potential + audit.energy.elastic;
-    energy_start = audit.energy_start;
-    if (std::isfinite(now)) energy_last = now;
-    if (energy_last > energy_most) energy_most = energy_last, most_at = simulation.state().t;
-    if (std::isfinite(audit.energy.kinetic)) kinetic_most = std::max(kinetic_most, audit.energy.kinetic);
-  }
-
-  // Which part put in most of what the run gained.
-  std::optional<Finding> energy() const {
-    const double gained = energy_most - energy_start;
-    if (!(gained > model.mass() * 9.81 * lift)) return {};
-    // Work that lifts something is what actuators and pushes are for; what ends in wild motion is not.
-    const bool wild = failed || fall || kinetic_most > model.mass() * 9.81 * wild_height;
-    const EnergyLines& e = audit.energy;
-    struct Part {
-      Cause cause;
-      double work;
-      const char* name;
-      const char* advice;
-    };
-    const Part parts[] = {
-        {Cause::External, e.external, "pushes", "a smaller or shorter push"},
-        {Cause::Actuators, e.actuators, "actuators", "lower gains, or a reference that the robot can follow"},
-        {Cause::Integrator, e.integrator, "the scheme itself", "a smaller dt, or another stepper"},
-        {Cause::Overlap, e.recovery, "the removal of overlap",
-         "a start without overlap, or a longer contact.recovery_time"},
-        {Cause::Stiffness, e.contacts, "contact springs", "a smaller dt, or a stepper for stiff contact"}};
-    const Part& most =
-        *std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.work < b.work; });
-    if (!(most.work > 0.3 * gained)) return {};
-    if ((most.cause == Cause::Actuators || most.cause == Cause::External) && !wild) return {};
-    return Finding{most.cause,
-                   most_at,
-                   most.work,
-                   gained,
-                   "J",
-                   "the energy rose from " + shown(energy_start) + " to " + shown(energy_most) + " J; " + most.name +
-                       " put in " + shown(most.work) + " J",
-                   most.advice};
+  // A robot that slid most of the time until it fell.
+  bool slippery() const {
+    return slip && falls.fall() && slip->t <= falls.fall()->t && slip->limit < slippery_mu &&
+           3 * slipping_steps > upright_steps;
   }
 
   std::optional<Finding> masses() const {
@@ -453,40 +280,49 @@ void Witness::observe(Simulation& simulation, const StepReport& report) {
   w.see_solver(report);
   w.see_masses(simulation, report.t);
   w.see_slip(simulation, report);
-  w.see_torque(simulation, report);
-  w.see_fall(simulation, report);
-  w.see_saturation(simulation, report);
-  w.see_energy(simulation);
+  w.motors.observe(simulation, report);
+  w.falls.observe(simulation, report.t);
+  w.energy.observe(simulation, w.falls.fall().has_value());
   if (!w.slip) w.before = simulation.contacts();
 }
 
+void Witness::see_target(const VecX& q_ref, double t) { impl_->motors.see_target(q_ref.data(), t); }
+
 std::vector<Finding> Witness::explain() const {
   const Impl& w = *impl_;
+  const std::optional<Finding>& fall = w.falls.fall();
+  const auto work = w.energy.gain(w.failed, fall.has_value());
   std::vector<Finding> list;
   const auto add = [&](const std::optional<Finding>& finding) {
     if (finding && std::none_of(list.begin(), list.end(), [&](const Finding& f) { return f.cause == finding->cause; }))
       list.push_back(*finding);
   };
   // What was wrong before the first step, in the model before in the run.
-  add(w.control);
+  add(w.motors.control());
   for (const Finding& fault : w.faults) add(fault);
+  if (fall && fall->t <= w.scene.start.t) add(fall);
   add(w.overlap);
-  add(w.gains);
+  const bool trouble = w.failed || fall || work || w.motors.chatter();
+  if (w.gains && (trouble || w.gains->value > sure * explicit_limit)) add(w.gains);
   add(w.stiffness);
+  if (trouble) add(w.motors.idle());
+  if (trouble) add(w.motors.target());
   // What went wrong later: control, a solve, then what put the energy in, then what gave way.
-  add(w.chatter());
-  add(w.weak());
+  add(w.motors.chatter());
+  if (w.slippery()) add(w.slip);
+  if (fall) add(w.motors.weak(*fall, w.energy.audit().energy.actuators));
+  add(w.motors.overloaded());
   const std::size_t fixed = list.size();
   add(w.masses());
   if (!w.masses()) add(w.unconverged);
   add(w.infeasible);
-  add(w.energy());
+  add(work);
   // Motors reach their limits and feet slip in runs that do what they should.
-  const bool wrong = w.failed || w.fall || !list.empty();
-  if (wrong && w.saturated_steps > 0) add(w.saturation);
-  const bool slid = w.slip && (!w.fall || w.slip->t <= w.fall->t);
+  const bool wrong = w.failed || fall || !list.empty();
+  if (wrong) add(w.motors.saturation());
+  const bool slid = w.slip && (!fall || w.slip->t <= fall->t);
   if ((wrong || w.slid_far() || w.gave_way()) && slid) add(w.slip);
-  add(w.fall);
+  add(fall);
   std::stable_sort(
       list.begin() + static_cast<std::ptrdiff_t>(fixed), list.end(), [](const Finding& a, const Finding& b) {
         const auto rank = [](const Finding& f) { return f.cause == Cause::Slip || f.cause == Cause::Saturation; };

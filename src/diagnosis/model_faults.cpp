@@ -1,6 +1,6 @@
 // Masses, sizes and inertias are compared with the world: nothing that moves is denser than osmium or lighter than air, no
 // robot is 50 m long, and the mass of a link lies within its reach.
-//   density  m / V, V of the shapes of a body, a tenth of the cube of its reach at least                         (fault.1)
+//   density  m / V, V of the shapes of a body, a tenth of the cube of its reach at least; that cube without shapes (fault.1)
 //   gyration sqrt(I / m) against the reach of the body: its joints, its centre of mass, its shapes               (fault.2)
 #include "diagnosis/model_faults.hpp"
 
@@ -18,6 +18,7 @@ constexpr double densest = 25'000, lightest = 0.2;           // [kg/m^3]
 constexpr double longest = 20;                               // from a joint to the next [m]
 constexpr double least_gyration = 2e-3, most_gyration = 10;  // of the reach of a body
 constexpr double strongest = 30;                             // gravity, more than on any planet [m/s^2]
+constexpr double steepest = 0.17;                            // sine of 10 degrees: no wall is a ground
 constexpr double outside = 1e-3;                             // of a range [rad] or [m]
 
 double volume(const Geometry& g) {
@@ -86,12 +87,17 @@ class Inspector {
   }
 
   void gravity() {
-    for (const Geometry& g : model_.geometries)
-      if (g.kind == ShapeKind::HalfSpace && g.body == -1 && g.X_BG.R.col(2).dot(model_.gravity) > 1)
+    const double size = model_.gravity.norm();
+    for (const Geometry& g : model_.geometries) {
+      if (g.kind != ShapeKind::HalfSpace || g.body != -1 || size < 1) continue;
+      const double away = g.X_BG.R.col(2).dot(model_.gravity) / size;
+      if (away > -steepest)
         return add(Cause::Gravity, model_.gravity.z(), 0, "m/s^2",
                    "gravity (" + shown(model_.gravity.x()) + ", " + shown(model_.gravity.y()) + ", " +
-                       shown(model_.gravity.z()) + ") m/s^2 pulls away from the ground '" + g.name + "'",
+                       shown(model_.gravity.z()) + ") m/s^2 pulls " + (away > steepest ? "away from" : "along") +
+                       " the ground '" + g.name + "'",
                    "gravity = [0, 0, -9.81]: z is up");
+    }
     if (const double g = model_.gravity.norm(); g > strongest)
       add(Cause::Gravity, g, strongest, "m/s^2",
           "gravity is " + shown(g) + " m/s^2, " + shown(std::round(g / 0.981) / 10) + " times that of the Earth",
@@ -126,8 +132,27 @@ class Inspector {
           "masses in kilograms (0.001 of a number in grams)");
   }
 
-  double space(std::size_t b) const {                           // (fault.1)
-    return std::max(volume_[b], 0.1 * std::pow(reach_[b], 3));  // the shapes may be those of its feet alone
+  // (fault.1). A wrist may be all motor: a tenth of the robot's size is a body's due. Where no shape tells how slender it
+  // is, it may be a cube.
+  double space(std::size_t b) const {
+    const double slender = volume_[b] > 0 ? 0.1 : 1;
+    return std::max(volume_[b], slender * std::pow(std::max(reach_[b], 0.1 * extent(model_.bodies[b])), 3));
+  }
+  // From the base of its robot to the farthest joint, along the links [m].
+  double extent(const Body& body) const {
+    const int b = static_cast<int>(&body - model_.bodies.data());
+    double far = 0;
+    for (const Member& member : model_.members) {
+      if (b < member.first_body || b >= member.first_body + member.bodies) continue;
+      std::vector<double> along(at(member.bodies), 0.0);
+      for (int k = 0; k < member.bodies; ++k) {
+        const Body& link = model_.bodies[at(member.first_body + k)];
+        if (link.parent < member.first_body) continue;
+        along[at(k)] = along[at(link.parent - member.first_body)] + link.X_PJ.p.norm();
+        far = std::max(far, along[at(k)]);
+      }
+    }
+    return far;
   }
 
   void inertias() {

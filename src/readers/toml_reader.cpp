@@ -198,7 +198,7 @@ Section::Section(const TomlValue& table, std::string file, std::string label)
 }
 
 std::string Section::place(const TomlValue& value) const {
-  return value.line > 0 ? file_ + ":" + std::to_string(value.line) : file_ + " with --set";
+  return value.line > 0 ? file_ + ":" + std::to_string(value.line) : file_ + " with settings";
 }
 
 void Section::fail(const TomlValue& at, const std::string& message) const {

@@ -14,6 +14,7 @@
 #include "readers/mesh_file.hpp"
 #include "readers/mesh_hulls.hpp"
 #include "readers/mesh_triangles.hpp"
+#include "readers/mesh_up.hpp"
 #include "readers/robots.hpp"
 #include "readers/srdf.hpp"
 #include "readers/urdf_inertia.hpp"
@@ -32,6 +33,7 @@ struct UrdfFile {
   Srdf srdf;
   std::vector<std::string> warnings, log;
   bool floating = true;
+  bool y_up = false;  ///< meshes that say so are turned
 };
 
 namespace {
@@ -105,6 +107,7 @@ void read_tree(const RobotOptions& options, UrdfFile& file) {
   document->Print(&text);
   file.tree = ::urdf::parseURDF(text.CStr());
   if (!file.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
+  if (touching(options, file.files).shapes) file.y_up = stands_on_y(*file.tree, file.search, MeshesOf::Collision);
   try {
     if (file.floating)
       pin::urdf::buildModel(file.tree, pin::JointModelFreeFlyer(), file.model);
@@ -356,6 +359,7 @@ void set_mesh(Loading& load, const ::urdf::Mesh& mesh, Geometry& geometry,
   const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
   try {
     const std::string path = find_mesh(mesh.filename, load.file.search);
+    if (load.file.y_up && says_y_up(path)) geometry.X_BG.R = geometry.X_BG.R * upright();
     if (load.options.triangle_meshes && geometry.body == -1) {
       geometry.kind = ShapeKind::Mesh;
       geometry.mesh = mesh_triangles(path, scale);
@@ -439,6 +443,13 @@ void add_contact(Loading& load) {
   const bool ball_feet = touch.feet && feet.empty();
   if (touch.shapes || ball_feet) add_file_shapes(load, touch, ball_feet);
   check_link_materials(load);
+  if (load.options.contact != "default") return;
+  const std::vector<Geometry>& shapes = load.builder.model().geometries;
+  const bool any = std::any_of(shapes.begin(), shapes.end(), [&](auto& g) { return g.member == load.member; });
+  if (!any)
+    load.notes.warnings.push_back(load.owner() + " has no collision shapes: nothing of it touches anything");
+  else if (!touch.shapes)
+    load.notes.warnings.push_back(load.owner() + " touches with its feet alone: its file has no other shapes of use");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "readers/mesh_hulls.hpp"
+#include "readers/mesh_up.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo {
@@ -14,7 +15,7 @@ namespace {
 using tinyxml2::XMLElement;
 
 // A shape of density 1, in its own frame.
-Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search) {
+Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search, bool y_up) {
   if (const auto* sphere = dynamic_cast<const ::urdf::Sphere*>(&shape)) {
     const double r = sphere->radius;
     return solid_inertia(ShapeKind::Sphere, Vec3(r, 0, 0), 4.0 / 3 * M_PI * r * r * r);
@@ -28,19 +29,25 @@ Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search) {
   }
   const auto& mesh = dynamic_cast<const ::urdf::Mesh&>(shape);
   const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
-  const Hull& hull = *mesh_hulls(find_mesh(mesh.filename, search), scale, {}).hulls[0];
-  return hull_inertia(hull, hull_volume(hull));
+  const std::string path = find_mesh(mesh.filename, search);
+  const Hull& hull = *mesh_hulls(path, scale, {}).hulls[0];
+  Inertia inertia = hull_inertia(hull, hull_volume(hull));
+  if (y_up && says_y_up(path)) {
+    inertia.com = upright() * inertia.com;
+    inertia.about_com = upright() * inertia.about_com * upright().transpose();
+  }
+  return inertia;
 }
 
 // All shapes of a link at the density that gives its mass.
-Inertia of_link(const ::urdf::Link& link, double mass, const MeshSearch& search) {
+Inertia of_link(const ::urdf::Link& link, double mass, const MeshSearch& search, bool y_up) {
   std::vector<Inertia> parts;
   Inertia sum;
   for (const ::urdf::CollisionSharedPtr& collision : link.collision_array) {
     const ::urdf::Rotation& q = collision->origin.rotation;
     const ::urdf::Vector3& p = collision->origin.position;
     const Placement X{Quat(q.w, q.x, q.y, q.z).toRotationMatrix(), Vec3(p.x, p.y, p.z)};
-    Inertia part = of_shape(*collision->geometry, search);
+    Inertia part = of_shape(*collision->geometry, search, y_up);
     part.com = X * part.com;
     part.about_com = X.R * part.about_com * X.R.transpose();
     sum.mass += part.mass;
@@ -91,6 +98,7 @@ void take_inertias_from_shapes(tinyxml2::XMLDocument& document, const std::strin
   const ::urdf::ModelInterfaceSharedPtr tree = ::urdf::parseURDF(text.CStr());
   XMLElement* root = document.RootElement();
   if (!tree || root == nullptr) return;  // what is wrong with it is told by whoever reads it next
+  const bool y_up = stands_on_y(*tree, search, MeshesOf::Collision);
   std::string kept;
   for (XMLElement* e = root->FirstChildElement("link"); e != nullptr; e = e->NextSiblingElement("link")) {
     const char* name = e->Attribute("name");
@@ -102,7 +110,7 @@ void take_inertias_from_shapes(tinyxml2::XMLDocument& document, const std::strin
     if (link->second->collision_array.empty())
       kept += (kept.empty() ? "'" : ", '") + link->first + "'";
     else
-      write(of_link(*link->second, mass, search), *inertial);
+      write(of_link(*link->second, mass, search, y_up), *inertial);
   }
   if (!kept.empty())
     warnings.push_back(path +

@@ -137,9 +137,11 @@ class Inspection {
 
   void misspelt(const XMLElement& e, const std::vector<std::string>& known) {
     for (const XMLElement* c = e.FirstChildElement(); c; c = c->NextSiblingElement())
-      if (std::find(known.begin(), known.end(), c->Name()) == known.end())
-        warn(*c, "element '" + std::string(c->Name()) + "' is not read; did you mean '" +
-                     nearest_name(c->Name(), known) + "'?");
+      if (std::find(known.begin(), known.end(), c->Name()) == known.end()) {
+        const std::string near = nearest_name(c->Name(), known);
+        warn(*c, "element '" + std::string(c->Name()) + "' is not read" +
+                     (near.empty() ? "" : "; did you mean '" + near + "'?"));
+      }
   }
 
   void inertial(const XMLElement& e) {

@@ -172,6 +172,30 @@ class Robots(Case):
                 self.assertGreater(falls[0]["tilt"], np.pi / 3)
             self.assertRegex(self.ok(*args).stdout, r"FELL +'bolt' at t = 0\.\d+ s: base ")
 
+    def test_a_robot_without_shapes_is_named(self):
+        body = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        robot = self.write("bare.urdf", f'<robot name="bare"><link name="a">{body}</link><link name="b">{body}</link><joint name="j" '
+                           'type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>'
+                           '<limit lower="-1" upper="1" effort="10" velocity="1"/></joint></robot>')
+        result = self.ok("run", robot, "--duration", "0.1")
+        self.assertIn("has no collision shapes", result.stderr)
+        self.assertRegex(result.stdout, r"FELL +'bare' at t = [\d.e-]+ s: base below the ground")
+        self.assertIn("has no collision shapes", "".join(self.ok("check", robot).stdout + self.ok("check", robot).stderr))
+
+    def test_only_near_names_are_suggested(self):
+        self.assertIn("did you mean 'go2'?", self.ok("run", "go3", code=2).stderr)
+        self.assertNotIn("did you mean", self.ok("run", "qqqqqqqq", code=2).stderr)
+
+    def test_compare_keeps_what_is_listed_twice_and_gives_options_to_those_that_have_them(self):
+        scene = self.write("box.toml", BOX)
+        self.ok("compare", scene, "--with", "rigid,rigid", "--duration", "0.02", "--out", self.folder)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "rigid", "recording.npz")))
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "rigid-2", "recording.npz")))
+        mixed = ["compare", scene, "--with", "rigid,exponential", "--duration", "0.02", "--json", "--set"]
+        plain = self.json(*mixed, "stepper.events=false")["runs"]
+        self.assertEqual([r["method"] for r in plain], ["rigid", "exponential"])
+        self.assertIn("belongs to", self.ok("compare", scene, "--with", "rigid", "--set", "stepper.bilateral=true", code=2).stderr)
+
     def test_a_robot_that_topples_has_tilted(self):
         # Held stiff on two points it turns about the line between them: past 60 degrees the base is still high.
         fall = self.json("run", "bolt", "--duration", "1")["falls"][0]

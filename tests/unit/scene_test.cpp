@@ -319,7 +319,7 @@ TEST_CASE("scene: every mistake is told with its place and what would be right")
     CHECK(told.find(row.part) != std::string::npos);
   }
   CHECK(refusal(cube, {{"object.1.mass", "1"}}).find("must be an index from 0 to 0") != std::string::npos);
-  CHECK(refusal(cube, {{"contact.solvr", "pgs"}}).find("bad.toml with --set: unknown key 'solvr'") !=
+  CHECK(refusal(cube, {{"contact.solvr", "pgs"}}).find("bad.toml with settings: unknown key 'solvr'") !=
         std::string::npos);
   CHECK(refusal(std::string(3000, '[') + "\n").find("bad.toml:1: ") != std::string::npos);
 }

@@ -1,0 +1,97 @@
+#include "diagnosis/fall_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/names.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double most_tilt = M_PI / 3;
+constexpr double fast = 1.5;  // a base that begins so fast is thrown [m/s]
+
+Quat rotation(const VecX& q, const Body& base) { return Quat(Eigen::Vector4d(q.segment<4>(base.iq + 3))); }
+
+std::string degrees(double angle) { return shown(std::round(angle * 180 / M_PI)) + " degrees"; }
+
+}  // namespace
+
+FallWatch::FallWatch(const Scene& scene) : model_(*scene.model), controlled_(!scene.controllers.empty()) {
+  if (model_.gravity.norm() > 0) up_ = -model_.gravity.normalized();
+  for (const Member& member : model_.members) {
+    if (!member.robot || member.bodies < 2) continue;
+    const Body& base = model_.bodies[at(member.first_body)];
+    if (base.joint != JointKind::Free) continue;
+    const double speed = scene.start.v.segment<3>(base.iv).norm();
+    walkers_.push_back({member.first_body, 0, rotation(scene.start.q, base).inverse() * up_, speed});
+    see_start(scene, member, walkers_.back());
+  }
+}
+
+// On its back: the vertical points the other way than in the pose that the file begins with.
+void FallWatch::see_start(const Scene& scene, const Member& member, const Walker& walker) {
+  const auto pose = member.poses.find("default");
+  if (fall_ || pose == member.poses.end() || model_.gravity.norm() == 0) return;
+  const Body& base = model_.bodies[at(walker.body)];
+  const Vec3 usual = Quat(Eigen::Vector4d(pose->second.segment<4>(3))).inverse() * up_;
+  const double tilt = std::acos(std::clamp(usual.dot(walker.up_B), -1.0, 1.0));
+  if (tilt < 2 * M_PI / 3) return;
+  fall_ = Finding{
+      Cause::Fall,
+      scene.start.t,
+      tilt,
+      most_tilt,
+      "rad",
+      "the base of '" + base.name + "' begins upside down, turned by " + degrees(tilt) + " from the pose of its file",
+      "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
+}
+
+double FallWatch::level(const Simulation& simulation, int tree) const {
+  const auto tree_of = [&](int geometry) {
+    const int body = geometry < 0 ? -1 : model_.geometries[at(geometry)].body;
+    return body < 0 ? -1 : model_.bodies[at(body)].tree;
+  };
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const ContactReport& c : simulation.contacts())
+    if (c.f.z() > 0 && (tree_of(c.geometry_a) == tree || tree_of(c.geometry_b) == tree))
+      lowest = std::min(lowest, up_.dot(c.p_WC));
+  return lowest;
+}
+
+void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
+  const Body& base = model_.bodies[at(walker.body)];
+  const VecX& q = simulation.state().q;
+  const double ground = level(simulation, base.tree);
+  if (!std::isfinite(ground)) return;
+  const double height = up_.dot(q.segment<3>(base.iq)) - ground;
+  if (walker.height == 0) walker.height = std::max(height, 1e-3);
+  const double tilt = std::acos(std::clamp(up_.dot(rotation(q, base) * walker.up_B), -1.0, 1.0));
+  const bool low = height < 0.5 * walker.height;
+  if (!low && tilt < most_tilt) return;
+  const bool held = controlled_ || !simulation.torque().isZero(0) || simulation.audit().energy.actuators != 0;
+  const bool thrown = walker.speed > fast;
+  fall_ = Finding{held ? Cause::Fall : Cause::Uncontrolled,
+                  t,
+                  low ? height : tilt,
+                  low ? 0.5 * walker.height : most_tilt,
+                  low ? "m" : "rad",
+                  "the base of '" + base.name + "' " +
+                      (low ? "sank to " + shown(height) + " m over what it touches, from " + shown(walker.height) + " m"
+                           : "tilted by " + degrees(tilt)) +
+                      (thrown ? "; it begins with a velocity of " + shown(walker.speed) + " m/s" : "") +
+                      (held ? "" : ", and nothing drives its joints"),
+                  !held    ? "a [controller] in the scene, for instance name = \"pd\", or --controller pd"
+                  : thrown ? "a start at rest, or a controller for that speed"
+                           : "higher gains, a wider stance, or a controller that balances"};
+}
+
+void FallWatch::observe(const Simulation& simulation, double t) {
+  for (Walker& walker : walkers_) {
+    if (fall_) return;
+    see(walker, simulation, t);
+  }
+}
+
+}  // namespace tribo

@@ -1,0 +1,40 @@
+// Robots with a free base, and the first of them that falls.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tribo/explain.hpp"
+
+namespace tribo {
+
+class FallWatch {
+ public:
+  explicit FallWatch(const Scene& scene);
+  /// After each step.
+  void observe(const Simulation& simulation, double t);
+
+  bool any_robot() const { return !walkers_.empty(); }
+  /// A robot fell where its base is tilted by more than 60 degrees from the start, or stands at less than half its height
+  /// over what it touches; or where it begins on its back.
+  const std::optional<Finding>& fall() const { return fall_; }
+
+ private:
+  struct Walker {
+    int body = 0;       ///< free base of a robot
+    double height = 0;  ///< above the lowest contact point of the first touch [m]; 0: not yet known
+    Vec3 up_B;          ///< the vertical of the start, in the base
+    double speed = 0;   ///< at the start [m/s]
+  };
+  void see_start(const Scene& scene, const Member& member, const Walker& walker);
+  void see(Walker& walker, const Simulation& simulation, double t);
+  double level(const Simulation& simulation, int tree) const;
+
+  const Model& model_;
+  bool controlled_ = false;  ///< by the scene
+  Vec3 up_ = Vec3::UnitZ();
+  std::vector<Walker> walkers_;
+  std::optional<Finding> fall_;
+};
+
+}  // namespace tribo
