@@ -156,7 +156,7 @@ void strike(Ball& a, Ball& b, const Vec3& n, double mu, double e) {
   if (std::isfinite(b.m)) b.w += (-b.r * n).cross(J) / (0.4 * b.m * b.r * b.r);
 }
 
-double off(const Simulation& s, int body, const Ball& ball) {
+double off(Simulation& s, int body, const Ball& ball) {
   const Vec3 w = s.body_pose(body).R * s.state().v.segment<3>(6 * body + 3);
   return std::max((velocity(s, body) - ball.v).norm(), ball.r * (w - ball.w).norm());
 }
