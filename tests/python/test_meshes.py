@@ -103,6 +103,7 @@ def test_bad_meshes_say_what_is_wrong(tmp_path):
             tribo.parse("", settings={"terrain": [{"mesh": str(path)}], "object": [BALL]})
 
 
+@pytest.mark.long  # CoACD takes two minutes of CPU time
 def test_convex_parts_hold_the_ball(cup, tmp_path, monkeypatch):
     pytest.importorskip("coacd")
     monkeypatch.setenv("TRIBO_CACHE", str(tmp_path / "cache"))
