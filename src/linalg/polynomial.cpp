@@ -8,7 +8,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define TRIBO_WIDE 1
+#define TRIBO_WIDE_POLYNOMIAL 1
 #endif
 
 namespace tribo {
@@ -69,7 +69,7 @@ void clenshaw(const Sums& q) {
   std::copy_n(b1, P, q.second);
 }
 
-#ifdef TRIBO_WIDE
+#ifdef TRIBO_WIDE_POLYNOMIAL
 // The same with four numbers in a register, all of them held there.
 template <int N>
 __attribute__((target("avx2,fma"))) void clenshaw_wide(const Sums& q) {
@@ -184,7 +184,7 @@ using Sum = void (*)(const Sums&);
 
 template <int N>
 Sum pick() {
-#ifdef TRIBO_WIDE
+#ifdef TRIBO_WIDE_POLYNOMIAL
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     if constexpr (N <= 12)
       return clenshaw_split<N>;
