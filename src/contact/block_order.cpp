@@ -19,15 +19,19 @@ bool BlockOrder::analyse(const ContactProblem& problem) {
         pairs_.push_back(b);
       }
   }
-  if (pairs_ == seen_pairs_ && factor.node_start == seen_sizes_) return false;
-  seen_pairs_ = pairs_;
-  seen_sizes_ = factor.node_start;
-  nodes_ = static_cast<int>(factor.node_start.size()) - 1;
+  return analyse(pairs_, factor.node_start);
+}
+
+bool BlockOrder::analyse(const std::vector<int>& pairs, const std::vector<int>& node_start) {
+  if (pairs == seen_pairs_ && node_start == seen_sizes_) return false;
+  seen_pairs_ = pairs;
+  seen_sizes_ = node_start;
+  nodes_ = static_cast<int>(node_start.size()) - 1;
   if (neighbours_.size() < at(nodes_)) neighbours_.resize(at(nodes_));
   for (int k = 0; k < nodes_; ++k) neighbours_[at(k)].clear();
-  for (std::size_t i = 0; i < pairs_.size(); i += 2) {
-    neighbours_[at(pairs_[i])].push_back(pairs_[i + 1]);
-    neighbours_[at(pairs_[i + 1])].push_back(pairs_[i]);
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    neighbours_[at(pairs[i])].push_back(pairs[i + 1]);
+    neighbours_[at(pairs[i + 1])].push_back(pairs[i]);
   }
   for (int k = 0; k < nodes_; ++k) {
     std::vector<int>& list = neighbours_[at(k)];
@@ -41,8 +45,8 @@ bool BlockOrder::analyse(const ContactProblem& problem) {
   others_.clear();
   for (int p = 0; p < nodes_; ++p) {
     const int k = order_[at(p)];
-    start_[at(p)] = factor.node_start[at(k)];
-    size_[at(p)] = factor.node_start[at(k + 1)] - factor.node_start[at(k)];
+    start_[at(p)] = node_start[at(k)];
+    size_[at(p)] = node_start[at(k + 1)] - node_start[at(k)];
     link_start_[at(p)] = static_cast<int>(others_.size());
     for (int j : neighbours_[at(k)]) others_.push_back(position_[at(j)]);
     std::sort(others_.begin() + link_start_[at(p)], others_.end());

@@ -13,6 +13,8 @@ class BlockOrder {
  public:
   /// Costs little where the pattern is that of the last call; false then.
   bool analyse(const ContactProblem& problem);
+  /// The same from pairs of nodes, two numbers each, and the first coordinate of each node and of the end.
+  bool analyse(const std::vector<int>& pairs, const std::vector<int>& node_start);
 
   int nodes() const { return nodes_; }
   int position(int node) const { return position_[static_cast<std::size_t>(node)]; }

@@ -23,12 +23,18 @@ using Mat2 = Eigen::Matrix2d;
 
 void ContactProgram::resize(int n) {
   n_ = n;
+  by_bodies_ = false;
   start_.assign(1, 0);
   row_.clear();
   value_.clear();
   w.setZero(n);
   p.setZero(n);
   c_.setZero(n);
+}
+
+void ContactProgram::solve_by_bodies(int nodes) {
+  by_bodies_ = true;
+  bodies_.resize(nodes);
 }
 
 int ContactProgram::solve(const Rules& rules) {
@@ -43,6 +49,13 @@ int ContactProgram::solve(const Rules& rules) {
     ++passes;
     list_unknowns();
     solve_reduced(rules);
+    if (by_bodies_ && rules.friction_in_program) {
+      bool changed = readmit();  // before the others: what has just gone out does not come in
+      for (auto rule : {&ContactProgram::drop, &ContactProgram::rest, &ContactProgram::slide, &ContactProgram::release})
+        changed |= (this->*rule)();
+      if (changed) continue;
+      break;
+    }
     if (drop()) continue;
     if (!rules.friction_in_program) break;
     if (rest() || slide() || release() || readmit()) continue;
@@ -55,12 +68,14 @@ int ContactProgram::solve(const Rules& rules) {
 }
 
 double ContactProgram::entry(int row, int column) const {
+  if (by_bodies_) return bodies_.entry(row / 3, row % 3, column % 3);
   for (int k = start_[at(column)]; k < start_[at(column) + 1]; ++k)
     if (row_[at(k)] == row) return value_[at(k)];
   return 0;
 }
 
-void ContactProgram::multiply(const double* x, double* y) const {
+void ContactProgram::multiply(const double* x, double* y) {
+  if (by_bodies_) return bodies_.multiply(x, y);
   std::fill(y, y + n_, 0.0);
   for (int c = 0; c < n_; ++c) {
     if (x[c] == 0) continue;
@@ -75,6 +90,7 @@ void ContactProgram::predict(const Rules& rules) {
     item.out = item.limited = item.slides = false;
     if (item.kind != ProgramItem::Kind::Contact || !rules.friction_in_program) continue;
     item.slides = item.slid;
+    item.out = by_bodies_ && item.idle;
     if (!item.fresh) continue;
     const int o = item.first;
     Mat3 block;
@@ -202,14 +218,30 @@ void ContactProgram::conjugate_gradients(double eps) {
   converged_ = false;
 }
 
+void ContactProgram::solve_bodies(double eps) {
+  parts_.resize(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const ProgramItem& item = items[i];
+    FreeBodies::Part& part = parts_[i];
+    using Kind = FreeBodies::Part::Kind;
+    part.kind = item.out ? Kind::Out : item.slides || item.limited ? Kind::Tied : Kind::Rest;
+    if (part.kind == Kind::Tied) part.along << share(item) * item.heading, 1;
+  }
+  if (!bodies_.solve(parts_, w.data(), eps, full_.data())) converged_ = false;
+  for (std::size_t k = 0; k < unknowns_.size(); ++k) x_[static_cast<Eigen::Index>(k)] = full_[unknowns_[k].row];
+}
+
 void ContactProgram::solve_reduced(const Rules& rules) {
   known_impulses();
   const double eps = rules.relaxation * scale_;
   const bool large = rules.solve == ProgramSolve::Relaxed && static_cast<int>(unknowns_.size()) > dense_unknowns;
-  if (!large) reduce();
+  if (!large && !by_bodies_) reduce();
   switch (rules.solve) {
     case ProgramSolve::Relaxed:
-      large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
+      if (by_bodies_)
+        solve_bodies(eps);
+      else
+        large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
       break;
     case ProgramSolve::Pivoting:
       least_squares_.pivoting(B_, y_.data(), rank_tolerance, x_.data());
@@ -247,8 +279,9 @@ bool ContactProgram::drop() {
   for (const ProgramItem& item : items)
     if (may_leave(item)) worst = std::min(worst, pressing(item));
   if (!(worst < -sign_slack * largest)) return false;
+  const double most = by_bodies_ ? -sign_slack * largest : drop_share * worst;
   for (ProgramItem& item : items)
-    if (may_leave(item) && pressing(item) <= drop_share * worst) item.out = true;
+    if (may_leave(item) && pressing(item) <= most) item.out = true;
   return true;
 }
 
@@ -267,6 +300,7 @@ bool ContactProgram::rest() {
   for (std::size_t i = 0; i < items.size(); ++i) {
     ProgramItem& item = items[i];
     if (item.kind != ProgramItem::Kind::Contact || item.out || !item.slides || asked_[i]) continue;
+    if (p[item.first + 2] == 0) continue;  // it has just come in
     asked_[i] = 1;
     const double mu = item.slid ? item.mu_slide : item.mu_rest;
     if (stopping(item).norm() > mu * p[item.first + 2]) continue;

@@ -8,7 +8,7 @@
 // the rows of A those of the unknowns stay. B p + w = 0 is solved as asked: relaxed, 1/2 |B p + w|^2 + 1/2 eps^2 |p|^2
 // -> min, or exactly, by pivoting or by minimum norm. A is kept by its entries that are not zero; a relaxed program of
 // many unknowns is solved by conjugate gradients on the least squares (CGLS), which needs products with A alone, from
-// the impulses of the last step.
+// the impulses of the last step. One between single free bodies is solved by bodies (bodies.1), and A is not kept.
 //
 // Passes. Each solves, then does the first of these that changes something, until none does:
 //   1. a contact or limit with a negative impulse goes out                                         (program.3)
@@ -20,6 +20,8 @@
 //   4. a contact at its limit whose point moves along the surface after all begins to slide        (program.6)
 //   5. a contact or limit that is out and would penetrate, A p + w < 0, comes in again, once a step; a contact
 //      as one that slides where its point moves                                                    (program.7)
+// By bodies, where there are many contacts, a pass does all of them: every contact that would pull goes out, and one that
+// carried nothing in the last step begins outside.
 // It ends: an item goes out at most twice, comes back once, rests once, meets its limit once and slides once, so there
 // are at most six passes an item, and one.
 #pragma once
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include "linalg/least_squares.hpp"
+#include "stepping/momentum/free_bodies.hpp"
 #include "tribo/buffer.hpp"
 
 namespace tribo {
@@ -40,6 +43,7 @@ struct ProgramItem {
   Eigen::Vector2d heading = Eigen::Vector2d::Zero();  ///< of friction while it slides, unit length
   bool slid = false;                                  ///< in the last step
   bool fresh = false;                                 ///< touches for the first time
+  bool idle = false;                                  ///< touched in the last step, and carried nothing
   // Filled by the solve.
   bool out = false, limited = false, slides = false;
 };
@@ -56,6 +60,9 @@ class ContactProgram {
 
   /// n unknowns; items, w, p (a guess) and the columns of A are filled by the caller, the columns in their order.
   void resize(int n);
+  /// Contacts alone, between single free bodies: they are given to bodies() instead of columns. For relaxed programs.
+  void solve_by_bodies(int nodes);
+  FreeBodies& bodies() { return bodies_; }
   void add(int row, double value) {
     row_.push_back(row);
     value_.push_back(value);
@@ -65,7 +72,7 @@ class ContactProgram {
   /// Fills p and the states of the items; returns the number of passes. False in converged: CGLS reached its limit.
   int solve(const Rules& rules);
   bool converged() const { return converged_; }
-  /// Entry of A by its place; 0 where it is not stored.
+  /// Entry of A by its place; 0 where it is not stored. By bodies: of the block of one contact.
   double entry(int row, int column) const;
   /// A p + w after the solve, by unknown [m/s].
   double residual(int unknown) const { return c_[unknown]; }
@@ -82,7 +89,8 @@ class ContactProgram {
   void known_impulses();
   void reduce();
   void conjugate_gradients(double eps);
-  void multiply(const double* x, double* y) const;
+  void solve_bodies(double eps);
+  void multiply(const double* x, double* y);
   void multiply_reduced(const double* x, double* y);
   void multiply_transposed(const double* x, double* y);
   double share(const ProgramItem& item) const;
@@ -99,6 +107,9 @@ class ContactProgram {
   int n_ = 0;
   double scale_ = 0;  // mean diagonal of A
   bool converged_ = true;
+  bool by_bodies_ = false;
+  FreeBodies bodies_;
+  std::vector<FreeBodies::Part> parts_;
   std::vector<int> start_, row_;  // A by columns
   std::vector<double> value_;
   std::vector<int> place_;  // of each unknown among those of the pass, or -1

@@ -15,6 +15,7 @@
 // [Wakisaka2014, 18 to 23]. Departs from it: sliding friction acts while the normals are solved; taken as at rest, the
 // points of a sliding box would be stopped within the step, the box would trip over them, and the normals be those of
 // tripping. friction_in_program = false is the paper's order.
+#include <algorithm>
 #include <cmath>
 
 #include "stepping/momentum/contact_program.hpp"
@@ -26,6 +27,7 @@ namespace tribo {
 namespace {
 
 constexpr std::size_t most_trees = 64;         // of macroscopic
+constexpr int many_contacts = 20;              // of free bodies: from here on they are solved by bodies
 constexpr double equality_compensation = 0.2;  // share of the error of an equality that a step undoes at least
 
 enum class Variant { Momentum, Relaxed, Macroscopic };
@@ -75,7 +77,10 @@ class Impulses final : public MomentumFamily {
 
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     list_items(start.state, island, start.dt);
-    fill_matrix(island);
+    if (are_free_bodies(island))
+      fill_bodies(start.dynamics, island);
+    else
+      fill_matrix(island);
     out.solve.iterations += program_.solve(asked_.program);
     if (!program_.converged()) out.status = StepStatus::Unconverged;
     take_forces(island, start.dt, out);
@@ -96,6 +101,7 @@ class Impulses final : public MomentumFamily {
       item.mu_slide = t.surface.mu_dynamic;
       item.slid = t.slid;
       item.fresh = t.fresh;
+      item.idle = !t.fresh && !t.loaded;
       const Vec3 w = t.b + k * t.d;
       program_.w.map().segment<3>(item.first) = w;
       program_.p.map().segment<3>(item.first) = dt * t.f;
@@ -117,6 +123,46 @@ class Impulses final : public MomentumFamily {
       const double back = j.equality() ? std::max(k, equality_compensation / dt) : k;
       program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + back * j.d;
       if (j.other >= 0) program_.w[item.first] += j.slope * (state.v[j.other] + dt * x0_[j.other]);
+    }
+  }
+
+  // Whether the program is relaxed, has many contacts, and only between single free bodies and what is fixed or driven.
+  bool are_free_bodies(const Island& island) const {
+    auto single = [&](int body) { return body < 0 || model_->trees[at(tree_of(body))].single; };
+    return asked_.program.solve == ProgramSolve::Relaxed && island.rows.empty() &&
+           static_cast<int>(island.contacts.size()) >= many_contacts &&
+           std::ranges::all_of(island.contacts, [&](int i) {
+             const Contact& c = contacts_[at(i)];
+             return single(c.body_a) && single(c.body_b);
+           });
+  }
+
+  // Y = J (M + extra)^-1/2: M is diagonal.
+  void fill_bodies(const Dynamics& dynamics, const Island& island) {
+    node_.resize(model_->bodies.size(), -1);
+    int nodes = 0;
+    for (int i : island.contacts)
+      for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
+        if (body >= 0) node_[at(body)] = -1;
+    for (int i : island.contacts)
+      for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
+        if (body >= 0 && node_[at(body)] < 0) node_[at(body)] = nodes++;
+    program_.solve_by_bodies(nodes);
+    auto side = [&](int body, const Contact& c, double sign) {
+      FreeBodies::Side s;
+      if (body < 0) return s;
+      s.node = node_[at(body)];
+      dynamics.point_jacobian(body, c.p_WC, c.R_WC, s.y.data());
+      const Body& b = model_->bodies[at(body)];
+      for (int k = 0; k < 6; ++k) {
+        const double inertia = k < 3 ? b.inertia.mass : b.inertia.about_com(k - 3, k - 3);
+        s.y.col(k) *= sign / std::sqrt(inertia + model_->joints.armature[b.iv + k] + extra_[b.iv + k]);
+      }
+      return s;
+    };
+    for (int i : island.contacts) {
+      const Contact& c = contacts_[at(i)];
+      program_.bodies().add(side(c.body_a, c, -1), side(c.body_b, c, 1));
     }
   }
 
@@ -201,7 +247,7 @@ class Impulses final : public MomentumFamily {
   const Model* model_;
   std::vector<Contact> contacts_;
   std::vector<Row> rows_;
-  std::vector<int> watched_, dof_body_;
+  std::vector<int> watched_, dof_body_, node_;
 };
 
 }  // namespace

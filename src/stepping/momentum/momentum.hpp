@@ -111,6 +111,7 @@ class MomentumFamily : public Scheme {
   std::vector<Touching> touching_;
   std::vector<JointForce> joints_;
   VecX applied_, x0_;
+  VecX extra_;             // added to the diagonal of M: damping and gains at the end of the step (nv)
   double ramp_;            // k_w as asked for [s/m]; NaN: not given
   double k_w_ = 0;         // [s/m]
   double default_kw_ = 0;  // of microscopic [s/m]; 0: scaled by gravity and dt
@@ -143,7 +144,7 @@ class MomentumFamily : public Scheme {
   std::vector<int> rubbing_;                  // degrees with dry friction
   std::vector<Row> equalities_;               // of joints, at the start
   std::vector<char> saturated_;
-  VecX extra_, zero_, damping_, joint_tau_, held_, tau_stage_, x_;
+  VecX zero_, damping_, joint_tau_, held_, tau_stage_, x_;
   VecX move_, u_, v_stage_, q_stage_, a_, k_move_[4], k_u_[4];
   VecX v_mean_;                                                              // over the stages, in their axes
   double rate_ = 0, contact_power_ = 0, limit_power_ = 0, given_power_ = 0;  // means over the stages [W]
