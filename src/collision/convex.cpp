@@ -364,37 +364,6 @@ Separation repaired(const Query& query, Separation x) {
   return x;
 }
 
-}  // namespace
-
-void touch_sphere_polytope(const Query& query, Touches& out) {
-  const PlacedSolid& f = query.b;
-  const Vec3 x = f.X.R.transpose() * (query.a.X.p - f.X.p);
-  const double r = query.a.solid->round;
-  const PolytopeFace* best = nullptr;
-  double s = -HUGE_VAL;
-  for (const PolytopeFace& face : f.solid->polytope->faces) {
-    const double height = face.n.dot(x) - face.offset;
-    if (height > s) s = height, best = &face;
-  }
-  if (!best || s - r > query.reach) return;
-  // Inside, or over the face that separates best: that face is the nearest.
-  bool over = true;
-  const std::vector<Vec3>& vertices = f.solid->polytope->vertices;
-  for (std::size_t k = 0; s > 0 && over && k < best->loop.size(); ++k) {
-    const Vec3 &p = vertices[at(best->loop[k])], &q = vertices[at(best->loop[(k + 1) % best->loop.size()])];
-    over = best->n.dot((q - p).cross(x - p)) >= 0;
-  }
-  if (over) {
-    const Vec3 n = -(f.X.R * best->n);
-    out.add(query, query.a.X.p + (r + 0.5 * (s - r)) * n, n, s - r, 0);
-    return;
-  }
-  const Separation found = separation(query);
-  if (found.gap < query.reach && found.n.allFinite()) out.add(query, found.p, found.n, found.gap, 0);
-}
-
-namespace {
-
 // Of a solid without faces (a) near a polytope (b).
 struct Nearness {
   Separation x;

@@ -51,15 +51,6 @@ double cylinder_distance(const Vec3& size, const Vec3& x, Vec3& n) {
   return std::max(side, cap);
 }
 
-void touch_sphere_cylinder(const Query& query, Touches& out) {
-  const Placement& X = query.b.X;
-  Vec3 n_B;
-  const double r = query.a.solid->round;
-  const double gap = cylinder_distance(query.b.solid->size, X.R.transpose() * (query.a.X.p - X.p), n_B) - r;
-  const Vec3 n = -(X.R * n_B);
-  out.add(query, query.a.X.p + (r + 0.5 * gap) * n, n, gap, 0);
-}
-
 Polytope cylinder_caps(const Vec3& size) {
   constexpr int sides = cap_corners;
   Polytope caps;

@@ -33,14 +33,12 @@ void touch_sphere(const Query& query, Touches& out) {
   switch (b) {
     case ShapeKind::Capsule:
       return touch_sphere_capsule(query, out);
-    case ShapeKind::Ellipsoid:
-      return touch_smooth(query, out);
     case ShapeKind::Box:
       return touch_sphere_box(query, out);
+    case ShapeKind::Ellipsoid:
     case ShapeKind::Convex:
-      return touch_sphere_polytope(query, out);
     case ShapeKind::Cylinder:
-      return touch_sphere_cylinder(query, out);
+      return touch_sphere_solid(query, out);
     default:
       if (query.a.solid->kind != ShapeKind::Point || b != ShapeKind::Point) touch_sphere_sphere(query, out);
   }

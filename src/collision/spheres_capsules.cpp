@@ -40,9 +40,11 @@ void touch_sphere_box(const Query& query, Touches& out) {
   const Vec3& h = query.b.solid->size;
   const double r = query.a.solid->round;
   const Vec3 x = X.R.transpose() * (query.a.X.p - X.p);
-  const Vec3 nearest = x.cwiseMax(-h).cwiseMin(h);
-  if (nearest != x) {
-    add_cores(query, {query.a.X.p, X * nearest, r, 0, Vec3::UnitZ()}, 0, out);
+  const Vec3 way = x.cwiseMax(-h).cwiseMin(h) - x;  // to the nearest point; however short, it has a direction
+  if (!way.isZero(0)) {
+    const double gap = way.stableNorm() - r;  // (round.1)
+    const Vec3 n = X.R * way.stableNormalized();
+    out.add(query, query.a.X.p + (r + 0.5 * gap) * n, n, gap, 0);
     return;
   }
   // The centre is inside: out through the nearest face.
@@ -50,6 +52,16 @@ void touch_sphere_box(const Query& query, Touches& out) {
   const double depth = (h - x.cwiseAbs()).minCoeff(&k);
   const Vec3 n = (x[k] < 0 ? 1.0 : -1.0) * X.R.col(k);
   out.add(query, query.a.X.p + 0.5 * (r - depth) * n, n, -depth - r, 0);
+}
+
+// By the signed distance of its centre (support.cpp).
+void touch_sphere_solid(const Query& query, Touches& out) {
+  const Placement& X = query.b.X;
+  const double r = query.a.solid->round;
+  Vec3 n_B;
+  const double gap = depth_of(*query.b.solid, X.R.transpose() * (query.a.X.p - X.p), n_B) - r;
+  const Vec3 n = -(X.R * n_B);
+  out.add(query, query.a.X.p + (r + 0.5 * gap) * n, n, gap, 0);
 }
 
 void touch_sphere_capsule(const Query& query, Touches& out) {
