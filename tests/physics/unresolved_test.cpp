@@ -14,13 +14,14 @@ namespace {
 
 // An arm on a hinge with a loose hand, over a floor that it can reach or not. 1.2 kg, 0.55 m.
 Scene arm(double height, double speed, const std::string& joint) {
-  return parse_scene("[stepper]\nname = \"rigid\"\ndt = 0.01\n[material.default]\nmu = 0.5\n[[robot]]\nname = \"r\"\n"
-                     "self_collision = false\n[[robot.link]]\nname = \"arm\"\nparent = \"world\"\njoint = \"revolute\"\n"
-                     "axis = [0, 1, 0]\nmass = 1\ncom = [0.25, 0, 0]\nshape = \"box\"\nsize = 0.04\nposition = [0, 0, " +
-                         std::to_string(height) + "]\nspeed = " + std::to_string(speed) + "\n" + joint +
-                         "\n[[robot.link]]\nname = \"hand\"\nparent = \"arm\"\njoint = \"spherical\"\n"
-                         "position = [0.5, 0, 0]\nmass = 0.2\ncom = [0.1, 0.05, 0]\nshape = \"sphere\"\nradius = 0.03\n",
-                     "arm.toml");
+  return parse_scene(
+      "[stepper]\nname = \"rigid\"\ndt = 0.01\n[material.default]\nmu = 0.5\n[[robot]]\nname = \"r\"\n"
+      "self_collision = false\n[[robot.link]]\nname = \"arm\"\nparent = \"world\"\njoint = \"revolute\"\n"
+      "axis = [0, 1, 0]\nmass = 1\ncom = [0.25, 0, 0]\nshape = \"box\"\nsize = 0.04\nposition = [0, 0, " +
+          std::to_string(height) + "]\nspeed = " + std::to_string(speed) + "\n" + joint +
+          "\n[[robot.link]]\nname = \"hand\"\nparent = \"arm\"\njoint = \"spherical\"\n"
+          "position = [0.5, 0, 0]\nmass = 0.2\ncom = [0.1, 0.05, 0]\nshape = \"sphere\"\nradius = 0.03\n",
+      "arm.toml");
 }
 
 }  // namespace
