@@ -6,6 +6,7 @@
 #include "dynamics/fluid.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/rigid/springs.hpp"
+#include "stepping/rigid/turn_bound.hpp"
 
 namespace tribo {
 namespace {
@@ -156,6 +157,7 @@ void Flight::take_off(const Start& start, int t, Outcome& out) {
   const double energy = passes > 0 ? twice_kinetic(start, t, w_) : 1;
   for (int pass = 0; pass < passes; ++pass) {
     start.dynamics.bias(t, w_, motion_);
+    if (change_[at(t)] > unresolved) bound_turn(start.model, start.dynamics, t, time, motion_.h, trial_);
     kick(start, start.dynamics, t, time, v, motion_.h, trial_);
     double change = 0;
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) change += (motion_.h[k] - (*bias)[k]) * (trial_[k] - w_[k]);
@@ -244,9 +246,14 @@ int Flight::arrive(const Start& start, const VecX& q, VecX& v) {
     const bool kicked = flies_[i] && late_[i], kept = keeps(t);
     if (kicked) {
       factor(start, end_, t, 0.5 * start.dt);
-      const VecX& bias = gyroscope_[i] ? end_.gravity_force() : end_.h();
-      kick(start, end_, t, 0.5 * start.dt, v, bias, w_);  // (flight.3)
-      add_work(start, end_, t, 0.5 * start.dt, v, bias, w_);
+      const VecX* bias = gyroscope_[i] ? &end_.gravity_force() : &end_.h();
+      if (change_[i] > unresolved && !gyroscope_[i]) {
+        motion_.h.segment(tree.iv, tree.nv) = bias->segment(tree.iv, tree.nv);
+        bound_turn(model, end_, t, 0.5 * start.dt, motion_.h, trial_);
+        bias = &motion_.h;
+      }
+      kick(start, end_, t, 0.5 * start.dt, v, *bias, w_);  // (flight.3)
+      add_work(start, end_, t, 0.5 * start.dt, v, *bias, w_);
       v.segment(tree.iv, tree.nv) = w_.segment(tree.iv, tree.nv);
     }
     if (kept) keep_momentum(start, t, v);

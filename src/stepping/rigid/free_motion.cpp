@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stepping/rigid/springs.hpp"
+#include "stepping/rigid/turn_bound.hpp"
 
 namespace tribo {
 namespace {
@@ -62,7 +63,7 @@ void FreeMotion::move(const Start& start, const StepRows& rows, int t) {
 // The bias at the velocity that it leads to itself (rigid.12). Given velocities cannot run away: not for targets.
 void FreeMotion::turn_on_the_way(const Start& start, const StepRows& rows, Flight& flight, int t) {
   const Tree& tree = start.model.trees[at(t)];
-  const VecX &v = start.state.v, &gravity = start.dynamics.gravity_force();
+  const VecX& v = start.state.v;
   double fastest = 0;  // the speed of a base does not enter the bias
   const int first = start.model.bodies[at(tree.first_body)].joint == JointKind::Free ? 3 : 0;
   for (int k = tree.iv + first; k < tree.iv + tree.nv; ++k) {
@@ -71,10 +72,9 @@ void FreeMotion::turn_on_the_way(const Start& start, const StepRows& rows, Fligh
   }
   if (start.dt * fastest < slow_turn) return;
   for (int pass = 0; pass < 2; ++pass) {
-    for (int k = tree.iv; k < tree.iv + tree.nv; ++k) middle_[k] = -0.5 * start.dt * (bias_[k] - gravity[k]);
-    start.dynamics.solve_in_place(t, middle_.data());
+    bound_turn(start.model, start.dynamics, t, start.dt, bias_, middle_);
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-      middle_[k] += v[k];
+      middle_[k] = v[k] + 0.5 * middle_[k];
       change_[k] = v_free_[k];
       rate_[k] = bias_[k];
     }
@@ -91,6 +91,8 @@ void FreeMotion::turn_on_the_way(const Start& start, const StepRows& rows, Fligh
     if (pass == 0) turned_[at(t)] = change;
     if (change < settled_turn) break;
   }
+  if (turned_[at(t)] > Flight::unresolved && bound_turn(start.model, start.dynamics, t, start.dt, bias_, middle_))
+    move(start, rows, t);
 }
 
 void FreeMotion::release_joints(const Start& start, const StepRows& rows) {

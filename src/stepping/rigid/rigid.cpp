@@ -21,6 +21,7 @@
 #include "stepping/rigid/flight.hpp"
 #include "stepping/rigid/free_motion.hpp"
 #include "stepping/rigid/island_setup.hpp"
+#include "stepping/rigid/jams.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rigid_view.hpp"
 #include "stepping/rigid/rolling.hpp"
@@ -48,7 +49,8 @@ class Rigid final : public Scheme, public RigidView {
         closures_(model),
         free_(model),
         flight_(model, own_.smooth),
-        setup_(model, contact_, own_, !closures_.empty()) {
+        setup_(model, contact_, own_, !closures_.empty()),
+        jams_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
     solver.max_iterations = contact_.max_iterations;
@@ -214,6 +216,7 @@ class Rigid final : public Scheme, public RigidView {
     s.island = &island;
     set_up(start, island, s);
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
+    bool jammed = false;
     {
       const StageTimer timer(start.times, Stage::Solve);
       if (!stands(start.dt, s)) find_forces(start.dt, s);
@@ -221,8 +224,10 @@ class Rigid final : public Scheme, public RigidView {
         give_up_bounce(start, s);
       else
         bound_bounce(start, s);
+      jammed = give_way(start, s);
     }
     add_solve(s.solve, out);
+    if (jammed && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     report_contacts(start, s, out);
     take_rows(start, s);
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
@@ -236,6 +241,18 @@ class Rigid final : public Scheme, public RigidView {
     s.c.resize(s.problem.size());
     setup_.set(start, rows_, true, s);
     list_discs(island, rows_.rows(), s.problem);
+  }
+
+  // A contact that gave way may leave its load to another.
+  bool give_way(const Start& start, IslandSolution& s) {
+    bool jammed = false;
+    for (int round = 0; round < 3 && jams_.soften(start, free_.velocity(), s); ++round) {
+      jammed = true;
+      const int iterations = s.solve.iterations;
+      find_forces(start.dt, s);
+      s.solve.iterations += iterations;
+    }
+    return jammed;
   }
 
   // Friction may jam an impact, as between steep walls: no force then gives the speed that (rigid.3) asks for, and nothing
@@ -398,6 +415,7 @@ class Rigid final : public Scheme, public RigidView {
   FreeMotion free_;
   Flight flight_;
   IslandSetup setup_;
+  Jams jams_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 

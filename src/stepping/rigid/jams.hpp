@@ -1,0 +1,25 @@
+// Contacts that friction jams: a loop of links, or a body between others, in which forces of any size hold each other.
+//
+//   f_N dt > 100 (sqrt(2 m T_f) + m g dt)      more than a lever of 100 makes of all that moves or weighs    (rigid.15)
+// with the mass m of the island and its energy T_f before contacts act. No body bears such a force: the contact gives way,
+//   R_N = G_NN / 100
+// and the step is solved again.
+#pragma once
+
+#include "tribo/step.hpp"
+
+namespace tribo {
+
+class Jams {
+ public:
+  explicit Jams(const Model& model) { momentum_.setZero(model.nv); }
+
+  /// Contacts whose forces are beyond (rigid.15) give way from now on; is there one that did not?
+  bool soften(const Start& start, const VecX& v_free, IslandSolution& s);
+
+ private:
+  VecX momentum_;
+  VectorBuffer diagonal_;  // of G
+};
+
+}  // namespace tribo
