@@ -90,26 +90,33 @@ class Viewer:
         self.speed = gui.add_dropdown("speed", ["0.1", "0.25", "0.5", "1", "2"], initial_value="1")
         self.follow = gui.add_dropdown("follow", ["nothing", *(m.name for m in self.track.model.members)])
         self.follow.on_update(lambda _: setattr(self, "_followed", None))
-        with gui.add_folder("show"):
-            self.show_points = gui.add_checkbox("points", True, hint="blue sticks, orange slips, red impact")
-            self.show_forces = gui.add_checkbox("forces", True)
-            self.show_cones = gui.add_checkbox("friction cones", False)
-            shapes = gui.add_checkbox("collision shapes", False)
-            names = gui.add_checkbox("names", False, hint="a click on a body shows its own")
+        self.note = gui.add_markdown("")
+        self._tabs = gui.add_tab_group()
+        with self._tabs.add_tab("show"):
+            self._build_show()
+        if self.simulation is not None:
+            with self._tabs.add_tab("run"):
+                self._build_live(self.simulation)
+                self._build_walk(self.simulation)
+            self._build_joints(self.simulation)
+        with self._tabs.add_tab("plots"):
+            self._build_plots()
+
+    def _build_show(self) -> None:
+        gui = self.server.gui
+        self.show_points = gui.add_checkbox("points", True, hint="blue sticks, orange slips, red impact")
+        self.show_forces = gui.add_checkbox("forces", True)
+        self.show_cones = gui.add_checkbox("friction cones", False)
+        shapes = gui.add_checkbox("collision shapes", False)
+        names = gui.add_checkbox("names", False, hint="a click on a body shows its own")
         shapes.on_update(lambda _: self._stage.show_shapes(bool(shapes.value)))
         names.on_update(lambda _: self._stage.show_names(bool(names.value)))
         for box in (self.show_points, self.show_forces, self.show_cones):
             box.on_update(lambda _: self._redraw())
-        self.note = gui.add_markdown("")
         with gui.add_folder("keep"):
             picture, film = gui.add_button("picture"), gui.add_button("film")
         picture.on_click(self._picture)
         film.on_click(self._film)
-        if self.simulation is not None:
-            self._build_live(self.simulation)
-            self._build_joints(self.simulation)
-            self._build_walk(self.simulation)
-        self._build_plots()
 
     def _build_walk(self, simulation: Simulation) -> None:
         """Three sliders for each robot that walks."""
@@ -135,7 +142,7 @@ class Viewer:
         if not joints:
             return
         values = simulation.target if driven else simulation.q
-        with self.server.gui.add_folder("targets of joints" if driven else "joints", expand_by_default=False):
+        with self._tabs.add_tab("targets" if driven else "joints"):
             for body in joints:
                 low, high = float(model.lower[body.iv]), float(model.upper[body.iv])
                 low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
@@ -160,14 +167,13 @@ class Viewer:
         from viser import uplot
 
         self._plots: list[tuple[Any, Any]] = []
-        with self.server.gui.add_folder("plots", expand_by_default=False):
-            for title, rows in self._curves().items():
-                series = [uplot.Series(label="t [s]")]
-                series += [uplot.Series(label=name, stroke=colour, width=2)
-                           for name, colour in zip(rows, ("#2471a3", "#e67e22", "#1e8449"))]
-                handle = self.server.gui.add_uplot((self.track.t, *rows.values()), tuple(series), title=title, aspect=1.6,
-                                                   scales={"x": uplot.Scale(time=False)})
-                self._plots.append((title, handle))
+        for title, rows in self._curves().items():
+            series = [uplot.Series(label="t [s]")]
+            series += [uplot.Series(label=name, stroke=colour, width=2)
+                       for name, colour in zip(rows, ("#2471a3", "#e67e22", "#1e8449"))]
+            handle = self.server.gui.add_uplot((self.track.t, *rows.values()), tuple(series), title=title, aspect=1.6,
+                                               scales={"x": uplot.Scale(time=False)})
+            self._plots.append((title, handle))
 
     def _curves(self) -> dict[str, dict[str, Array]]:
         """What the plots show, by title and name (n)."""
