@@ -16,7 +16,7 @@ constexpr double row_rounding = 1e-9;  // of the bound of a row
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
 
 // Which contacts, rows and overlaps act, and how.
-std::uint64_t modes_of(const Stepper& stepper) {
+std::uint64_t modes_of(const Stepper& stepper, double dt) {
   std::uint64_t hash = 0;
   for (const ContactReport& r : stepper.contacts()) {
     if (r.mode == ContactMode::Open) continue;
@@ -39,8 +39,16 @@ std::uint64_t modes_of(const Stepper& stepper) {
         const double edge = row_rounding * std::max(1.0, std::abs(f));
         mix(hash, f <= lower + edge ? 1 : f >= upper - edge ? 2 : 3);
       }
-      if (solved == &out.recovery)
-        for (int k = 0; k < s.problem.nc(); ++k) mix(hash, s.f[3 * k + 2] > 0);
+      mix(hash, solved == &out.recovery);
+      for (int k = 0; k < s.problem.nc(); ++k) {
+        const double g = s.problem.g()[3 * k + 2];
+        if (!(s.f[3 * k + 2] > 0)) continue;
+        mix(hash, at(k));
+        if (solved == &out.recovery)
+          mix(hash, g < 0 ? 6 : g > 0 ? 7 : 8);  // how much of the gap it asks for
+        else
+          mix(hash, g != s.free[3 * k + 2] / dt);  // does its gap count? (rigid.2)
+      }
     }
   return hash;
 }
@@ -94,7 +102,7 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
   const bool taken = map_.step(input, shift_);
   x = 0;
   if (!taken) return false;
-  seen_ = modes_of(map_.stepper());
+  seen_ = modes_of(map_.stepper(), input.dt);
   VecX& d = dx;
   tangent(model_, q_, map_.end().q, d);
   d.tail(model_.nv) = map_.end().v - v_;
@@ -114,7 +122,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   out.q_next = q_ = map_.end().q;
   out.v_next = v_ = map_.end().v;
   if (!out.finite) return;
-  modes_ = modes_of(map_.stepper());
+  modes_ = modes_of(map_.stepper(), input.dt);
   for (const ContactReport& r : map_.stepper().contacts()) out.contacts.push_back({r.id, r.mode, false});
   const double torque = std::max(1.0, model_.mass());
   for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {

@@ -10,6 +10,8 @@
 namespace tribo {
 namespace {
 
+constexpr double stiff_motion = 1e-6;  // of the removal of overlap in a step [m], [rad]: below, its compliance may stay
+
 StepperOptions unaudited(StepperOptions options) {
   options.audit = AuditLevel::Off;
   return options;
@@ -44,7 +46,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       trees_(model) {
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
   for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_,
-                  &dE_, &deflection_, &force_, &w_, &next_, &J_row_, &K_row_})
+                  &dE_, &deflection_, &force_, &w_, &next_, &u_, &J_row_, &K_row_})
     x->setZero(nv);
   for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
   int widest = 0;
@@ -93,6 +95,7 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
 const char* RigidDerivative::differentiate(const StepInput& step, Linearization& lin) {
   const Outcome& out = crossing_.outcome();
   const Start start = crossing_.start(step.dt);
+  applied_ = step.forces;
   keep();
   v_end_ = out.v_end;
   v_mean_ = out.v_mean;
@@ -170,7 +173,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   for (int t : group_.trees) {
     if (!flies(t)) {
       add_tree(start, t, first);
-      add_applied(start, step.forces, t, first);
+      add_applied(start, t, first, step.dt);
     }
     first += model_.trees[at(t)].nv;
   }
@@ -211,6 +214,7 @@ void RigidDerivative::begin_recovery() {
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
   begin_recovery();
+  soft_ = start.dt * out.correction.cwiseAbs().maxCoeff() > stiff_motion;
   const bool held = view_->rows().friction().any_held();
   if (held) extra_ = view_->extra();
   int first = 0;
@@ -243,6 +247,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const double slope = s.problem.g()[o] < 0 ? share : 1;
     K_(a, k) += slope * along->sign / start.dt;
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
+    if (soft_) add_softness(start, nullptr, a, s.f[o]);
   }
   return solve_active(D_, group_.n(), lin) ? nullptr : "the rows that hold have no factor";
 }
@@ -263,6 +268,40 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
     K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
+  }
+  if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2]);
+}
+
+// The compliance of a row of (rigid.6) is a share of its diagonal of G, which moves with q: with u = Mt^-1 J^T,
+//   dG = 2 d(J u) - u . d_q[M u]                                                                             (deriv.13)
+void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force) {
+  const int n = group_.n();
+  const double* J = Jc_.row(row);
+  double* K = K_.row(row);
+  U_.set_zero(n, 1);
+  for (int k = 0; k < n; ++k) U_(k, 0) = J[k];
+  smooth_solve(U_, 1);
+  double G = 0;
+  u_.setZero();
+  for (int k = 0; k < n; ++k) {
+    u_[group_.dofs[at(k)]] = U_(k, 0);
+    G += J[k] * U_(k, 0);
+  }
+  if (!(G > 0)) return;
+  const double share = start.dt * force * R_[row] / G;
+  if (contact) {
+    set_velocities(start, u_, false, at_row_);
+    contact_slopes(start, *contact, at_row_, J3_, K3_);
+    for (std::size_t k = 0; k < motion_.dofs().size(); ++k)
+      K[local_[at(motion_.dofs()[k])]] += 2 * share * K3_(2, static_cast<int>(k));
+  }
+  for (int t : group_.trees) {
+    const Tree& tree = model_.trees[at(t)];
+    if (flies(t) || u_.segment(tree.iv, tree.nv).isZero(0)) continue;
+    inverse_.differentiate(t, start.dynamics, zero_, u_, false);
+    const int first = local_[at(tree.iv)];
+    for (int j = 0; j < tree.nv; ++j)
+      K[first + j] -= share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().col(tree.iv + j).segment(tree.iv, tree.nv));
   }
 }
 

@@ -86,6 +86,7 @@ class RigidDerivative {
                           Linearization& lin);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
+  void add_softness(const Start& start, const Contact* contact, int row, double force);
   void keep();
   void clear_active();
   void begin_recovery();
@@ -102,7 +103,7 @@ class RigidDerivative {
   void add_turned(const Tree& tree, double factor);
   void add_gyroscope(const Start& start, const VecX& v_end, int tree, int first);
   void add_drives(const Start& start, int tree, int first);
-  void add_applied(const Start& start, std::span<const AppliedForce> forces, int tree, int first);
+  void add_applied(const Start& start, int tree, int first, double time);
 
   // rigid_contacts.cpp
   void set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const;
@@ -118,6 +119,7 @@ class RigidDerivative {
   void take_forces(const IslandSolution& s);
   bool share_evenly(const IslandSolution& s);
   void share_joints(const IslandSolution& s);
+  bool moves_truly(const IslandSolution& s) const;
   bool list_holding(const IslandSolution& s);
   void move_inside(const IslandSolution& s, double* d) const;
   bool within_cones(const IslandSolution& s) const;
@@ -169,14 +171,15 @@ class RigidDerivative {
   std::vector<char> row_driven_, grouped_;   // by coordinate; by tree
   std::vector<int> one_tree_;
   Group group_;
+  std::span<const AppliedForce> applied_;  // of the step that is asked about
   InverseDynamics inverse_;
   ContactMotion motion_;
   Pull pull_;
   PivotedQr qr_;
   Dynamics end_;
   TreeMotion bias_;
-  Velocities at_end_, at_start_, at_move_;
-  VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_;
+  Velocities at_end_, at_start_, at_move_, at_row_;
+  VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_, u_;
   VecX v_turned_;  // at the end, before what happens there
   MatX J3_, K3_;
   RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
@@ -194,6 +197,7 @@ class RigidDerivative {
   InteriorPoint interior_;
   TreeSolve trees_;
   bool recovers_ = false;  // D is not zero
+  bool soft_ = false;      // the compliance of the removal of overlap moves with q
   double smoothing_ = 0;
   bool smoothed_rows_ = false;  // the rows that hold are those of the smoothed law
   SmoothedForces smoothed_;

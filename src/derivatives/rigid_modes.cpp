@@ -10,6 +10,7 @@ namespace {
 
 constexpr double dependent = 1e-8;          // of a row's length: less is left of it beside the others
 constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
+constexpr double least_motion = 1e-10;      // of the accelerations of the problem: less is rounding
 
 }  // namespace
 
@@ -23,15 +24,33 @@ void RigidDerivative::take_forces(const IslandSolution& s) {
   c_.resize(n);
   f_.map() = s.f.map();
   c_.map() = s.c.map();
-  if (law_ != ContactModel::Ncp || !any_weak(s) || share_evenly(s)) return;
+  if (law_ != ContactModel::Ncp || !any_weak(s)) return;
+  if (share_evenly(s) && !moves_truly(s)) return;
   middle_.setZero(n);
   const SolveReport report = interior_.solve(problem, Tolerance{0, middle_tolerance}, middle_.map());
-  if (report.status != SolveStatus::Converged) return;
-  f_.map() = middle_.map();
-  problem.velocity(f_.data(), c_.data());
-  if (!any_weak(s)) return;
+  if (report.status == SolveStatus::Converged) {
+    f_.map() = middle_.map();
+    problem.velocity(f_.data(), c_.data());
+    if (!any_weak(s) && !moves_truly(s)) return;
+  }
   f_.map() = s.f.map();  // it is at the edge in all of them
   c_.map() = s.c.map();
+}
+
+// Interior points come near an edge along which the product of force and motion is small: a contact that moves by less than
+// their accuracy looks as if it were held. The motion of the step itself is known more exactly, and it is unique.
+bool RigidDerivative::moves_truly(const IslandSolution& s) const {
+  const ContactProblem& problem = s.problem;
+  const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale;
+  const double seen = std::max(least_motion, 10 * s.solve.residual.relative()) * a;
+  for (int i = 0; i < problem.nc(); ++i) {
+    const double *c = s.c.data() + 3 * i, *f = f_.data() + 3 * i;
+    if (f[2] < weak_share * F) continue;
+    if (c[2] > seen) return true;
+    const double inside = problem.mu()[i] * f[2] - std::hypot(f[0], f[1]);
+    if (inside >= weak_share * F && std::hypot(c[0], c[1]) > seen) return true;
+  }
+  return false;
 }
 
 // Contacts that stick, and rows that hold, may share their load in other ways: d has those at the edge inside, and the forces

@@ -142,10 +142,10 @@ void RigidDerivative::add_drives(const Start& start, int t, int first) {
 }
 
 // Pushes: the force stays, the point goes with its body.
-void RigidDerivative::add_applied(const Start& start, std::span<const AppliedForce> forces, int t, int first) {
+void RigidDerivative::add_applied(const Start& start, int t, int first, double time) {
   auto X = X_.map();
   const Tree& tree = model_.trees[at(t)];
-  for (const AppliedForce& f : forces) {
+  for (const AppliedForce& f : applied_) {
     const Body& body = model_.bodies[at(f.body)];
     if (body.tree != t) continue;
     const Vec3 r = start.dynamics.X_WB(f.body) * f.point - start.dynamics.origin(t);
@@ -158,7 +158,7 @@ void RigidDerivative::add_applied(const Start& start, std::span<const AppliedFor
         double slope = Sk.ang.dot(move.cross(f.force));
         if (j < joint_end_[at(k)])
           slope += (S.ang.cross(Sk.lin) + S.lin.cross(Sk.ang)).dot(f.force) + S.ang.cross(Sk.ang).dot(moment);
-        X(first + k - tree.iv, first + j - tree.iv) += start.dt * slope;
+        X(first + k - tree.iv, first + j - tree.iv) += time * slope;
       }
     }
   }

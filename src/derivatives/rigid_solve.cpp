@@ -102,7 +102,8 @@ bool RigidDerivative::choose_rows(Linearization& lin) {
   if (slipping < static_cast<int>(rigid_.size()) - sticking) {  // normals that share a slip: least forces
     lin.unique = false;
     for (int a : rigid_) R_[a] = least_forces * rows::dot(Yc_.row(a), Yc_.row(a), Yc_.stride());
-    for (int a = 0; a < active_; ++a) chosen_.push_back(a);
+    for (int a = 0; a < active_; ++a)
+      if (R_[a] > 0) chosen_.push_back(a);  // others have no motion that they could hold
     return false;
   }
   for (int i : independent) chosen_.push_back(rigid_[at(i)]);

@@ -1,5 +1,6 @@
 #include "stepping/rigid/recovery.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,9 @@ constexpr double joint_size = 0.1;            // links that a joint moves: their
 constexpr double steps_of_recovery = 50;      // its time constant, where there is no gravity to fall by
 constexpr double begins = 1.05;               // of what is left alone: else it would be approached for ever
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
-constexpr double large_tolerance = 1e-4;      // of heaps: what it leaves of an overlap the next steps remove
+constexpr double most_tolerance = 1e-6;       // of what is asked, stricter where forces are found more exactly than
+constexpr double default_tolerance = 1e-8;    // by default
+constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
 constexpr int most_sweeps = 64;               // of heaps, before they are solved
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
@@ -32,7 +35,7 @@ double beyond(const Row& row, double dt, const VecX& v_end) {
 }  // namespace
 
 Recovery::Recovery(const Model& model, const ContactOptions& options)
-    : time_(options.recovery_time), gravity_(model.gravity.norm()), sizes_(model) {
+    : time_(options.recovery_time), tolerance_(options.tolerance.rel), gravity_(model.gravity.norm()), sizes_(model) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
   solver_ = make_contact_solver("newton", solver);
@@ -114,7 +117,8 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
-  const Tolerance tolerance{0, problem.dense() ? 1e-6 : large_tolerance};
+  const double most = problem.dense() ? most_tolerance : large_tolerance;
+  const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
   if (!problem.dense()) s.solve = sweeps_.solve(problem, tolerance, most_sweeps, s.f.map());
   if (problem.dense() || s.solve.status != SolveStatus::Converged)
     s.solve = solver_->solve(problem, tolerance, s.f.map());

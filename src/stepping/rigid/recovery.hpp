@@ -30,7 +30,7 @@ class Recovery {
   double size_of(const Start& start, int listed) const;
   double share(double dt, double size) const;
 
-  double time_, gravity_;
+  double time_, tolerance_, gravity_;
   Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
   NormalSweeps sweeps_;

@@ -1,0 +1,121 @@
+"""Derivatives beside central differences at many states: python scripts/derivative_battery.py [SCENE ...] [--states 200]
+
+Stops each shipped scene with a rigid step (or those that are named) at so many times of its run, moves the state a little at random,
+and compares the linearisation of the next step with central differences (lin.2). Columns along which a contact or a row changes
+its mode are not compared, nor are states that the linearisation flags itself: at a kink (weak), not unique, by differences.
+A table of counts with the worst error; exit code 1 where a state that is told analytic is off by more than 1e-6.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import tribo
+from tribo.jax import _tangent as tangent
+
+warnings.simplefilter("ignore")
+
+SCENES = Path(__file__).resolve().parent.parent / "scenes"
+TOLERANCE = 1e-6
+MOST = 200  # coordinates: differences of larger worlds take hours
+
+
+def shipped() -> list[str]:
+    """Scenes whose stepper is rigid by default."""
+    return [p.stem for p in sorted(SCENES.glob("*.toml")) if 'name = "exponential"' not in p.read_text(encoding="utf-8")]
+
+
+def disturbed(sim: tribo.Simulation, rng: np.random.Generator, size: float, down: float) -> tribo.State:
+    """The state moved at random, free bodies down a little so that contacts stay closed."""
+    state, model = sim.state.copy(), sim.model
+    q = np.array(state.q)
+    d = size * rng.uniform(-1, 1, model.nv)
+    J = tangent(model, q)
+    for body in model.bodies:
+        if body.joint == tribo.JointKind.Free:
+            d[body.iv:body.iv + 3] += J[body.iq:body.iq + 3, body.iv:body.iv + 3].T @ [0, 0, -down]
+    q += J @ d
+    for body in model.bodies:
+        if body.nq > body.nv:  # a quaternion
+            last = slice(body.iq + body.nq - 4, body.iq + body.nq)
+            q[last] /= np.linalg.norm(q[last])
+    state.q[:] = q
+    state.v[:] = np.array(state.v) + 100 * size * rng.uniform(-1, 1, model.nv)
+    return state
+
+
+def check_scene(name: str, states: int, rng: np.random.Generator, stepper: str | None) -> tuple[dict, list]:
+    settings = {"contact.tolerance": 1e-12}
+    sim = tribo.load(str(SCENES / f"{name}.toml"), stepper=stepper, settings=settings)
+    row, bad = Counter(), []
+    row["worst"] = 0.0
+    if sim.model.nv > MOST:
+        return row, bad
+    total = max(sim.scene.duration if hasattr(sim, "scene") else 1.0, sim.dt)
+    every = max(int(min(total, 4.0) / sim.dt / states), 1)
+    for k in range(states):
+        if k:
+            sim.step(every)
+        kept = sim.state.copy()
+        kind = k % 4  # as it is; a little; more; with sliding
+        size, down = [(0.0, 0.0), (2e-5, 4e-5), (2e-4, 1e-4), (1e-3, 1e-3)][kind]
+        state = disturbed(sim, rng, size, down) if kind else kept
+        sim.state = state
+        check = tribo.check_derivatives(sim)
+        lin = check.linearization
+        modes = [mode.name for _, mode, _ in lin.contacts]
+        row["states"] += 1
+        row["closed"] += any(m in ("Stick", "Slip") for m in modes)
+        row["slip"] += "Slip" in modes
+        if lin.method != "analytic":
+            row["differences"] += 1
+            row[lin.reason] += 1
+        elif not lin.finite:
+            row["not finite"] += 1
+        elif lin.weak or not lin.unique:
+            row["flagged"] += 1
+        else:
+            row["compared"] += 1
+            row["columns"] += check.columns
+            row["disturbed"] += check.disturbed
+            row["worst"] = max(row["worst"], check.error)
+            if check.error > TOLERANCE:
+                row["off"] += 1
+                bad.append((k, check.error, check.row, check.column, lin.margin, modes))
+        sim.state = kept
+    return row, bad
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenes", nargs="*")
+    parser.add_argument("--states", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stepper", help="another stepper than the scene's")
+    parser.add_argument("--verbose", action="store_true", help="list the states that are off")
+    options = parser.parse_args()
+    heads = ["states", "closed", "slip", "compared", "columns", "disturbed", "flagged", "differences", "off"]
+    print(f"{'scene':22s}" + "".join(f"{h:>12s}" for h in heads) + f"{'worst':>10s}{'CPU s':>8s}")
+    off = 0
+    for name in options.scenes or shipped():
+        began = time.process_time()
+        row, bad = check_scene(name, options.states, np.random.default_rng(options.seed), options.stepper)
+        off += row["off"]
+        print(f"{name:22s}" + "".join(f"{row[h]:12d}" for h in heads) +
+              f"{row['worst']:10.1e}{time.process_time() - began:8.1f}", flush=True)
+        for reason, count in row.items():
+            if " " in reason:
+                print(f"{'':22s}  {count} times: {reason}")
+        if options.verbose:
+            for k, error, i, j, margin, modes in bad:
+                print(f"    state {k}: {error:.1e} at ({i}, {j}), margin {margin:.1e}, {' '.join(modes)}")
+    return 1 if off else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
