@@ -83,20 +83,26 @@ double first_touch(const Query& query) {
   const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
   const double size = smaller_radius(query);
   const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
-  double t = 0;
-  for (int i = 0; i < (!query.a.solid->convex_or_flat() ? most_over_terrain : most_rounds); ++i) {
+  const bool faces = !query.a.solid->convex_or_flat();  // terrain or a mesh
+  double t = 0, reach = query.reach;
+  for (int i = 0; i < (faces ? most_over_terrain : most_rounds); ++i) {
     const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
     Touches found;
-    touch({a, b, query.reach, 0, query.reach, query.scratch}, found);
-    if (found.count == 0) return HUGE_VAL;
+    touch({a, b, reach, 0, reach, query.scratch}, found);
+    if (found.count == 0) {
+      if (reach == query.reach) return HUGE_VAL;
+      reach = query.reach;
+      continue;
+    }
     const Touch& near = found.items[at(nearest(found))];
     if (near.gap <= reached) return t;
-    const double planes = !a.solid->convex_or_flat() ? near.gap : between_planes(a, b, near.n);
+    const double planes = faces ? near.gap : between_planes(a, b, near.n);
     const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
     const double speed = closing_speed(a, b, near.n);
     if (speed * (query.dt - t) <= s) return HUGE_VAL;
     if (s <= 1e-15 * size) return t;
-    t += s / speed;  // (ahead.2)
+    t += s / speed;                                                                 // (ahead.2)
+    if (faces) reach = std::min(reach, (1 + 1e-6) * (near.gap + s) + 1e-6 * size);  // no point moves by more than s
   }
   return t;
 }

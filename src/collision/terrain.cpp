@@ -8,6 +8,7 @@
 // inner edges. Terrain is a graph: x is inside where it is below the surface in its own column. What corners and ends
 // miss is in terrain_solid.cpp.
 #include <algorithm>
+#include <bit>
 
 #include "collision/terrain.hpp"
 
@@ -120,13 +121,23 @@ bool shares(const NearTriangle& triangle, const NearTriangle& other) {
   return true;
 }
 
-/// No triangle at the edge or vertex comes nearer, and none before has told of the same point.
-bool local_minimum(const std::vector<NearTriangle>& all, std::size_t i, double tolerance) {
-  if (all[i].part == 0) return true;
-  for (std::size_t j = 0; j < all.size(); ++j) {
-    if (j == i || !shares(all[j], all[i])) continue;
-    if (all[j].d2 < all[i].d2 - tolerance || (j < i && all[j].part != 0)) return false;
-    if (all[j].part == 0) return false;  // its foot is the same point
+// They are found cell by cell, so this does not fall along the list.
+int lowest_corner(const NearTriangle& near) { return std::min({near.corner[0], near.corner[1], near.corner[2]}); }
+
+/// No triangle at the edge or vertex comes nearer, and none before has told of the same point. Of the triangles at a corner
+/// c the lowest corners are c - nx, c - nx + 1, c - 1 and c.
+bool local_minimum(const std::vector<NearTriangle>& all, std::size_t i, int nx, double tolerance) {
+  const NearTriangle& near = all[i];
+  if (near.part == 0) return true;
+  const int c = near.corner[std::countr_zero(near.part)];
+  for (int first : {c - nx, c - 1}) {
+    auto other = std::lower_bound(all.begin(), all.end(), first,
+                                  [](const NearTriangle& t, int corner) { return lowest_corner(t) < corner; });
+    for (; other != all.end() && lowest_corner(*other) <= first + 1; ++other) {
+      if (&*other == &near || !shares(*other, near)) continue;
+      if (other->d2 < near.d2 - tolerance || (&*other < &near && other->part != 0)) return false;
+      if (other->part == 0) return false;  // its foot is the same point
+    }
   }
   return true;
 }
@@ -155,7 +166,7 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
     const bool least = d <= nearest + 1e-15;
     const bool on_face = near.part == 0;
     if (inside ? !least && !(on_face && near.s > -(nearest + slop)) : on_face && near.s < -slop) continue;
-    if (!local_minimum(all, i, tolerance)) continue;
+    if (!local_minimum(all, i, cells.h.nx, tolerance)) continue;
     const bool face = on_face || d < 1e-12;
     const double signed_d = face ? (inside && least ? -d : near.s) : inside ? -d : d;
     const Vec3 normal = face ? near.n : Vec3((inside ? -1 : 1) / d * (x - near.p));

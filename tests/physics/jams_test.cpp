@@ -90,7 +90,8 @@ TEST_CASE("a loop of links that friction locks gives way, and says so") {
     const StepReport report = s.step();
     REQUIRE((report.status == StepStatus::Ok || report.status == StepStatus::Wedged));
     wedged += report.status == StepStatus::Wedged;
-    const double energy = std::max(before, report.energy.kinetic) + mass * 9.81 * scene.dt;  // what weight adds at 1 m/s
+    const double energy =
+        std::max(before, report.energy.kinetic) + mass * 9.81 * scene.dt;  // what weight adds at 1 m/s
     const double most = 100 * (std::sqrt(2 * mass * energy) / scene.dt + mass * 9.81);
     for (const ContactReport& c : s.contacts()) worst = std::max(worst, c.f.z() / most);
     before = report.energy.kinetic;
