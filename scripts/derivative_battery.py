@@ -41,8 +41,8 @@ def disturbed(sim: tribo.Simulation, rng: np.random.Generator, size: float, down
             d[body.iv:body.iv + 3] += J[body.iq:body.iq + 3, body.iv:body.iv + 3].T @ [0, 0, -down]
     q += J @ d
     for body in model.bodies:
-        if body.nq > body.nv:  # a quaternion
-            last = slice(body.iq + body.nq - 4, body.iq + body.nq)
+        if body.nq > body.nv:  # a quaternion, or (cos, sin)
+            last = slice(body.iq + body.nq - min(body.nq, 4), body.iq + body.nq)
             q[last] /= np.linalg.norm(q[last])
     state.q[:] = q
     state.v[:] = np.array(state.v) + 100 * size * rng.uniform(-1, 1, model.nv)

@@ -26,6 +26,9 @@ def _tangent(model: _core.Model, q: np.ndarray) -> np.ndarray:
     J = np.zeros((model.nq, model.nv))
     for body in model.bodies:
         free, ball = body.joint == _core.JointKind.Free, body.joint == _core.JointKind.Spherical
+        if body.joint == _core.JointKind.Continuous:  # (cos, sin)
+            J[body.iq, body.iv], J[body.iq + 1, body.iv] = -q[body.iq + 1], q[body.iq]
+            continue
         if not (free or ball):
             for k in range(body.nv):
                 J[body.iq + k, body.iv + k] = 1.0

@@ -8,11 +8,22 @@ namespace tribo {
 namespace {
 
 constexpr double probe = 2e-6;  // of the differences of a collision query [m], [rad]
+constexpr double bend = 2e-2;           // change of a slope within them, as a share
+constexpr double least_curvature = 10;  // below, a change of it does not count [1/m]
 
 // Motion of the point x of a body by coordinate j, in W.
 Vec3 moved(const Start& start, int body, int j, const Vec3& x) {
   const Spatial& S = start.dynamics.axis(j);
   return S.lin + S.ang.cross(x - start.dynamics.origin(start.model.bodies[at(body)].tree));
+}
+
+// Are both sides of a difference on the same smooth piece? Where a corner or the border of a face lies between them, slopes jump.
+bool smooth(const Touch& middle, const Touch& plus, const Touch& minus) {
+  const auto bends = [](const auto& m, const auto& x, const auto& y, double least) {
+    return (x + y - 2 * m).norm() > bend * (x - y).norm() + least * bend * probe;
+  };
+  return !bends(middle.p, plus.p, minus.p, 1) && !bends(middle.n, plus.n, minus.n, least_curvature) &&
+         std::abs(plus.gap + minus.gap - 2 * middle.gap) <= bend * probe;
 }
 
 }  // namespace
@@ -145,7 +156,8 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
     if (far < nearest) here = i, nearest = far;
   }
   if (here < 0) return false;
-  const std::uint64_t feature = touches_.items[at(here)].feature;
+  const Touch middle = touches_.items[at(here)];
+  const std::uint64_t feature = middle.feature;
   for (int k = 0; k < 6; ++k) {
     Touch side[2];
     for (int s = 0; s < 2; ++s) {
@@ -162,6 +174,7 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
       if (found < 0) return false;
       side[s] = touches_.items[at(found)];
     }
+    if (!smooth(middle, side[0], side[1])) return false;
     slope.p.col(k) = (side[0].p - side[1].p) / (2 * probe);
     slope.n.col(k) = (side[0].n - side[1].n) / (2 * probe);
     slope.gap[k] = (side[0].gap - side[1].gap) / (2 * probe);

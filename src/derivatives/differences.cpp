@@ -11,6 +11,7 @@ namespace {
 constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
 constexpr double same_slope = 1e-2;    // both sides of a difference, of the largest entry of the column
 constexpr double least_slope = 1e-3;   // slopes of velocities below are rounding beside this one [1/s], [-]
+constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
@@ -110,6 +111,29 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
   return true;
 }
 
+// A column of (lin.2) into `column`. Returns how far its two levels are apart, of its largest entry.
+double Differences::difference(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column) {
+  const int nv = model_.nv;
+  bool same = true;
+  int i = 0;
+  for (double share : {1.0, -1.0, 0.5, -0.5}) {
+    out.finite = out.finite && side(input, j, share * h, x_[at(i++)]);
+    same = same && seen_ == modes_;
+  }
+  if (!out.finite) return 0;
+  double apart = 0;
+  for (int half : {0, nv}) {
+    const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
+    column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
+    const double scale =
+        std::max(column.segment(half, nv).cwiseAbs().maxCoeff(), half == 0 ? least_slope * input.dt : least_slope);
+    same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * scale;
+    apart = std::max(apart, 0.5 * (part(2) + part(3) - part(0) - part(1)).cwiseAbs().maxCoeff() / scale);
+  }
+  disturbed_[at(j)] = !same;
+  return same ? apart : 1;
+}
+
 void Differences::compute(const StepInput& input, Linearization& out) {
   const int nv = model_.nv;
   reset(model_, inputs_, out);
@@ -127,22 +151,11 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   const double torque = std::max(1.0, model_.mass());
   for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {
     const double h = j < 2 * nv ? spread : spread * torque;
-    bool same = true;
-    int i = 0;
-    for (double share : {1.0, -1.0, 0.5, -0.5}) {
-      out.finite = out.finite && side(input, j, share * h, x_[at(i++)]);
-      same = same && seen_ == modes_;
-    }
-    if (!out.finite) break;
     auto column = j < 2 * nv ? out.A.col(j) : out.B.col(j - 2 * nv);
-    for (int half : {0, nv}) {
-      const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
-      column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
-      const double largest = column.segment(half, nv).cwiseAbs().maxCoeff();
-      same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <=
-                         same_slope * std::max(largest, half == 0 ? least_slope * input.dt : least_slope);
-    }
-    disturbed_[at(j)] = !same;
+    // Where the two levels differ, the step bends within h: a smaller one sees less of it.
+    for (double share : {1.0, 0.1, 0.01})
+      if (out.finite && difference(input, j, share * h, out, column) <= bent) break;
+    if (!out.finite) break;
   }
   out.finite = out.finite && out.A.allFinite() && out.B.allFinite();
   if (out.finite) return;

@@ -19,6 +19,7 @@ class Differences {
 
  private:
   bool side(const StepInput& input, int column, double h, VecX& dx);
+  double difference(const StepInput& input, int column, double h, Linearization& out, Eigen::Ref<VecX> slope);
   double& shifted(int column);
 
   const Model& model_;

@@ -8,6 +8,7 @@
 
 namespace tribo {
 
+constexpr double dependent = 1e-8;   ///< of the length of a row: less is left of it beside the others
 constexpr double weak_share = 1e-6;  ///< of the scales of a problem: nearer to its edge a mode is weak
 
 /// How far the force of a row is from its bounds, as a share of them, or of F where it has only one.

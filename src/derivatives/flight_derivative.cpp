@@ -114,7 +114,7 @@ void RigidDerivative::fly(const Start& start, int t, int first) {
     by_q.noalias() += kick_m_.topLeftCorner(nv, nv) * dm.leftCols(nv);
     by_v.noalias() += kick_m_.topLeftCorner(nv, nv) * dm.rightCols(nv);
     by_u.noalias() = kick_m_.topLeftCorner(nv, nv) * dm_u;
-    add_applied(start, t, first, time);
+    add_applied(start, t, time);
     for (int k = iv; k < iv + nv; ++k)
       if (input_column(k) >= 0) X(first + k - iv, input_column(k)) += time;
     for (Eigen::Index c = 0; c < X.cols(); ++c) {  // (deriv.10)

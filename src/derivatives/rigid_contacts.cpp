@@ -183,11 +183,16 @@ void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
 
 // A row of the contact whose motion stands, or of one coordinate of the group.
 int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
-  const int n = group_.n(), a = active_++;
   if (coordinate >= 0)
     support_.push_back(coordinate);
   else
     for (int k : motion_.dofs()) support_.push_back(local_[at(k)]);
+  return open_row(compliance, slips);
+}
+
+// A row whose coordinates have been added to support_.
+int RigidDerivative::open_row(double compliance, bool slips) {
+  const int n = group_.n(), a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
   for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(active_, n);
   K_.resize(active_, group_.columns());
@@ -359,7 +364,8 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
     const Coordinate* along = row.coordinate();
-    if (!along || problem.lower()[j] == problem.upper()[j]) continue;
+    if (row.is<EqualityPart>()) add_equality(start, s, j, f_[o], at_end_, X_);
+    if (row.is<EqualityPart>() || !along || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
     if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;

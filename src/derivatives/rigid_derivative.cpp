@@ -43,6 +43,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       inverse_(model),
       motion_(model),
       end_(model),
+      closures_(model),
       trees_(model) {
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
   for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_,
@@ -75,7 +76,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
 
 const char* RigidDerivative::compute(const StepInput& step, Linearization& out) {
   smoothing_ = out.smoothing;
-  if (!model_.equalities.empty()) return "equality constraints are corrected on positions";
+  if (smoothing_ > 0 && !closures_.empty()) return "equality constraints are not smoothed";
   if (fourth_order_) return "flights of order four are taken by stages";
   if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
   if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
@@ -119,6 +120,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   }
   keep_before(start);
   turn_velocities(step.dt, out);
+  if (!closures_.empty()) close(start, lin);
   if (!crossing_.commit()) {
     lin.A.setZero();
     lin.B.setZero();
@@ -173,7 +175,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   for (int t : group_.trees) {
     if (!flies(t)) {
       add_tree(start, t, first);
-      add_applied(start, t, first, step.dt);
+      add_applied(start, t, step.dt);
     }
     first += model_.trees[at(t)].nv;
   }
@@ -238,6 +240,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   for (int j = 0; j < s.problem.nr(); ++j) {
     const Row& row = view_->rows()[s.island->rows[at(j)]];
     const int o = 3 * s.problem.nc() + j;
+    if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
     if (!along || !(s.f[o] > 0)) continue;
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);

@@ -23,6 +23,7 @@
 #include "dynamics/derivatives.hpp"
 #include "linalg/pivoted_qr.hpp"
 #include "stepping/crossing.hpp"
+#include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/rigid_view.hpp"
 
 namespace tribo {
@@ -103,7 +104,8 @@ class RigidDerivative {
   void add_turned(const Tree& tree, double factor);
   void add_gyroscope(const Start& start, const VecX& v_end, int tree, int first);
   void add_drives(const Start& start, int tree, int first);
-  void add_applied(const Start& start, int tree, int first, double time);
+  void add_applied(const Start& start, int tree, double time);
+  void add_held_force(const Start& start, int body, const Vec3& p, const Spatial& impulse, RowMatrix& X);
 
   // rigid_contacts.cpp
   void set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const;
@@ -114,6 +116,7 @@ class RigidDerivative {
                     RowMatrix& X);
   void add_pulls(const Start& start, RowMatrix& X);
   int new_row(double compliance, bool slips, int coordinate = -1);
+  int open_row(double compliance, bool slips);
   void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
@@ -134,6 +137,13 @@ class RigidDerivative {
   bool solve_active(RowMatrix& X, int columns, Linearization& lin);
   bool choose_rows(Linearization& lin);
   void gather(const std::vector<int>& rows);
+
+  // rigid_equalities.cpp
+  void add_equality(const Start& start, const IslandSolution& s, int row, double f, const Velocities& at_v,
+                    RowMatrix& X);
+  void add_polynomial(const Start& start, const Row& row, int active, double f, const Velocities& at_v, RowMatrix& X);
+  void add_joined(const Start& start, const Row& row, int active, double f, const Velocities& at_v, RowMatrix& X);
+  void close(const Start& start, Linearization& lin);
 
   // rigid_smoothed.cpp
   const char* smooth(const Start& start, const Outcome& out);
@@ -177,6 +187,7 @@ class RigidDerivative {
   Pull pull_;
   PivotedQr qr_;
   Dynamics end_;
+  Closures closures_;
   TreeMotion bias_;
   Velocities at_end_, at_start_, at_move_, at_row_;
   VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_, u_;

@@ -8,7 +8,6 @@
 namespace tribo {
 namespace {
 
-constexpr double dependent = 1e-8;          // of a row's length: less is left of it beside the others
 constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
 constexpr double least_motion = 1e-10;      // of the accelerations of the problem: less is rounding
 

@@ -142,24 +142,25 @@ void RigidDerivative::add_drives(const Start& start, int t, int first) {
 }
 
 // Pushes: the force stays, the point goes with its body.
-void RigidDerivative::add_applied(const Start& start, int t, int first, double time) {
-  auto X = X_.map();
-  const Tree& tree = model_.trees[at(t)];
-  for (const AppliedForce& f : applied_) {
-    const Body& body = model_.bodies[at(f.body)];
-    if (body.tree != t) continue;
-    const Vec3 r = start.dynamics.X_WB(f.body) * f.point - start.dynamics.origin(t);
-    const Vec3 moment = r.cross(f.force) + f.torque;
-    for (int j : body.chain) {
-      const Spatial& S = start.dynamics.axis(j);
-      const Vec3 move = S.lin + S.ang.cross(r);
-      for (int k : body.chain) {
-        const Spatial& Sk = start.dynamics.axis(k);
-        double slope = Sk.ang.dot(move.cross(f.force));
-        if (j < joint_end_[at(k)])
-          slope += (S.ang.cross(Sk.lin) + S.lin.cross(Sk.ang)).dot(f.force) + S.ang.cross(Sk.ang).dot(moment);
-        X(first + k - tree.iv, first + j - tree.iv) += time * slope;
-      }
+void RigidDerivative::add_applied(const Start& start, int t, double time) {
+  for (const AppliedForce& f : applied_)
+    if (model_.bodies[at(f.body)].tree == t)
+      add_held_force(start, f.body, start.dynamics.X_WB(f.body) * f.point, {time * f.force, time * f.torque}, X_);
+}
+
+// X += d(J^T p)/dq of an impulse that stays in W, at a point of a body, with a turning impulse beside it.
+void RigidDerivative::add_held_force(const Start& start, int b, const Vec3& p, const Spatial& impulse, RowMatrix& X) {
+  const Body& body = model_.bodies[at(b)];
+  const Vec3 r = p - start.dynamics.origin(body.tree), moment = r.cross(impulse.lin) + impulse.ang;
+  for (int j : body.chain) {
+    const Spatial& S = start.dynamics.axis(j);
+    const Vec3 move = S.lin + S.ang.cross(r);
+    for (int k : body.chain) {
+      const Spatial& Sk = start.dynamics.axis(k);
+      double slope = Sk.ang.dot(move.cross(impulse.lin));
+      if (j < joint_end_[at(k)])
+        slope += (S.ang.cross(Sk.lin) + S.lin.cross(Sk.ang)).dot(impulse.lin) + S.ang.cross(Sk.ang).dot(moment);
+      X(local_[at(k)], local_[at(j)]) += slope;
     }
   }
 }

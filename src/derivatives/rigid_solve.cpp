@@ -1,6 +1,7 @@
 // dv' with the rows that hold (deriv.2), (deriv.3), for all right-hand sides at once.
 #include <algorithm>
 
+#include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/row_kernels.hpp"
@@ -8,7 +9,6 @@
 namespace tribo {
 namespace {
 
-constexpr double dependent = 1e-8;            // of a row's length: less is left of it beside the others
 constexpr double clearly_independent = 1e-5;  // of its squared length
 constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of least norm where they are not unique
 

@@ -1,0 +1,137 @@
+// Derivatives of steps with equality constraints, and of steps that were once told exact and were not: beside central
+// differences of the same step, relative to the largest entry of each block.
+#include <doctest/doctest.h>
+
+#include "dynamics/group.hpp"
+#include "tribo/linearization.hpp"
+#include "worlds.hpp"
+
+using namespace tribo;
+
+namespace {
+
+constexpr double tolerance = 1e-6;
+
+StepperOptions precise() {
+  StepperOptions options;
+  options.contact.tolerance.rel = 1e-12;
+  return options;
+}
+
+/// Columns that were compared.
+int check(Simulation simulation) {
+  const DerivativeCheck c = simulation.check_derivatives();
+  CHECK(c.linearization.finite);
+  CHECK(c.linearization.weak == 0);
+  CHECK(std::string(c.linearization.reason) == "");
+  CAPTURE(c.row);
+  CAPTURE(c.column);
+  CHECK(c.error < tolerance);
+  return c.columns;
+}
+
+/// Rods of 0.2 kg and more, each on a hinge about y at the end of the last; the first is free where `floats`.
+struct Rods {
+  ModelBuilder builder;
+  int material;
+  explicit Rods(bool floats) {
+    material = builder.add_material({"surface", worlds::friction(0.6)});
+    builder.add_ground({}, material);
+    builder.begin_member("rods", true, "test");
+    for (int i = 0; i < 3; ++i) {
+      Body body;
+      body.name = "rods/" + std::to_string(i);
+      body.parent = i - 1;
+      body.joint = i == 0 && floats ? JointKind::Free : JointKind::Revolute;
+      body.axis = Vec3(0.1 * i, 1, 0.2 * i).normalized();
+      if (i > 0) body.X_PJ.p = Vec3(0.3, 0.01, 0);
+      body.inertia.mass = 0.2 + 0.1 * i;
+      body.inertia.com = Vec3(0.15, 0.01, 0.02);
+      body.inertia.about_com = Vec3(0.001, 0.004, 0.005).asDiagonal();
+      const int b = builder.add_body(body);
+      Geometry ball;
+      ball.name = body.name;
+      ball.body = b;
+      ball.kind = ShapeKind::Sphere;
+      ball.size = Vec3(0.05, 0, 0);
+      ball.radius = 0.05;
+      ball.material = material;
+      builder.add_geometry(ball);
+    }
+  }
+  Simulation simulate(double height) {
+    auto model = std::make_shared<const Model>(builder.build());
+    Simulation simulation(model, "rigid", precise(), 2e-3);
+    State state = State::neutral(*model);
+    Random random;
+    VecX d(model->nv);
+    for (int k = 0; k < model->nv; ++k) {
+      d[k] = 0.4 * (2 * random.uniform() - 1);
+      state.v[k] = 2 * (2 * random.uniform() - 1);
+    }
+    integrate(*model, d, 1, state.q);
+    if (model->bodies[0].joint == JointKind::Free) state.q[2] = height;
+    simulation.set_state(state);
+    for (int k = 0; k < 3; ++k) simulation.step();  // onto the constraint
+    return simulation;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("derivative: a joint that follows another by a polynomial") {
+  for (bool floats : {false, true}) {
+    CAPTURE(floats);
+    Rods rods(floats);
+    Equality e;
+    e.name = "follow";
+    e.kind = EqualityKind::Joint;
+    e.body_a = 2;
+    e.body_b = 1;
+    e.polynomial = {0.1, 0.7, 0.4, -0.3, 0.2};
+    e.center = 0.05;
+    rods.builder.add_equality(e);
+    CHECK(check(rods.simulate(1)) >= (floats ? 16 : 6));
+  }
+}
+
+TEST_CASE("derivative: a pin or a weld to the world, or between free bodies") {
+  for (const EqualityKind kind : {EqualityKind::Connect, EqualityKind::Weld})
+    for (bool world : {false, true}) {
+      CAPTURE(world);
+      Rods rods(true);
+      int other = -1;
+      if (!world)
+        other = rods.builder.add_object("brick", ShapeKind::Box, Vec3(0.05, 0.04, 0.03), 0.5, rods.material);
+      Equality e;
+      e.name = "closure";
+      e.kind = kind;
+      e.body_a = other;
+      e.body_b = 2;
+      e.point_a = world ? Vec3(0.3, 0.2, 1) : Vec3(0.05, 0.05, 0.1);
+      e.point_b = Vec3(0.2, 0.01, 0);
+      e.X_AB.p = e.point_a;
+      e.X_AB.R = rotation_exponential({0.1, 0.3, 0.2}).toRotationMatrix();
+      rods.builder.add_equality(e);
+      CHECK(check(rods.simulate(1)) == (world ? 16 : 28));
+    }
+}
+
+TEST_CASE("derivative: a single body that is pushed in the air") {
+  auto simulation = worlds::World().box({0.1, 0.2, 0.3}, 2, {0, 0, 3}, {1, 2, 3}, {4, -5, 6}).simulate(1e-2, precise());
+  PushRequest push;
+  push.where = "object0";
+  push.force = Vec3(30, -20, 10);
+  push.torque = Vec3(1, 2, -1);
+  push.duration = 1;
+  simulation.add_push(make_push(simulation.model(), push));
+  CHECK(check(std::move(simulation)) == 12);
+}
+
+TEST_CASE("derivative: overlap that many contacts share is removed") {  // its compliance moves with q
+  auto simulation = worlds::World(worlds::friction(0.5))
+                        .ground()
+                        .box({0.1, 0.1, 0.1}, 1, {0, 0, 0.0987}, {1.5, 0.09, 0.2}, {0.1, -0.09, 0.06})
+                        .simulate(1e-3, precise());
+  CHECK(check(std::move(simulation)) == 12);
+}
