@@ -124,46 +124,48 @@ bool free_body(int rows, int depth, const int* index) { return rows == 3 && dept
 
 }  // namespace
 
-void to_bodies(const ContactProblem& problem, const double* f, double* w) {
+void add_to_bodies(const ContactProblem& problem, int block, const double* f, double* w) {
   const ContactFactor& factor = problem.factor;
-  std::fill_n(w, factor.nw, 0.0);
   const int* start = factor.start.data();
-  for (int i = 0; i < problem.blocks(); ++i) {
-    const int rows = problem.block_size(i);
-    const double* fi = f + problem.offset(i);
-    for (int s = start[i]; s < start[i + 1]; ++s) {
-      const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
-      const double* y = factor.y.data() + b.first;
-      const int* index = factor.index.data() + b.index;
-      if (free_body(rows, b.depth, index)) {
-        add_transposed_3x6(y, fi, w + index[0]);
-        continue;
-      }
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) w[index[k]] += y[rows * k + r] * fi[r];
+  const int rows = problem.block_size(block);
+  for (int s = start[block]; s < start[block + 1]; ++s) {
+    const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
+    const double* y = factor.y.data() + b.first;
+    const int* index = factor.index.data() + b.index;
+    if (free_body(rows, b.depth, index)) {
+      add_transposed_3x6(y, f, w + index[0]);
+      continue;
     }
+    for (int k = 0; k < b.depth; ++k)
+      for (int r = 0; r < rows; ++r) w[index[k]] += y[rows * k + r] * f[r];
   }
 }
 
-void to_contacts(const ContactProblem& problem, const double* w, double* c) {
+void add_to_contact(const ContactProblem& problem, int block, const double* w, double* c) {
   const ContactFactor& factor = problem.factor;
   const int* start = factor.start.data();
-  for (int i = 0; i < problem.blocks(); ++i) {
-    const int rows = problem.block_size(i);
-    double* ci = c + problem.offset(i);
-    for (int r = 0; r < rows; ++r) ci[r] = 0;
-    for (int s = start[i]; s < start[i + 1]; ++s) {
-      const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
-      const double* y = factor.y.data() + b.first;
-      const int* index = factor.index.data() + b.index;
-      if (free_body(rows, b.depth, index)) {
-        add_product_3x6(y, w + index[0], ci);
-        continue;
-      }
-      for (int k = 0; k < b.depth; ++k)
-        for (int r = 0; r < rows; ++r) ci[r] += y[rows * k + r] * w[index[k]];
+  const int rows = problem.block_size(block);
+  for (int s = start[block]; s < start[block + 1]; ++s) {
+    const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
+    const double* y = factor.y.data() + b.first;
+    const int* index = factor.index.data() + b.index;
+    if (free_body(rows, b.depth, index)) {
+      add_product_3x6(y, w + index[0], c);
+      continue;
     }
+    for (int k = 0; k < b.depth; ++k)
+      for (int r = 0; r < rows; ++r) c[r] += y[rows * k + r] * w[index[k]];
   }
+}
+
+void to_bodies(const ContactProblem& problem, const double* f, double* w) {
+  std::fill_n(w, problem.factor.nw, 0.0);
+  for (int i = 0; i < problem.blocks(); ++i) add_to_bodies(problem, i, f + problem.offset(i), w);
+}
+
+void to_contacts(const ContactProblem& problem, const double* w, double* c) {
+  std::fill_n(c, problem.size(), 0.0);
+  for (int i = 0; i < problem.blocks(); ++i) add_to_contact(problem, i, w, c + problem.offset(i));
 }
 
 void gram(const ContactProblem& problem, double* G) {

@@ -351,7 +351,7 @@ void RigidDerivative::add_row_slopes(const Start& start, const Row& row, int act
   const int k = local_[at(along->dof)];
   double* K = K_.row(active);
   const double gain = implicit_drive(a, along->dof, start.dt).gain;
-  if (row.is<LimitLaw>() && row.error > 0) K[k] += along->sign / start.dt;
+  if (row.is<LimitLaw>() && row.bias > 0) K[k] += along->sign / start.dt;
   if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
   if (row.drives() && input_column(along->dof) >= 0)
     K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;

@@ -26,6 +26,7 @@ bool moves(const VecX& v) {
 Crossing::Crossing(const Model& model, Scheme& scheme, const StepperOptions& options)
     : model_(model),
       scheme_(scheme),
+      relisting_(dynamic_cast<Relisting*>(&scheme)),
       margin_(scheme.contact_margin(options.contact.margin)),
       audit_(options.audit),
       divides_(scheme.substeps().any()),
@@ -95,12 +96,14 @@ bool Crossing::solve(double h) {
     outcome_.islands.clear();
     outcome_.recovery.clear();
     start_.emplace(start(h));
+    if (relisting_) relisting_->listed(round);
     {
       const StageTimer timer(scheme_.times_stages() ? nullptr : work_->times, Stage::Solve);
       scheme_.solve(*start_, outcome_);
     }
     if (round == most_listings || !scheme_.lists_again() || !list_again()) break;
   }
+  if (relisting_) relisting_->complete(*start_, outcome_);
   return outcome_.status != StepStatus::Unconverged;
 }
 

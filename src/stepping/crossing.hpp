@@ -5,6 +5,7 @@
 
 #include "dynamics/chart.hpp"
 #include "stepping/judge.hpp"
+#include "stepping/relisting.hpp"
 #include "stepping/sent_off.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/step.hpp"
@@ -67,6 +68,7 @@ class Crossing {
 
   const Model& model_;
   Scheme& scheme_;
+  Relisting* relisting_;  // the scheme, null where contacts are listed once a step
   double margin_;
   AuditLevel audit_;
   bool divides_;  // steps may have several substeps

@@ -21,6 +21,7 @@
 // tells which, and last_resort.cpp takes the hard ones.
 #include <cmath>
 
+#include "contact/solvers/contact_sweeps.hpp"
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/last_resort.hpp"
 #include "contact/solvers/newton_sparse.hpp"
@@ -32,6 +33,10 @@ namespace {
 
 // Forces and accelerations are far from overflow: no need of hypot's care.
 double norm(double x, double y) { return std::sqrt(x * x + y * y); }
+
+// Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
+// three of thirteen on 300 balls, and most of the starts that stall.
+constexpr int sweeps_first = 16;
 
 // A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
 struct Slip {
@@ -58,6 +63,7 @@ class Newton final : public ContactSolver {
 
     const SolveReport first = report;
     saved_.resize(problem.size());
+    if (!problem.dense() && first.residual.relative() > poor_guess) sweeps_.run(problem, sweeps_first, f);
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
@@ -380,6 +386,7 @@ class Newton final : public ContactSolver {
   }
 
   SolverOptions options_;
+  ContactSweeps sweeps_;
   InteriorPoint interior_point_;
   Infeasibility infeasibility_;
   LastResort last_resort_;

@@ -58,12 +58,30 @@ IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, cons
       impacts_(model),
       sizes_(model) {}
 
-void IslandSetup::set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s) {
+void IslandSetup::keep(std::span<const ContactReport> contacts, const StepRows& rows) {
+  contacts_.resize(contacts.size());
+  for (std::size_t i = 0; i < contacts.size(); ++i) contacts_[i] = {contacts[i].id, contacts[i].f};
+  rows_.resize(rows.size());
+  for (std::size_t j = 0; j < rows.size(); ++j)
+    rows_[j] = {rows.rows()[j].id, rows.forces()[static_cast<Eigen::Index>(j)], 0};
+  std::sort(rows_.begin(), rows_.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
+}
+
+void IslandSetup::forget(std::size_t contacts, const StepRows& rows) {
+  contacts_.clear();
+  rows_.clear();
+  contacts_.reserve(contacts);
+  rows_.reserve(rows.rows().capacity());
+}
+
+bool IslandSetup::set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s) {
+  known_ = true;
   s.impact.resize(s.problem.nc());
   bool bounces = false;
   for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, bounce, s);
   if (bounces) share_impact(start, s);
   if (s.problem.nr() > 0) set_rows(start, rows, s);
+  return known_;
 }
 
 // True where it bounces.
@@ -94,7 +112,10 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
   s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-  s.f.map().segment<3>(o) = memory && warm_start_ ? memory->f : Vec3::Zero();
+  const Found* found = recall(contacts_, contact.id, next_kept_);
+  known_ &= found != nullptr;
+  const Vec3* guess = !warm_start_ ? nullptr : found ? &found->f : memory ? &memory->f : nullptr;
+  s.f.map().segment<3>(o) = guess ? *guess : Vec3::Zero();
   return bounces;
 }
 
@@ -129,7 +150,9 @@ void IslandSetup::set_rows(const Start& start, const StepRows& rows, IslandSolut
     problem.R()[o] = row.is<VelocityTarget>() ? target_compliance_ * diagonal_[o] : row.compliance;  // (rigid.10)
     problem.lower()[j] = row.lower;
     problem.upper()[j] = row.upper;
-    const RowMemory* memory = warm_start_ ? recall(start.state.memory.rows, row.id, next_row_) : nullptr;
+    const RowMemory* memory = warm_start_ ? recall(rows_, row.id, next_kept_row_) : nullptr;
+    known_ &= memory != nullptr;
+    if (!memory && warm_start_) memory = recall(start.state.memory.rows, row.id, next_row_);
     const double last = memory ? memory->f : 0.0;
     s.f[o] = row.is<TurnFriction>() ? last : std::clamp(last, row.lower, row.upper);
   }

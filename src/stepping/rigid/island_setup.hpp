@@ -26,8 +26,14 @@ class IslandSetup {
  public:
   IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
 
+  /// What the step found so far: better guesses than what the state remembers.
+  void keep(std::span<const ContactReport> contacts, const StepRows& rows);
+  /// Has room for so many contacts, and for the rows of the last step.
+  void forget(std::size_t contacts, const StepRows& rows);
+
   /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand. bounce: by (rigid.3).
-  void set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s);
+  /// True where every guess was kept.
+  bool set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s);
 
  private:
   bool set_contact(const Start& start, int i, bool bounce, IslandSolution& s);
@@ -42,6 +48,14 @@ class IslandSetup {
   Sizes sizes_;
   VectorBuffer diagonal_;                        // of G
   std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
+  struct Found {
+    std::uint64_t id;
+    Vec3 f;
+  };
+  std::vector<Found> contacts_;
+  std::vector<RowMemory> rows_;
+  std::size_t next_kept_ = 0, next_kept_row_ = 0;
+  bool known_ = false;  // every guess so far was kept
 };
 
 }  // namespace tribo

@@ -17,6 +17,7 @@
 
 #include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
+#include "stepping/relisting.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
 #include "stepping/rigid/free_motion.hpp"
@@ -39,7 +40,7 @@ constexpr double in_motion = 2e-3, at_rest = 1e-3;
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
-class Rigid final : public Scheme, public RigidView {
+class Rigid final : public Scheme, public RigidView, public Relisting {
  public:
   Rigid(const Model& model, const StepperOptions& options)
       : contact_(options.contact),
@@ -63,6 +64,7 @@ class Rigid final : public Scheme, public RigidView {
   }
 
   bool lists_again() const override { return true; }
+  void listed(int again) override { listing_ = again; }
   bool times_stages() const override { return true; }
 
   const StepRows& rows() const override { return rows_; }
@@ -72,8 +74,10 @@ class Rigid final : public Scheme, public RigidView {
   int bias_passes(int tree) const override { return free_.passes(tree); }
 
   void solve(const Start& start, Outcome& out) override {
-    rows_.begin(start.state);
+    setup_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
+      if (pass > 0 || listing_ > 0) setup_.keep(out.contacts, rows_);
+      if (pass == 0) rows_.begin(start.state);
       move_freely(start);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
@@ -82,6 +86,9 @@ class Rigid final : public Scheme, public RigidView {
     rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
     constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
     StepRows::miss_targets(start, out);
+  }
+
+  void complete(const Start& start, Outcome& out) override {
     recover(start, out);
     out.v_mean = out.v_end + out.correction;
     flight_.depart(start, rows_, out);
@@ -214,12 +221,12 @@ class Rigid final : public Scheme, public RigidView {
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     IslandSolution& s = out.islands.next();
     s.island = &island;
-    set_up(start, island, s);
+    const bool solved = set_up(start, island, s) && listing_ > 0;
     if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
     bool jammed = false;
     {
       const StageTimer timer(start.times, Stage::Solve);
-      if (!stands(start.dt, s)) find_forces(start.dt, s);
+      if (!stands(start.dt, solved, s)) find_forces(start.dt, s);
       if (s.solve.status != SolveStatus::Converged)
         give_up_bounce(start, s);
       else
@@ -233,14 +240,16 @@ class Rigid final : public Scheme, public RigidView {
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
   }
 
-  void set_up(const Start& start, const Island& island, IslandSolution& s) {
+  // True where all its contacts and rows were solved with the list before.
+  bool set_up(const Start& start, const Island& island, IslandSolution& s) {
     const StageTimer timer(start.times, Stage::Assembly);
     start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, free_.velocity(),
                          need_dense_, s.problem, s.before, s.free);
     s.f.resize(s.problem.size());
     s.c.resize(s.problem.size());
-    setup_.set(start, rows_, true, s);
+    const bool known = setup_.set(start, rows_, true, s);
     list_discs(island, rows_.rows(), s.problem);
+    return known;
   }
 
   // A contact that gave way may leave its load to another.
@@ -327,14 +336,14 @@ class Rigid final : public Scheme, public RigidView {
 
   // Rest, as the judge sees it: the forces of the last step hold, by one product with the factor of G. What they lack
   // becomes motion, and forces that stop this motion would lack as much the other way, step after step: where nothing
-  // moves they have to be better.
-  bool stands(double dt, IslandSolution& s) {
+  // moves they have to be better. What was solved with a shorter list of contacts is taken as it was found.
+  bool stands(double dt, bool solved, IslandSolution& s) {
     if (own_.make_solver || !contact_.warm_start) return false;
     s.problem.velocity(s.f.data(), s.c.data());
     s.solve = {};
     const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
     const auto share = [&](double x) { return Tolerance{x * contact_.tolerance.abs, x * contact_.tolerance.rel}; };
-    if (share(at_rest).met(residual)) return true;
+    if (share(solved ? 1 : at_rest).met(residual)) return true;
     if (!share(in_motion).met(residual)) return false;
     double fastest = 0;
     for (int i = 0; i < s.problem.nc(); ++i)
@@ -411,7 +420,7 @@ class Rigid final : public Scheme, public RigidView {
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
-  int facets_ = 4;
+  int facets_ = 4, listing_ = 0;
   FreeMotion free_;
   Flight flight_;
   IslandSetup setup_;

@@ -12,6 +12,21 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
+constexpr double joint_touching = 1e-6;  // distance to a limit that counts as none, where the limit carried [rad] or [m]
+constexpr double joint_still = 1e-7;     // a joint that moves less in a step is still [rad] or [m]
+constexpr double limit_carried = 0.1;    // of the joint's dry friction: a limit with more force carried
+
+// A joint that rests at its limit, and has dry friction: a distance within rounding would ask for a motion that the
+// friction opposes, step after step. As of contacts that carry (island_setup.cpp), it counts as none.
+bool rests(const State& state, const Row& row, double friction, double dt) {
+  const Coordinate& along = *row.coordinate();
+  if (!(row.error > 0 && row.error < joint_touching && dt * std::abs(state.v[along.dof]) < joint_still)) return false;
+  const std::vector<RowMemory>& memory = state.memory.rows;
+  const auto m = std::lower_bound(memory.begin(), memory.end(), row.id,
+                                  [](const RowMemory& x, std::uint64_t id) { return x.id < id; });
+  return m != memory.end() && m->id == row.id && m->f > limit_carried * friction;
+}
+
 Row limit_row(const Coordinate& along, double distance, double dt) {
   return {.along = along,
           .law = LimitLaw{},
@@ -70,6 +85,8 @@ void StepRows::list(const Start& start, double margin) {
       if (above < reach) rows_.push_back(limit_row({k, -1}, above, dt));
     }
     if (p.friction[k] > 0 && !friction_.along_world(k)) {
+      for (std::size_t j = before; j < rows_.size(); ++j)
+        if (rests(state, rows_[j], p.friction[k], dt)) rows_[j].bias = 0;
       if (rows_.size() > before || row_driven(a, k)) friction_.make_row(k);  // what else it does is not known
       if (friction_.needs_row(k))
         rows_.push_back({.along = Coordinate{k},

@@ -1,0 +1,22 @@
+// A few sweeps of projected Gauss-Seidel (pgs.cpp, sweep.hpp) on whitened velocities, for a better start of another method:
+// nobody judges them.
+#pragma once
+
+#include "tribo/contact_solver.hpp"
+
+namespace tribo {
+
+class ContactSweeps {
+ public:
+  /// The problem must have a factor. f: guess in, forces out; torques of friction discs stay as they are.
+  void run(const ContactProblem& problem, int sweeps, VecRef f);
+
+ private:
+  void contact(const ContactProblem& problem, int i, VecRef f);
+  void row(const ContactProblem& problem, int j, VecRef f);
+
+  VectorBuffer w_, diagonal_;
+  std::vector<char> held_;  // rows of friction discs
+};
+
+}  // namespace tribo
