@@ -252,9 +252,11 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     return known;
   }
 
-  // A contact that gave way may leave its load to another.
+  // A contact that gave way may leave its load to another. What a row drives presses as hard as its motor can: no jam.
   bool give_way(const Start& start, IslandSolution& s) {
     bool jammed = false;
+    for (int j : s.island->rows)
+      if (rows_[j].drives()) return false;
     for (int round = 0; round < 3 && jams_.soften(start, free_.velocity(), s); ++round) {
       jammed = true;
       const int iterations = s.solve.iterations;
