@@ -7,7 +7,7 @@
 namespace tribo {
 namespace {
 
-constexpr double probe = 2e-6;  // of the differences of a collision query [m], [rad]
+constexpr double probe = 2e-6;          // of the differences of a collision query [m], [rad]
 constexpr double bend = 2e-2;           // change of a slope within them, as a share
 constexpr double least_curvature = 10;  // below, a change of it does not count [1/m]
 

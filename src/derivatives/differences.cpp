@@ -9,16 +9,20 @@ namespace tribo {
 namespace {
 
 constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
-constexpr double same_slope = 1e-2;    // both sides of a difference, of the largest entry of the column
-constexpr double least_slope = 1e-3;   // slopes of velocities below are rounding beside this one [1/s], [-]
+constexpr double same_slope = 1e-2;   // both sides of a difference, of the largest entry of the column
+constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
+constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
+constexpr double finer = 0.1;
+constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
 
 // Which contacts, rows and overlaps act, and how.
-std::uint64_t modes_of(const Stepper& stepper, double dt) {
-  std::uint64_t hash = 0;
+Differences::Modes modes_of(const Stepper& stepper, double dt) {
+  Differences::Modes modes;
+  std::uint64_t& hash = modes.act;
   for (const ContactReport& r : stepper.contacts()) {
     if (r.mode == ContactMode::Open) continue;
     mix(hash, r.id);
@@ -46,12 +50,12 @@ std::uint64_t modes_of(const Stepper& stepper, double dt) {
         if (!(s.f[3 * k + 2] > 0)) continue;
         mix(hash, at(k));
         if (solved == &out.recovery)
-          mix(hash, g < 0 ? 6 : g > 0 ? 7 : 8);  // how much of the gap it asks for
+          mix(modes.ask, g < 0 ? 6 : g > 0 ? 7 : 8);
         else
-          mix(hash, g != s.free[3 * k + 2] / dt);  // does its gap count? (rigid.2)
+          mix(modes.ask, g != s.free[3 * k + 2] / dt);
       }
     }
-  return hash;
+  return modes;
 }
 
 StepperOptions precise(StepperOptions options) {
@@ -86,6 +90,7 @@ Differences::Differences(const Model& model, const std::string& stepper, const S
     : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
   for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
   for (VecX& x : x_) x.setZero(2 * model.nv);
+  refines_ = stepper == "rigid";  // others find events only so exactly
   disturbed_.resize(at(2 * model.nv) + inputs_.size());
 }
 
@@ -114,11 +119,12 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
 // A column of (lin.2) into `column`. Returns how far its two levels are apart, of its largest entry.
 double Differences::difference(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column) {
   const int nv = model_.nv;
-  bool same = true;
+  bool same = true, asks = true;
   int i = 0;
   for (double share : {1.0, -1.0, 0.5, -0.5}) {
     out.finite = out.finite && side(input, j, share * h, x_[at(i++)]);
-    same = same && seen_ == modes_;
+    same = same && seen_.act == modes_.act;
+    asks = asks && seen_.ask == modes_.ask;
   }
   if (!out.finite) return 0;
   double apart = 0;
@@ -128,6 +134,8 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
     const double scale =
         std::max(column.segment(half, nv).cwiseAbs().maxCoeff(), half == 0 ? least_slope * input.dt : least_slope);
     same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * scale;
+    // What curvature adds to the two sides is halved with h; a kink stays.
+    same = same && (asks || (2 * (part(2) - part(3)) - part(0) + part(1)).cwiseAbs().maxCoeff() <= equal_slope * scale);
     apart = std::max(apart, 0.5 * (part(2) + part(3) - part(0) - part(1)).cwiseAbs().maxCoeff() / scale);
   }
   disturbed_[at(j)] = !same;
@@ -152,10 +160,16 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {
     const double h = j < 2 * nv ? spread : spread * torque;
     auto column = j < 2 * nv ? out.A.col(j) : out.B.col(j - 2 * nv);
-    // Where the two levels differ, the step bends within h: a smaller one sees less of it.
-    for (double share : {1.0, 0.1, 0.01})
-      if (out.finite && difference(input, j, share * h, out, column) <= bent) break;
+    const double apart = difference(input, j, h, out, column);
     if (!out.finite) break;
+    if (apart <= bent || !refines_ || j >= 2 * nv) continue;  // steps are nearly linear in their inputs
+    first_ = column;  // the step bends within h: a smaller one may see less of it
+    const char disturbed = disturbed_[at(j)];
+    const double finer_apart = difference(input, j, finer * h, out, column);
+    if (!out.finite) break;
+    if (finer_apart <= (apart < 1 ? std::max(equal_slope, converges * apart) : equal_slope)) continue;
+    column = first_;
+    disturbed_[at(j)] = disturbed;
   }
   out.finite = out.finite && out.A.allFinite() && out.B.allFinite();
   if (out.finite) return;

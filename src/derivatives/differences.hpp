@@ -11,6 +11,12 @@ namespace tribo {
 
 class Differences {
  public:
+  /// Of the contacts and rows of a step, as hashes.
+  struct Modes {
+    std::uint64_t act = 0;  ///< which act, and how
+    std::uint64_t ask = 0;  ///< whether gaps count (rigid.2), (rigid.6)
+  };
+
   Differences(const Model& model, const std::string& stepper, const StepperOptions& options);
 
   void compute(const StepInput& input, Linearization& out);
@@ -27,8 +33,9 @@ class Differences {
   Shift shift_;
   std::vector<int> inputs_;
   std::vector<char> disturbed_;
-  std::uint64_t modes_ = 0, seen_ = 0;
-  VecX q_, v_;
+  Modes modes_, seen_;
+  bool refines_ = false;
+  VecX q_, v_, first_;
   std::array<VecX, 4> x_;
 };
 

@@ -285,6 +285,7 @@ bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i
   const int dofs = static_cast<int>(motion_.dofs().size()), n = group_.n();
   if (s.impact[i] > 1) return false;
   if (s.impact[i] != 0) {  // (rigid.3)
+    if (!at_start_.v) set_velocities(start, v_start_, true, at_start_);
     contact_slopes(start, contact, at_start_, J3_, K3_);
     for (int k = 0; k < dofs; ++k) {
       const int l = local_[at(motion_.dofs()[at(k)])];

@@ -46,8 +46,8 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       closures_(model),
       trees_(model) {
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
-  for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_, &v_turned_, &extra_, &zero_, &a_, &m_, &y_, &work_v_, &E_,
-                  &dE_, &deflection_, &force_, &w_, &next_, &u_, &J_row_, &K_row_})
+  for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_,    &v_turned_, &extra_, &zero_, &a_, &m_,     &y_,
+                  &work_v_,  &E_,       &dE_,      &deflection_, &force_,    &w_,     &next_, &u_, &J_row_, &K_row_})
     x->setZero(nv);
   for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
   int widest = 0;
@@ -103,8 +103,8 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   if (smoothing_ > 0)
     if (const char* why = smooth(start, out)) return why;
   set_velocities(start, v_end_, true, at_end_);
-  set_velocities(start, v_start_, true, at_start_);
-  set_velocities(start, out.correction, false, at_move_);
+  at_start_.v = nullptr;
+  if (out.recovery.size() > 0) set_velocities(start, out.correction, false, at_move_);
   if (model_.trees.size() > 1) {  // one group writes all of them
     lin.A.setZero();
     lin.B.setZero();
@@ -304,7 +304,8 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     inverse_.differentiate(t, start.dynamics, zero_, u_, false);
     const int first = local_[at(tree.iv)];
     for (int j = 0; j < tree.nv; ++j)
-      K[first + j] -= share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().col(tree.iv + j).segment(tree.iv, tree.nv));
+      K[first + j] -=
+          share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().col(tree.iv + j).segment(tree.iv, tree.nv));
   }
 }
 

@@ -93,3 +93,28 @@ position = [0.0, 0.0, 0.1001]
     assert np.array_equal(hard.q_next, soft.q_next) and np.array_equal(hard.v_next, soft.v_next)
     with pytest.raises(tribo.InvalidInput, match="smoothing"):
         sim.linearize(smoothing=-1.0)
+
+
+def test_tangents_of_joints_without_end():
+    """q moved along the tangent is found again by `difference`, which knows the joints by itself."""
+    from tribo.jax import _tangent
+
+    sim = tribo.load("double_pendulum_continuous")
+    model = sim.model
+    state = sim.state.copy()
+    rng = np.random.default_rng(2)
+    q = np.array(state.q)
+    for body in model.bodies:
+        assert body.nq == 2
+        angle = rng.uniform(-3, 3)
+        q[body.iq:body.iq + 2] = np.cos(angle), np.sin(angle)
+    d = 1e-7 * rng.normal(size=model.nv)
+    assert np.allclose(model.difference(q, q + _tangent(model, q) @ d), d, rtol=1e-6, atol=1e-13)
+
+
+def test_a_closed_loop_is_analytic():
+    sim = tribo.load("four-bar")
+    sim.run(0.3)
+    check = tribo.check_derivatives(sim)
+    assert check.linearization.method == "analytic" and check.linearization.weak == 0
+    assert check.error < 1e-6 and check.columns == 6
