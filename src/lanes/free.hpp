@@ -99,14 +99,22 @@ struct FreeLanes {
     x.error = select(listed, d.error, large);
   }
 
+  /// Bias of a limit; none where a joint with dry friction rests at it (rests() of rows.cpp, with its numbers).
+  Pack gap_rate(int k, int kind, Pack distance) const {
+    constexpr double touching = 1e-6, still = 1e-7, carried = 0.1;
+    const Pack rub = TreeLanes::at(a.friction, k), memory = TreeLanes::at(a.row_f, kind * s.nv + k);
+    const Mask rests =
+        (rub > 0.0) & (distance > 0.0) & (distance < touching) & (s.dt * abs(v[k]) < still) & (memory > carried * rub);
+    return select(rests, 0.0, max(distance, 0.0) / (s.dt * s.dt));
+  }
+
   Mask list_limits(int k) {
     const Pack reach = s.joint_margin + (2 * s.dt) * abs(v[k]), x = q[s.dof_iq[k]];
     const Pack below = x - TreeLanes::at(a.lower, k), above = TreeLanes::at(a.upper, k) - x;
     const Mask low = below < reach, high = above < reach;
-    const double square = s.dt * s.dt;
     const Pack none_above = all(__builtin_inf());
-    if (any(low)) add(k, lower_limit, low, {1, max(below, 0.0) / square, all(0), all(0), none_above, below});
-    if (any(high)) add(k, upper_limit, high, {-1, max(above, 0.0) / square, all(0), all(0), none_above, above});
+    if (any(low)) add(k, lower_limit, low, {1, gap_rate(k, lower_limit, below), all(0), all(0), none_above, below});
+    if (any(high)) add(k, upper_limit, high, {-1, gap_rate(k, upper_limit, above), all(0), all(0), none_above, above});
     return low | high;
   }
 

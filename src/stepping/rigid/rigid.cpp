@@ -76,7 +76,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   void solve(const Start& start, Outcome& out) override {
     setup_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
-      if (pass > 0 || listing_ > 0) setup_.keep(out.contacts, rows_);
+      if (pass == 0 && listing_ > 0) setup_.keep(out.contacts, rows_);
       if (pass == 0) rows_.begin(start.state);
       move_freely(start);
       solve_contacts(start, out);
