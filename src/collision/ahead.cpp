@@ -108,6 +108,13 @@ Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p) {
   return p - ((y.X.p - y.arm) - (x.X.p - x.arm));
 }
 
+/// Over terrain and meshes: the point of the body itself, where out is its normal. What is round about its core touches with
+/// whichever point faces out.
+Vec3 turned_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p, const Vec3& out) {
+  const Vec3 core = p - y.solid->round * out;
+  return x.X.p + x.X.R * (y.X.R.transpose() * (core - y.X.p)) + y.solid->round * out;
+}
+
 Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - x.X.p); }
 
 /// Apart, and closing: the points of the start may not be those that meet.
@@ -126,7 +133,9 @@ bool may_meet(const Query& query, const Touches& touches) {
 /// A point where the pair touches at t, as a contact of the start (ahead.3). How fast it opens [m/s].
 double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
   const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
-  const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n);
+  const Vec3 end = x.p + 0.5 * x.gap * x.n;
+  const bool solid = query.a.solid->convex_or_flat();
+  const Vec3 on_b = solid ? brought_back(query.b, b, end) : turned_back(query.b, b, end, -x.n);
   const double opens = x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));
   x.gap -= t * opens;
   x.p = on_b - 0.5 * x.gap * x.n;
