@@ -23,7 +23,7 @@
 namespace tribo {
 namespace {
 
-constexpr int most_rounds = 40, most_over_terrain = 400;  // low over a plain every round is short
+constexpr int most_rounds = 120, most_over_terrain = 400;  // low over a plain, or spinning fast, every round is short
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double touching = 1e-8, near_enough = 1e-6;
@@ -48,7 +48,8 @@ PlacedSolid moved_on(const PlacedSolid& x, double t) {
 double fastest_along(const PlacedSolid& x, const Vec3& n) {
   const bool ball = x.solid->kind == ShapeKind::Sphere || x.solid->kind == ShapeKind::Point;
   const double about = x.arm.norm() + (ball ? 0 : x.solid->radius);
-  return n.dot(x.v - x.w.cross(x.arm)) + x.w.cross(n).norm() * about;
+  const double turn = x.w.cross(n).norm();
+  return n.dot(x.v - x.w.cross(x.arm)) + (turn > 0 ? turn * about : 0);
 }
 
 /// How fast the two can close along n, which points from a to b. Terrain or a mesh has other slopes beyond the nearest one, so
@@ -107,9 +108,15 @@ double first_touch(const Query& query) {
   return t;
 }
 
-/// The point of a body that touches at p, where out is its normal, when the body has moved from x to y: at the start. What
-/// is round about its core touches there with whichever point faces out, however it spins meanwhile.
-Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p, const Vec3& out) {
+/// Where the lever that a body has at p, when it has moved from x to y, ends at the start: it does not turn back, so that
+/// velocities and moments are those of the touch.
+Vec3 brought_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p) {
+  return p - ((y.X.p - y.arm) - (x.X.p - x.arm));
+}
+
+/// Over terrain and meshes: the point of the body itself, where out is its normal. What is round about its core touches with
+/// whichever point faces out.
+Vec3 turned_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p, const Vec3& out) {
   const Vec3 core = p - y.solid->round * out;
   return x.X.p + x.X.R * (y.X.R.transpose() * (core - y.X.p)) + y.solid->round * out;
 }
@@ -131,8 +138,10 @@ bool may_meet(const Query& query, const Touches& touches) {
 
 /// A point where the pair touches at t, as a contact of the start (ahead.3). How fast it opens [m/s].
 double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
-  const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n, x.n);
-  const Vec3 on_b = brought_back(query.b, b, x.p + 0.5 * x.gap * x.n, -x.n);
+  const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
+  const Vec3 end = x.p + 0.5 * x.gap * x.n;
+  const bool solid = query.a.solid->convex_or_flat();
+  const Vec3 on_b = solid ? brought_back(query.b, b, end) : turned_back(query.b, b, end, -x.n);
   const double opens = x.n.dot(velocity(query.b, on_b) - velocity(query.a, on_a));
   x.gap -= t * opens;
   x.p = on_b - 0.5 * x.gap * x.n;
@@ -154,7 +163,7 @@ void look_ahead(const Query& query, Touches& touches) {
   const double touch_time = first_touch(query), t = std::min(touch_time, query.dt);
   const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
   touches.count = 0;
-  touch({a, b, query.margin, query.dt - t, query.reach, query.scratch}, touches);
+  touch({a, b, query.margin, query.dt - t, query.reach, query.scratch, 0, query.ring}, touches);
   int kept = 0;
   for (int i = 0; i < touches.count; ++i) {
     Touch x = touches.items[at(i)];
@@ -171,7 +180,7 @@ void look_at_end(const Query& query, Touches& touches) {
   const double allowed = most + bent(query.a, dt) + bent(query.b, dt);
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);
   Touches found;
-  touch({a, b, 0, 0, 0, query.scratch}, found);
+  touch({a, b, 0, 0, 0, query.scratch, 0, query.ring}, found);
   for (int i = 0; i < found.count && touches.count < Touches::most; ++i) {
     Touch x = found.items[at(i)];
     const double gap = x.gap;

@@ -63,6 +63,22 @@ double bend(const PlacedSolid& x, double dt) {
   return x.solid->kind == ShapeKind::Cylinder ? way + 2 * x.solid->size.x() * own : way;
 }
 
+/// Velocity of a kinematic body x at p, in the mean over the step. The origin of the other body, at r from that of x, goes
+/// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
+/// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
+Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, double dt) {
+  const Vec3 at_p = x.v + x.w.cross(p - x.X.p);
+  const double angle = dt * x.w.norm();
+  if (angle == 0 || endless(other.solid->kind)) return at_p;
+  const Vec3 r = other.X.p - other.arm - (x.X.p - x.arm), along = x.w.cross(r);
+  // exp(a) r - r = sin|a|/|a| a x r + 2 sin^2(|a|/2)/|a|^2 a x (a x r)
+  const double half = std::sin(0.5 * angle) / (0.5 * angle);
+  const Vec3 tangent = std::sin(angle) / angle * along, inward = 0.5 * half * half * dt * x.w.cross(along);
+  const Vec3 last = tangent - inward;  // the chord of the step before
+  const Vec3 u = other.v - other.w.cross(other.arm) - (x.v - x.w.cross(x.arm)) - last;
+  return at_p - along + tangent + inward + 0.5 * dt * x.w.cross(u);  // (carried.1)
+}
+
 void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
   contact.R_WC.col(0) = t1;
   contact.R_WC.col(1) = n.cross(t1);
@@ -84,12 +100,17 @@ struct Collision::Impl {
   double margin(const DetectionRange& range, int a, int b) const {
     return range.margin < 0 ? default_margin * sizes.of(a, b) : range.margin;
   }
+  bool tumbles(int g) const;
+  bool bounces(int a, int b) const { return model->surface(model->surface_index(a, b)).restitution > 0; }
   void place(std::span<const BodyMotion> bodies);
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
   void add(int a, int b, const DetectionRange& range);
-  void carry_tangents(std::span<const ContactMemory> memory);
+  void carry_tangents();
+  bool carries_on(int a, int b, double near) const;
+  std::span<const ContactMemory> remembered(int a, int b) const;
+  unsigned ring(int a, int b) const;
   bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
   bool known(std::uint64_t id, const Vec3& n) const;
   void list(const Query& query, std::pair<int, int> pair, std::uint64_t feature, const Touch& t);
@@ -114,6 +135,7 @@ struct Collision::Impl {
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
   bool listing_again = false;             // in detect_more
+  std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
 };
 
@@ -148,6 +170,14 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
   seams = std::make_unique<Seams>(m, solids);
 }
 
+/// A single free body that turns: no ball, and no cylinder that only rolls.
+bool Collision::Impl::tumbles(int g) const {
+  const int i = model->geometries[at(g)].body;
+  if (i < 0) return false;
+  const Body& body = model->bodies[at(i)];
+  return body.joint == JointKind::Free && model->trees[at(body.tree)].bodies == 1 && turning(placed[at(g)]) > 0;
+}
+
 void Collision::Impl::place(std::span<const BodyMotion> bodies) {
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Geometry& g = model->geometries[i];
@@ -171,7 +201,7 @@ void Collision::Impl::find_grounds(const DetectionRange& range) {
   for (const auto& [h, g] : grounds) {
     const PlacedSolid &plane = placed[at(h)], &other = placed[at(g)];
     if (plane.solid->mesh) {
-      const double way = std::max(margin(range, h, g), range.dt * fastest(plane, other));
+      const double near = margin(range, h, g), way = std::max(near, range.dt * fastest(plane, other) + astray * near);
       const Vec3 x = plane.X.R.transpose() * (other.X.p - plane.X.p);
       const MeshTree::Node& all = plane.solid->mesh->nodes[0];
       if ((x - all.hi).cwiseMax(all.lo - x).maxCoeff() <= other.solid->radius + way) pairs.push_back(sides(h, g));
@@ -181,9 +211,9 @@ void Collision::Impl::find_grounds(const DetectionRange& range) {
     const double radius = other.solid->radius;
     const double top = plane.solid->terrain ? plane.solid->terrain->highest : 0;
     const double gap = n.dot(r) - radius - top;  // of the bounding sphere: no point of the shape is lower
-    if (gap >= margin(range, h, g)) {
+    if (const double near = margin(range, h, g); gap >= near) {
       const Vec3 c = other.v - plane.v - plane.w.cross(r);
-      if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= 0) continue;
+      if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= astray * near) continue;
     }
     pairs.push_back(sides(h, g));
   }
@@ -208,7 +238,8 @@ void Collision::Impl::find_pairs(const DetectionRange& range) {
         center += x.X.R * x.solid->box_center;
     }
     // Half of the margin, or all that it moves: two boxes so grown overlap if the shapes can be listed.
-    half.array() += std::max(0.5 * margin(range, g, g), range.dt * (x.v.norm() + x.spin));
+    const double near = margin(range, g, g);
+    half.array() += std::max(0.5 * near, range.dt * (x.v.norm() + x.spin) + 0.5 * astray * near);
     broadphase.boxes.push_back({center - half, center + half, g, model->geometries[at(g)].body < 0});
   }
   found.clear();
@@ -236,16 +267,20 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
   const double near = margin(range, a, b);
   Query query{placed[at(a)], placed[at(b)], near, range.dt, near, &scratch};
   if (range.dt > 0) {
-    query.reach = std::max(near, range.dt * fastest(query.a, query.b));
+    query.reach = std::max(near, range.dt * fastest(query.a, query.b) + astray * near);
     query.bend = (endless(query.a.solid->kind) ? 0 : bend(query.a, range.dt)) +
                  (endless(query.b.solid->kind) ? 0 : bend(query.b, range.dt));
   }
+  query.ring = ring(a, b);
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   touches.count = 0;
   touch(query, touches);
-  if (range.dt > 0 && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_ahead(query, touches);
+  const bool plane = ga.kind == ShapeKind::HalfSpace || gb.kind == ShapeKind::HalfSpace;
+  if (range.dt > 0 && touches.count > 0 &&
+      (!plane || (bounces(a, b) && tumbles(ga.kind == ShapeKind::HalfSpace ? b : a))) && !carries_on(a, b, near))
+    look_ahead(query, touches);
   const int foreseen = touches.count;
-  if (listing_again && ga.kind != ShapeKind::HalfSpace && gb.kind != ShapeKind::HalfSpace) look_at_end(query, touches);
+  if (listing_again && !plane) look_at_end(query, touches);
 
   const std::size_t begin = contacts.size();
   std::uint64_t features[Touches::most];
@@ -274,16 +309,16 @@ void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::ui
   c.arm_a = t.arm_a;
   c.arm_b = t.arm_b;
   const bool flat = ga.kind == ShapeKind::HalfSpace || ga.kind == ShapeKind::Mesh;
-  if (flat && t.gap > 0) {  // whenever it meets the plane, with this point
+  if (flat && t.gap > 0 && t.arm_b.isZero(0)) {  // whenever it meets the plane, with this point
     c.arm_b = 0.5 * t.gap * t.n;
     if (ga.body >= 0) c.arm_a = c.arm_b;
   }
   if (gb.body < -1) {
-    c.v_given += query.b.v + query.b.w.cross(t.p - query.b.X.p);
+    c.v_given += carried(query.b, query.a, t.p, query.dt);
     c.w_given += query.b.w;
   }
   if (ga.body < -1) {
-    c.v_given -= query.a.v + query.a.w.cross(t.p - query.a.X.p);
+    c.v_given -= carried(query.a, query.b, t.p, query.dt);
     c.w_given -= query.a.w;
   }
 }
@@ -306,7 +341,38 @@ void Collision::Impl::list_at_end(const Query& query, std::pair<int, int> pair, 
   list(query, pair, x, t);
 }
 
-void Collision::Impl::carry_tangents(std::span<const ContactMemory> memory) {
+// A pair that pressed in the last step and is still near stays as it is found. What slides over a curved surface leaves it by
+// v^2 dt^2/2R in every step: when within the step it would meet it again, along which normal, changes from step to step,
+// and the force with it.
+bool Collision::Impl::carries_on(int a, int b, double near) const {
+  if (!solids[at(a)].convex_or_flat() || !solids[at(b)].convex_or_flat()) return false;  // they have edges within reach
+  const auto end = touches.items.begin() + touches.count;
+  if (std::none_of(touches.items.begin(), end, [&](const Touch& t) { return t.gap < near; })) return false;
+  for (const ContactMemory& m : remembered(a, b))
+    if (m.f.z() > 0) return true;
+  return false;
+}
+
+/// What is remembered of a pair.
+std::span<const ContactMemory> Collision::Impl::remembered(int a, int b) const {
+  const auto before = [](const ContactMemory& x, std::uint64_t id) { return x.id < id; };
+  const std::uint64_t pair = pair_id(a, b);
+  const auto from = std::lower_bound(memory.begin(), memory.end(), pair << 16, before);
+  auto to = from;
+  while (to != memory.end() && to->id >> 16 == pair) ++to;
+  return {from, to};
+}
+
+// The rim of a standing cylinder decides when it tips: one of its points is where the load of the last step leans to.
+unsigned Collision::Impl::ring(int a, int b) const {
+  if (solids[at(a)].kind != ShapeKind::Cylinder && solids[at(b)].kind != ShapeKind::Cylinder) return 0;
+  const bool plane = solids[at(a)].kind == ShapeKind::HalfSpace || solids[at(b)].kind == ShapeKind::HalfSpace;
+  CapLoad load(plane ? 0 : first_on_face);
+  for (const ContactMemory& m : remembered(a, b)) load.add(m.id & 0xffff, m.f.z());
+  return load.ring();
+}
+
+void Collision::Impl::carry_tangents() {
   auto m = memory.begin();
   for (Contact& c : contacts) {
     const Vec3 n = c.R_WC.col(2);
@@ -345,14 +411,16 @@ bool Collision::Impl::known(std::uint64_t id, const Vec3& n) const {
 void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange& range,
                        std::span<const ContactMemory> memory) {
   Impl& x = *impl_;
+  x.memory = memory;
   if (!x.find(bodies, range)) return;
   x.seams->remove_covered(x.placed, x.contacts);
-  x.carry_tangents(memory);
+  x.carry_tangents();
 }
 
 bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
                             std::span<const ContactMemory> memory) {
   Impl& x = *impl_;
+  x.memory = memory;
   x.contacts.swap(x.listed);
   x.listing_again = true;
   x.find(bodies, range);
@@ -364,7 +432,7 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
   x.contacts.insert(x.contacts.end(), x.listed.begin(), x.listed.end());
   std::sort(x.contacts.begin(), x.contacts.end(), [](const Contact& a, const Contact& b) { return a.id < b.id; });
   x.seams->remove_covered(x.placed, x.contacts);
-  x.carry_tangents(memory);
+  x.carry_tangents();
   return x.contacts.size() > x.listed.size();
 }
 

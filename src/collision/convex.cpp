@@ -403,7 +403,7 @@ void touch_capsule_polytope(const Query& query, Touches& out) {
       return;
     }
   }
-  add_polished(query, x, 2, out);
+  if (!touch_along_edge(query, x, out)) add_polished(query, x, 2, out);
 }
 
 void touch_polytope_polytope(const Query& query, Touches& out) {
@@ -439,7 +439,7 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
   } else if (edges && !std::isfinite(x.gap)) {
     x = part_by_edges(query, x.p, HUGE_VAL);
   }
-  add_polished(query, x, 1, out);
+  if (!touch_along_edge(query, x, out)) add_polished(query, x, 1, out);
 }
 
 // Over a face, the point whose normal is that of the face; else what GJK says.

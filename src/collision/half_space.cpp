@@ -86,7 +86,7 @@ void touch_half_space(const Query& query, Touches& out) {
       add_hull(query, plane, out);
       break;
     case ShapeKind::Cylinder: {
-      const RimPoints rim = lowest_rim_points(X.R.transpose() * plane.n, solid.size);
+      const RimPoints rim = lowest_rim_points(X.R.transpose() * plane.n, solid.size, query.ring);
       for (std::size_t k = 0; k < static_cast<std::size_t>(rim.count); ++k)
         add_point(query, plane, X * rim.p[k], 0, rim.feature[k], out);
       break;

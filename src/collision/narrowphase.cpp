@@ -72,7 +72,7 @@ void touch_ranked(const Query& query, Touches& out) {
 void touch(const Query& query, Touches& out) {
   if (rank(query.a.solid->kind) <= rank(query.b.solid->kind)) return touch_ranked(query, out);
   const int first = out.count;
-  touch_ranked({query.b, query.a, query.margin, query.dt, query.reach, query.scratch, query.bend}, out);
+  touch_ranked({query.b, query.a, query.margin, query.dt, query.reach, query.scratch, query.bend, query.ring}, out);
   for (int i = first; i < out.count; ++i) out.items[static_cast<std::size_t>(i)].n *= -1;
 }
 

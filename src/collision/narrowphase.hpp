@@ -127,6 +127,9 @@ inline double turning(const PlacedSolid& x) {
   }
 }
 
+/// How far from where its velocity leads a point may end a step unforeseen, as a share of the margin (sent_off.cpp).
+constexpr double astray = 0.5;
+
 /// One pair to look at.
 struct Query {
   const PlacedSolid& a;
@@ -134,14 +137,15 @@ struct Query {
   double margin, dt;
   double reach;  ///< no contact beyond this gap can be listed [m]
   Scratch* scratch;
-  double bend = 0;  ///< how far turning alone may bend the way of a point within dt [m]
+  double bend = 0;    ///< how far turning alone may bend the way of a point within dt [m]
+  unsigned ring = 0;  ///< of a cylinder's cap: where on the rim its points are (CapLoad)
 
-  /// Nearer than the margin, or closing within dt.
+  /// Nearer than the margin, or closing within dt, or nearly so: weights on joints and forces are not foreseen.
   bool listed(const Vec3& p, const Vec3& n, double gap) const {
     if (gap < margin) return true;
     if (!(gap < reach)) return false;
     const Vec3 c = b.v + b.w.cross(p - b.X.p) - a.v - a.w.cross(p - a.X.p);
-    return gap + dt * n.dot(c) < bend;
+    return gap + dt * n.dot(c) < bend + astray * margin;
   }
 };
 
@@ -175,6 +179,7 @@ void touch_sphere_sphere(const Query& query, Touches& out);
 void touch_sphere_box(const Query& query, Touches& out);
 void touch_sphere_solid(const Query& query, Touches& out);
 void touch_sphere_capsule(const Query& query, Touches& out);
+/// Two capsules or cylinders that are nearly parallel and side by side. False, and nothing added, where they are not.
 bool touch_parallel(const Query& query, Touches& out);
 void touch_capsule_capsule(const Query& query, Touches& out);
 void touch_box_box(const Query& query, Touches& out);
@@ -186,7 +191,7 @@ void touch_terrain(const Query& query, Touches& out);
 void touch_mesh(const Query& query, Touches& out);
 
 /// A round face has this many points on its rim, and as many inside (patch.cpp).
-constexpr int patch_corners = 6;
+constexpr unsigned patch_corners = 6;
 
 /// Points of a cylinder that may be its lowest, in its frame; up is the normal that they are seen along.
 struct RimPoints {
@@ -194,7 +199,31 @@ struct RimPoints {
   std::array<unsigned, 2 * patch_corners> feature;
   int count = 0;
 };
-RimPoints lowest_rim_points(const Vec3& up, const Vec3& size);
+RimPoints lowest_rim_points(const Vec3& up, const Vec3& size, unsigned ring = 0);
+
+/// Points of a cap stand at equal angles, from one of so many places between two of them on: its ring.
+constexpr unsigned cap_rings = 240;
+constexpr unsigned cap_points = 2 * patch_corners + 1;  ///< of one cap: rim, lowest, inside
+constexpr unsigned cap_feature(unsigned ring, unsigned cap, unsigned k) { return cap_points * (2 * ring + cap) + k; }
+/// Features of caps on faces begin here; those of other points of such pairs are less.
+constexpr unsigned first_on_face = 64;
+/// A point of the rim (k < 6) or inside (k > 6), over the radius.
+Eigen::Vector2d cap_point(unsigned ring, unsigned k);
+
+/// Where the load of a cap lay, from the features of its points and their forces.
+class CapLoad {
+ public:
+  explicit CapLoad(unsigned first) : first_(first) {}
+  void add(std::uint64_t feature, double f);
+  /// The ring, turned where the load is near the rim between two points: then one comes to lie there.
+  unsigned ring() const;
+
+ private:
+  unsigned first_, ring_ = 0;
+  bool tilted_ = false;  // on its lowest point, which is on the rim wherever it leans
+  double sum_ = 0;
+  Eigen::Vector2d moment_ = Eigen::Vector2d::Zero();
+};
 /// The same of a cylinder.
 double cylinder_distance(const Vec3& size, const Vec3& x, Vec3& n);
 /// The two caps as polygons that touch the circle from inside; corners of each are consecutive.
@@ -214,11 +243,21 @@ struct Separation {
   Vec3 p, n;  ///< midway between the surfaces; from a to b. NaN where EPA failed
 };
 Separation separation(const Query& query);
+/// The round side of a capsule (a) or cylinder (b) along the edge of a box or hull that x says they touch at. False: not so.
+bool touch_along_edge(const Query& query, const Separation& x, Touches& out);
 
 /// A unit vector along x, or along fallback where x has no direction.
 inline Vec3 direction(const Vec3& x, const Vec3& fallback) {
   const double length = x.norm();
   return length > 1e-12 ? Vec3(x / length) : fallback;
+}
+
+/// A unit vector across the axis.
+inline Vec3 across(const Vec3& axis) {
+  int least = 0;
+  for (int k = 1; k < 3; ++k)
+    if (std::abs(axis[k]) < std::abs(axis[least])) least = k;
+  return axis.cross(Vec3::Unit(least)).normalized();
 }
 
 }  // namespace tribo

@@ -17,10 +17,10 @@
 namespace tribo {
 namespace {
 
-constexpr double flat = 3e-5;   // tilt up to which the whole face touches
-constexpr double sharp = 0.45;  // cosine of the turn at a corner that always is a point of the rim
-constexpr double same = 1e-6;   // of the size of the region: corners no farther apart are one
-constexpr std::size_t few = 8;  // corners that are listed as they are
+constexpr double flat = 3e-5, cap_flat = 1e-3;  // tilt up to which the whole face touches; of a cylinder
+constexpr double sharp = 0.45;                  // cosine of the turn at a corner that always is a point of the rim
+constexpr double same = 1e-6;                   // of the size of the region: corners no farther apart are one
+constexpr std::size_t few = 8;                  // corners that are listed as they are
 constexpr double round = 0.95;  // nearest over farthest corner from the centroid: a polygon that stands for a disc
 constexpr std::size_t n_rim = patch_corners;
 
@@ -154,6 +154,24 @@ bool is_cap(const Query& query, const Corners& corners, const Region& region) {
   });
 }
 
+/// The cap of a cylinder on a face: a circle, whose points stand where the ring of the query says.
+void add_cap(const Query& query, const Corners& corners, const Region& region, Touches& out) {
+  const bool on_b = query.b.solid->kind == ShapeKind::Cylinder &&
+                    std::abs(query.b.solid->size.x() - region.size) < 10 * same * region.size;
+  const Placement& X = (on_b ? query.b : query.a).X;
+  const Touch& middle = region.middle;
+  Vec3 slope = Vec3::Zero();  // of the gap: the face may be tilted a little
+  for (const Touch& t : corners) slope += t.gap * (t.p - middle.p);
+  slope *= 2 / (static_cast<double>(corners.size()) * region.size * region.size);
+  const unsigned cap = X.R.col(2).dot(middle.p - X.p) > 0;
+  for (unsigned k = 0; k < cap_points; ++k) {
+    if (k == patch_corners) continue;
+    const Eigen::Vector2d x = region.size * cap_point(query.ring, k);
+    const Vec3 d = x.x() * X.R.col(0) + x.y() * X.R.col(1);
+    out.add(query, middle.p + d, middle.n, middle.gap + slope.dot(d), first_on_face + cap_feature(query.ring, cap, k));
+  }
+}
+
 bool is_round(const Corners& corners, const Region& region) {
   return std::all_of(corners.begin(), corners.end(),
                      [&](const Touch& t) { return (t.p - region.middle.p).norm() > round * region.size; });
@@ -166,17 +184,20 @@ bool add_patch(const Query& query, Touches& out) {
   Corners& corners = query.scratch->corners;
   if (query.scratch->candidates.size() <= few) return false;
   corners = query.scratch->candidates;
-  Region region = measure(corners);
+  const Region region = measure(corners);
   const auto [low, high] =
       std::minmax_element(corners.begin(), corners.end(), [](const Touch& a, const Touch& b) { return a.gap < b.gap; });
-  if (!(region.mean > 0) || high->gap - low->gap > 2 * flat * region.size) return false;
+  if (!(region.mean > 0) || high->gap - low->gap > 2 * (has_cap(query) ? cap_flat : flat) * region.size) return false;
   part_corners(corners, same * region.size);
   if (corners.size() <= few) return false;
   if (corners.size() <= Touches::most && !has_cap(query) && !is_round(corners, region)) {
     for (const Touch& t : corners) out.add(query, t.p, t.n, t.gap, t.feature);
     return true;
   }
-  if (is_cap(query, corners, region)) region.mean = 2.0 / 3 * region.size;
+  if (is_cap(query, corners, region)) {
+    add_cap(query, corners, region, out);
+    return true;
+  }
 
   const Rim rim(corners, query.scratch->spread);
   const Vec3& middle = region.middle.p;

@@ -21,14 +21,6 @@ void add_cores(const Query& query, const Cores& c, std::uint64_t feature, Touche
   out.add(query, c.a + (c.r_a + 0.5 * gap) * n, n, gap, feature);
 }
 
-/// A unit vector across the axis.
-Vec3 across(const Vec3& axis) {
-  int least = 0;
-  for (int k = 1; k < 3; ++k)
-    if (std::abs(axis[k]) < std::abs(axis[least])) least = k;
-  return axis.cross(Vec3::Unit(least)).normalized();
-}
-
 }  // namespace
 
 void touch_sphere_sphere(const Query& query, Touches& out) {
@@ -70,25 +62,6 @@ void touch_sphere_capsule(const Query& query, Touches& out) {
   const Vec3 axis = X.R.col(2);
   const double s = std::clamp(axis.dot(query.a.X.p - X.p), -h, h);
   add_cores(query, {query.a.X.p, X.p + s * axis, query.a.solid->round, query.b.solid->round, X.R.col(0)}, 0, out);
-}
-
-// Two capsules or cylinders that are nearly parallel and side by side: both ends of the common stretch. The angle,
-// about 1e-2, is where one point alone would begin to jump from end to end. False: they are not.
-bool touch_parallel(const Query& query, Touches& out) {
-  const Vec3 u = query.a.X.R.col(2), v = query.b.X.R.col(2), d = query.b.X.p - query.a.X.p;
-  const Vec3 &size_a = query.a.solid->size, &size_b = query.b.solid->size;
-  const double ha = size_a.z(), hb = size_b.z(), c = u.dot(v), du = d.dot(u), dv = d.dot(v);
-  const double lo = std::max(-ha, du - hb), hi = std::min(ha, du + hb);
-  if (1 - c * c >= 1e-4 || hi - lo <= 1e-6 * (ha + hb)) return false;
-  // Cylinders whose ends overlap less than their sides stand on each other.
-  const bool ends = query.a.solid->kind == ShapeKind::Cylinder && query.b.solid->kind == ShapeKind::Cylinder;
-  if (ends && (d - du * u).norm() - size_a.x() - size_b.x() < lo - hi) return false;
-  for (int end = 0; end < 2; ++end) {
-    const double s = end ? hi : lo;
-    const double t = std::clamp(s * c - dv, -hb, hb);
-    add_cores(query, {query.a.X.p + s * u, query.b.X.p + t * v, size_a.x(), size_b.x(), across(u)}, end ? 1 : 0, out);
-  }
-  return true;
 }
 
 void touch_capsule_capsule(const Query& query, Touches& out) {

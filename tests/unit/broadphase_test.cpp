@@ -48,7 +48,10 @@ TEST_CASE("collision: the sweep finds the pairs that trying all of them finds") 
         Query query{placed[swap ? j : i], placed[swap ? i : j], all.range.margin, all.range.dt, 0, &scratch};
         query.reach = std::max(query.margin,
                                query.dt * ((query.b.v - query.a.v).norm() + query.a.w.norm() * query.a.solid->radius +
-                                           query.b.w.norm() * query.b.solid->radius));
+                                           query.b.w.norm() * query.b.solid->radius) +
+                                   astray * query.margin);
+        for (const PlacedSolid* x : {&query.a, &query.b})  // as far as turning bends the way of a point
+          query.bend += 0.5 * std::pow(query.dt * turning(*x), 2) * x->solid->radius;
         Touches touches;
         touch(query, touches);
         look_ahead(query, touches);
