@@ -11,8 +11,8 @@
 namespace tribo {
 namespace {
 
-constexpr double far = 0.02;    // [m]; fingers creep by less where they do their work
-constexpr double rest = 0.01;   // [rad/s] or [m/s]
+constexpr double far = 0.02;      // [m]; fingers creep by less where they do their work
+constexpr double rest = 0.01;     // [rad/s] or [m/s]
 constexpr double long_for = 0.3;  // [s]
 
 }  // namespace
@@ -91,8 +91,8 @@ void GripWatch::see_stall(Grip& grip, int object, const Simulation& simulation, 
       const std::vector<int>& chain = model_.bodies[at(b)].chain;
       return std::find(chain.begin(), chain.end(), k) != chain.end();
     });
-    const bool full = std::isfinite(limits_[k]) && limits_[k] > 0 &&
-                      std::abs(simulation.torque()[k]) >= limits_[k] * (1 - 1e-9);
+    const bool full =
+        std::isfinite(limits_[k]) && limits_[k] > 0 && std::abs(simulation.torque()[k]) >= limits_[k] * (1 - 1e-9);
     if (shared && full && std::abs(simulation.state().v[k]) < rest) stuck = k;
   }
   grip.still = stuck >= 0 ? grip.still + dt_ : 0;
@@ -105,8 +105,8 @@ void GripWatch::see_stall(Grip& grip, int object, const Simulation& simulation, 
                      limits_[stuck],
                      limits_[stuck],
                      "N m",
-                     "the actuator of '" + joint + "' stands still at its limit of " + shown(limits_[stuck]) + ", and " +
-                         held(grip, object) + ", which weighs " + shown(weight(object)) + " N",
+                     "the actuator of '" + joint + "' stands still at its limit of " + shown(limits_[stuck]) +
+                         ", and " + held(grip, object) + ", which weighs " + shown(weight(object)) + " N",
                      "a motor that is strong enough (the effort limit of the file), or a lighter object"};
 }
 

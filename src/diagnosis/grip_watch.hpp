@@ -22,14 +22,14 @@ class GripWatch {
 
  private:
   struct Grip {
-    double pressed = 0;           ///< sum of the normal forces of this step [N]
-    double friction = 0;          ///< what they carry at most [N]
-    Vec3 sum = Vec3::Zero();      ///< of the normal forces [N]
-    double speed = 0;             ///< the least along a contact that presses [m/s]
-    std::vector<int> bodies;      ///< of robots
-    double way = 0;               ///< that it slid by now [m]
-    double since = 0;             ///< when it began to slide [s]
-    double still = 0;             ///< how long a motor above it was at its limit at rest [s]
+    double pressed = 0;       ///< sum of the normal forces of this step [N]
+    double friction = 0;      ///< what they carry at most [N]
+    Vec3 sum = Vec3::Zero();  ///< of the normal forces [N]
+    double speed = 0;         ///< the least along a contact that presses [m/s]
+    std::vector<int> bodies;  ///< of robots
+    double way = 0;           ///< that it slid by now [m]
+    double since = 0;         ///< when it began to slide [s]
+    double still = 0;         ///< how long a motor above it was at its limit at rest [s]
   };
   void gather(const Simulation& simulation);
   void see_slide(Grip& grip, int object, double t);
