@@ -1,9 +1,10 @@
 """One second from the first keyframe of MJCF files under their own controls, beside MuJoCo: python scripts/mjcf_hold.py FOLDER …
 
 For every file below the folders that has a keyframe: how far joints and bases are apart at the end, and what explains it: how far MuJoCo is
-from itself at an eighth of the step, from itself with a solver that converges, and how deep the keyframe begins inside of something.
+from itself at an eighth of the step, from itself with a solver that converges, how far its own equalities give way, and how deep the keyframe begins inside of something.
 """
 
+import contextlib
 import json
 import pathlib
 import sys
@@ -33,14 +34,19 @@ def theirs(path, parts=1, converged=False):
     overlap = -min([c.dist for c in data.contact[:data.ncon]], default=0.0)
     for _ in range(steps * parts):
         mujoco.mj_step(model, data)
-    return data.qpos.copy(), max(overlap, 0.0)
+    rows = data.efc_pos[:data.nefc][data.efc_type[:data.nefc] == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)]
+    return data.qpos.copy(), max(overlap, 0.0), float(np.abs(rows).max(initial=0.0))
 
 
 def ours(path, model, data):
     sim = tribo.load(str(path), controller="actuators" if model.nu else "none")
     sim.mujoco_qpos, sim.mujoco_qvel = data.qpos, data.qvel
-    if model.nu and len(sim.ctrl) == model.nu:
+    if len(sim.ctrl) == model.nu:
         sim.ctrl[:] = data.ctrl
+    else:  # some are not supported: by name
+        for i in range(model.nu):
+            with contextlib.suppress(tribo.InvalidInput, KeyError):
+                sim.ctrl[model.actuator(i).name] = data.ctrl[i]
     sim.run(SECONDS)
     return np.array(sim.mujoco_qpos)
 
@@ -58,11 +64,11 @@ def compared(path):
     def apart(a, b, places):
         return float(np.abs(a - b)[places].max()) if places else 0.0
 
-    own, overlap = theirs(path)
+    own, overlap, gave_way = theirs(path)
     fine, solved = theirs(path, parts=8)[0], theirs(path, converged=True)[0]
     return {"fixed": not bases, "joints": apart(q, own, joints), "bases": apart(q, own, bases), "joints, MuJoCo finer": apart(q, fine, joints),
             "MuJoCo off itself finer": apart(own, fine, joints + bases), "MuJoCo off itself solved": apart(own, solved, joints + bases),
-            "overlap": overlap}
+            "MuJoCo's equalities gave way": gave_way, "overlap": overlap}
 
 
 def main():

@@ -14,6 +14,7 @@
 #include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/model_numbers.hpp"
+#include "tribo/run.hpp"
 #include "tribo/scene.hpp"
 #include "tribo/sensors.hpp"
 
@@ -86,6 +87,9 @@ class Batch {
   /// steps that are being taken are the last ones; the worlds are then at different times.
   void step(int steps = 1, const std::function<bool()>& stop = {});
   void step(std::span<const int> worlds, int steps, const std::function<bool()>& stop = {});
+  /// Shows the steps of a world to an observer, on the thread that takes them; null: to none. It must outlive the batch. A
+  /// world that is watched steps by itself, in no lane.
+  void watch(int world, Observer* observer);
   /// std::runtime_error where another thread steps, or in a process forked off.
   void check_still() const;
 

@@ -14,6 +14,7 @@ enum class Cause {
   Overlap,       ///< surfaces overlap at the start
   Gains,         ///< gains taken explicitly are too high for the step
   Stiffness,     ///< contact springs taken explicitly are too stiff for the step
+  Soft,          ///< contact springs give way by much of the size of what they carry
   MassRatio,     ///< bodies in contact differ so much in mass that the solver does not converge
   Unconverged,   ///< the contact solve missed its tolerance
   Infeasible,    ///< no contact forces satisfy the laws

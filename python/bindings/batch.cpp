@@ -92,7 +92,9 @@ struct FunctionBatch : Interrupt, Batch {
 
   FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds,
                 const std::optional<SensorOptions>& sensors, bool lanes)
-      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes), functions(rows) {}
+      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
+        functions(rows),
+        witnesses(at(std::max(worlds, 0))) {}
 
   /// Steps all worlds, or some, with the GIL released.
   void take(nb::handle steps, const std::optional<Which>& worlds) {
@@ -100,6 +102,10 @@ struct FunctionBatch : Interrupt, Batch {
     if (n < 0 || n > INT_MAX)
       throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
                          std::to_string(INT_MAX));
+    for (std::size_t w = 0, nq = q().size() / witnesses.size(); w < witnesses.size(); ++w)
+      if (witnesses[w])
+        witnesses[w]->see_target(Eigen::Map<const VecX>(target().data() + w * nq, static_cast<Eigen::Index>(nq)),
+                                 t()[w]);
     Interrupts interrupts;
     {
       nb::gil_scoped_release release;
@@ -113,9 +119,37 @@ struct FunctionBatch : Interrupt, Batch {
     if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 
+  /// From now on what explains these worlds is kept.
+  void witness(std::span<const int> worlds) {
+    for (int w : worlds) {
+      if (witnesses[at(w)]) continue;
+      witnesses[at(w)] = std::make_unique<Witness>(scene_of(w));
+      watch(w, witnesses[at(w)].get());
+    }
+  }
+  /// Worlds begin anew, and so do those who watch them.
+  void renew(std::span<const int> worlds) {
+    for (int w : worlds)
+      if (witnesses[at(w)]) *witnesses[at(w)] = Witness(scene_of(w));
+  }
+  Explanation explain(int w) const {
+    check_still();
+    if (!witnesses[at(w)])
+      throw InvalidInput("world " + std::to_string(w) +
+                         " is not watched: what explains a run is kept from watch(worlds) on");
+    return {witnesses[at(w)]->explain(), witnesses[at(w)]->text()};
+  }
+
   Functions functions;
+  std::vector<std::unique_ptr<Witness>> witnesses;  ///< of the worlds that are watched
 
  private:
+  Scene scene_of(int w) const {
+    Scene now = scene();
+    now.model = model(w);
+    now.start = state(w);
+    return now;
+  }
   static std::vector<WorldController> controllers(const nb::list& rows, int worlds, const Kinds& kinds,
                                                   std::atomic<bool>& interrupted) {
     const auto n = static_cast<std::size_t>(std::max(worlds, 0));
@@ -338,12 +372,24 @@ void bind_batch(nb::module_& m) {
           "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is "
           "released.")
       .def(
-          "_reset", [](FunctionBatch& b, const Which& worlds) { b.reset(list(worlds)); }, "worlds"_a)
+          "_reset",
+          [](FunctionBatch& b, const Which& worlds) {
+            b.reset(list(worlds));
+            b.renew(list(worlds));
+          },
+          "worlds"_a)
+      .def(
+          "_watch", [](FunctionBatch& b, const Which& worlds) { b.witness(list(worlds)); }, "worlds"_a)
+      .def(
+          "explain", [](const FunctionBatch& b, nb::handle world) { return b.explain(checked(b, world)); }, "world"_a,
+          nb::sig("def explain(self, world: int) -> Explanation"),
+          "Why a world went wrong, or is about to: the likely first cause with its evidence. It must be watched.")
       .def(
           "_set",
           [](FunctionBatch& b, const Which& worlds, const Rows& q, const Rows& v) {
             const Model& model = *b.scene().model;
             b.set(list(worlds), data(q, worlds, model.nq, "q"), data(v, worlds, model.nv, "v"));
+            b.renew(list(worlds));
           },
           "worlds"_a, "q"_a.none(), "v"_a.none())
       .def(
@@ -351,6 +397,7 @@ void bind_batch(nb::module_& m) {
           [](FunctionBatch& b, int world, const State& s, bool adopt) {
             warn_forgotten(s, b.scene().stepper);
             b.set_state(world, s, adopt);
+            b.renew({&world, 1});
           },
           "world"_a, "state"_a, "adopt"_a)
       .def(
@@ -374,6 +421,7 @@ void bind_batch(nb::module_& m) {
                                        data(armature, worlds, nv, "armature"),
                                        data(dry_friction, worlds, nv, "dry_friction")};
             b.set_parameters(list(worlds), {numbers, data(gains, worlds, nv, "gains")});
+            b.renew(list(worlds));
           },
           "worlds"_a, nb::kw_only(), "mass"_a = nb::none(), "com"_a = nb::none(), "mu_static"_a = nb::none(),
           "mu_dynamic"_a = nb::none(), "damping"_a = nb::none(), "armature"_a = nb::none(),

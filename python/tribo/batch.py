@@ -188,6 +188,11 @@ class Batch(_Handed):
         """Contacts of a world in its last step."""
         return self._contacts(world)
 
+    def watch(self, worlds: Worlds | None = None) -> None:
+        """From now on what explain(world) needs is kept of one world, of several, of those that a mask marks, or of all. A
+        world that is watched steps in no lane."""
+        self._watch(self._which(worlds))
+
     @property
     def contact_rows(self) -> Contacts:
         """The contacts of all worlds in their last steps, as arrays with a row each."""

@@ -96,16 +96,17 @@ def force_scale(size: float, forces: Sequence[Array]) -> float:
 
 
 def force_arrows(contacts: Contacts, size: float, scale: float) -> Mesh:
-    """Arrows of the contact forces, none longer than the world is large."""
+    """Arrows of the contact forces, none longer than 0.6 times as the world is large: they stay in the picture."""
     vectors = scale * contacts.force
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return arrows(contacts.point, vectors * np.minimum(1, size / np.maximum(length, 1e-12)), 0.018 * size)
+    return arrows(contacts.point, vectors * np.minimum(1, 0.6 * size / np.maximum(length, 1e-12)), 0.018 * size)
 
 
 def bounds(visuals: Sequence[Visual], poses: Mapping[int, Array], bodies: set[int] | None = None) -> tuple[Array, Array]:
     """Lowest and highest corner of what is drawn [m]; of some bodies, or of all that moves and stands beside it.
 
-    What is fixed to the world counts where nothing moves, or where it is not much larger than what moves.
+    What is fixed to the world counts where nothing moves, where it is not much larger than what moves, or where it stands
+    around it, as a cup does.
     """
     boxes: list[tuple[bool, Array, Array]] = []
     for visual in visuals:
@@ -120,8 +121,15 @@ def bounds(visuals: Sequence[Visual], poses: Mapping[int, Array], bodies: set[in
     moving = [b for b in boxes if b[0]] or boxes
     low, high = np.min([b[1] for b in moving], axis=0), np.max([b[2] for b in moving], axis=0)
     reach = max(float(np.linalg.norm(high - low)), 0.05)
-    near = [b for b in boxes if np.linalg.norm(b[2] - b[1]) < 1.5 * reach and
-            np.all(b[1] < high + reach) and np.all(b[2] > low - reach)] + moving
+    middle = (low + high) / 2
+
+    def counts(box: tuple[bool, Array, Array]) -> bool:
+        size = float(np.linalg.norm(box[2] - box[1]))
+        beside = size < 1.5 * reach and np.all(box[1] < high + reach) and np.all(box[2] > low - reach)
+        around = size < 6 * reach and np.all(box[1] < middle) and np.all(box[2] > middle)
+        return bool(beside or around)
+
+    near = [b for b in boxes if counts(b)] + moving
     return np.min([b[1] for b in near], axis=0), np.max([b[2] for b in near], axis=0)
 
 

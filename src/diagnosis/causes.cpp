@@ -12,6 +12,8 @@ std::string to_string(Cause cause) {
       return "gains too high for the step";
     case Cause::Stiffness:
       return "contact too stiff for the step";
+    case Cause::Soft:
+      return "contact too soft";
     case Cause::MassRatio:
       return "mass ratio";
     case Cause::Unconverged:

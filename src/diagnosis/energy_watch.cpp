@@ -11,6 +11,7 @@ namespace {
 constexpr double lift = 0.1;         // [m]; energy that lifts everything so high is worth a word
 constexpr double tip = 0.02;         // [m]; a push that lifts all so high may tip a robot over
 constexpr double wild_height = 1.0;  // [m]; motion with the energy of a fall from there is wild
+constexpr double runaway = 100;      // times that: by then every part of the step puts energy in
 
 }  // namespace
 
@@ -30,7 +31,10 @@ void EnergyWatch::observe(const Simulation& simulation, bool fallen) {
   if (std::isfinite(energy) && energy > now_.most) now_.most = energy, now_.t = simulation.state().t;
   if (std::isfinite(audit_.energy.kinetic)) now_.kinetic = std::max(now_.kinetic, audit_.energy.kinetic);
   if (fallen && !at_fall_.valid) at_fall_ = now_;
+  if (wild() && !at_wild_.valid) at_wild_ = now_;
 }
+
+bool EnergyWatch::wild(double times) const { return now_.kinetic > times * model_.mass() * 9.81 * wild_height; }
 
 std::optional<Finding> EnergyWatch::judge(const Gain& gain, bool wild) const {
   const double gained = gain.most - gain.start;
@@ -78,7 +82,9 @@ std::optional<Finding> EnergyWatch::gain(bool failed, bool fallen) const {
                      "pushes put in " + shown(pushed) + " J before the robot fell",
                      "a smaller or shorter push"};
   }
-  return judge(now_, failed || fallen || now_.kinetic > model_.mass() * 9.81 * wild_height);
+  if (wild(runaway))
+    if (std::optional<Finding> found = judge(at_wild_, true)) return found;
+  return judge(now_, failed || fallen || wild());
 }
 
 }  // namespace tribo

@@ -15,7 +15,7 @@ class EnergyWatch {
   void observe(const Simulation& simulation, bool fallen);
 
   const Audit& audit() const { return audit_; }
-  /// Which part put in most of what the run gained: up to a fall, since what a robot does on the ground follows from
+  /// Which part put in most of what the run gained: up to a fall or to wild motion, since what comes after follows from
   /// that. failed: the run ended early.
   std::optional<Finding> gain(bool failed, bool fallen) const;
   /// Did the scene itself push an object? What a scene file pushes is meant to move.
@@ -30,10 +30,11 @@ class EnergyWatch {
     bool valid = false;
   };
   std::optional<Finding> judge(const Gain& gain, bool wild) const;
+  bool wild(double times = 1) const;
 
   const Model& model_;
   Audit audit_;
-  Gain now_, at_fall_;
+  Gain now_, at_fall_, at_wild_;  ///< wild: when the motion became so; what runs away gains from anything
   bool meant_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include "base/names.hpp"
 #include "diagnosis/energy_watch.hpp"
 #include "diagnosis/fall_watch.hpp"
+#include "diagnosis/grip_watch.hpp"
 #include "diagnosis/model_faults.hpp"
 #include "diagnosis/motor_watch.hpp"
 #include "linalg/decompositions.hpp"
@@ -25,6 +26,8 @@ constexpr double least_overlap = 1e-4;  // [m]; less is what files and poses are
 constexpr double large_ratio = 100;     // of masses in contact
 constexpr double sure = 1.2;            // of explicit_limit: (explain.1) is sufficient, not necessary
 constexpr double slippery_mu = 0.15;    // ice and less
+constexpr double soft_way = 0.01;       // [m]; and a tenth of the smaller shape: contact that gives way so far is soft
+constexpr double soft_time = 0.2;       // [s]; impacts are over by then
 constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
 
 // The step at which dt^2 a + 2 dt b reaches the limit.
@@ -43,6 +46,7 @@ struct Witness::Impl {
         faults(model_faults(scene)),
         falls(scene),
         motors(scene),
+        grips(scene, motors.limits()),
         energy(scene) {
     start_gains();
   }
@@ -53,10 +57,12 @@ struct Witness::Impl {
   std::vector<Finding> faults;  ///< of the model and the start
   FallWatch falls;
   MotorWatch motors;
+  GripWatch grips;
   EnergyWatch energy;
   std::uint64_t steps = 0;
   bool failed = false;
-  std::optional<Finding> overlap, gains, stiffness, unconverged, infeasible, slip;
+  std::optional<Finding> overlap, gains, stiffness, soft, unconverged, infeasible, slip;
+  double sunk = 0;  ///< how long a contact has given way by much [s]
   double ratio = 0, ratio_t = 0;
   int heavy = -1, light = -1;  ///< trees of the largest ratio
   bool stuck_before_slip = false;
@@ -163,6 +169,32 @@ struct Witness::Impl {
                             shown(value) + " at the contacts; above 4 it oscillates and grows",
                         "dt below " + shown(largest_step(largest_eigenvalue(M, stiff), largest_eigenvalue(M, damp))) +
                             " s, softer contact, or the steppers 'exponential', 'implicit-euler' or 'rigid'"};
+  }
+
+  // Contact that gives way for longer than an impact lasts carries its load there.
+  void see_soft(const Simulation& simulation, const StepReport& report) {
+    if (soft || overlap) return;
+    const ContactReport* deepest = nullptr;
+    for (const ContactReport& c : simulation.contacts()) {
+      double size = std::numeric_limits<double>::infinity();
+      for (int g : {c.geometry_a, c.geometry_b})
+        if (g >= 0 && model.geometries[at(g)].body >= 0) size = std::min(size, model.geometries[at(g)].radius);
+      if (c.f.z() > 0 && std::isfinite(size) && -c.gap > std::max(soft_way, 0.1 * size) &&
+          (deepest == nullptr || c.gap < deepest->gap))
+        deepest = &c;
+    }
+    sunk = deepest != nullptr ? sunk + scene.dt : 0;
+    if (deepest == nullptr || sunk < soft_time) return;
+    soft = Finding{Cause::Soft,
+                   report.t - sunk,
+                   -deepest->gap,
+                   soft_way,
+                   "m",
+                   name(deepest->geometry_a) + " and " + name(deepest->geometry_b) + " overlap by " +
+                       shown(-deepest->gap) + " m under " + shown(deepest->f.z()) + " N: contact gives way by " +
+                       shown(-1e3 * deepest->gap / deepest->f.z()) + " mm for each newton",
+                   "a larger stiffness of the materials (material.default.stiffness; 1e5 N/m is usual), or the stepper "
+                   "'rigid'"};
   }
 
   void see_solver(const StepReport& report) {
@@ -277,11 +309,13 @@ void Witness::observe(Simulation& simulation, const StepReport& report) {
   w.failed |= ended(report);
   w.see_overlap(simulation, report);
   w.see_stiffness(simulation, report);
+  w.see_soft(simulation, report);
   w.see_solver(report);
   w.see_masses(simulation, report.t);
   w.see_slip(simulation, report);
   w.motors.observe(simulation, report);
   w.falls.observe(simulation, report.t);
+  w.grips.observe(simulation, report.t);
   w.energy.observe(simulation, w.falls.fall().has_value());
   if (!w.slip) w.before = simulation.contacts();
 }
@@ -305,13 +339,17 @@ std::vector<Finding> Witness::explain() const {
   const bool trouble = w.failed || fall || work || w.motors.chatter();
   if (w.gains && (trouble || w.gains->value > sure * explicit_limit)) add(w.gains);
   add(w.stiffness);
+  add(w.soft);
   if (trouble) add(w.motors.idle());
-  if (trouble) add(w.motors.target());
+  if (trouble || w.motors.target_absurd()) add(w.motors.target());
   // What went wrong later: control, a solve, then what put the energy in, then what gave way.
   add(w.motors.chatter());
   if (w.slippery()) add(w.slip);
+  if (work && work->cause == Cause::External) add(work);  // motors that resist it reach their limits
   if (fall) add(w.motors.weak(*fall, w.energy.audit().energy.actuators));
   add(w.motors.overloaded());
+  add(w.grips.slid());
+  add(w.grips.stalled());
   const std::size_t fixed = list.size();
   add(w.masses());
   if (!w.masses()) add(w.unconverged);

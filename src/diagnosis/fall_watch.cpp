@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "base/names.hpp"
+#include "scene/clearance.hpp"
 
 namespace tribo {
 namespace {
 
 constexpr double most_tilt = M_PI / 3;
 constexpr double fast = 1.5;  // a base that begins so fast is thrown [m/s]
+constexpr double deep = 2;    // below the start [m], where a robot that met nothing falls for ever
 
 Quat rotation(const VecX& q, const Body& base) { return Quat(Eigen::Vector4d(q.segment<4>(base.iq + 3))); }
 
@@ -20,12 +22,16 @@ std::string degrees(double angle) { return shown(std::round(angle * 180 / M_PI))
 
 FallWatch::FallWatch(const Scene& scene) : model_(*scene.model), controlled_(!scene.controllers.empty()) {
   if (model_.gravity.norm() > 0) up_ = -model_.gravity.normalized();
+  for (const Geometry& g : model_.geometries) grounded_ |= g.body < 0;
   for (const Member& member : model_.members) {
     if (!member.robot || member.bodies < 2) continue;
     const Body& base = model_.bodies[at(member.first_body)];
     if (base.joint != JointKind::Free) continue;
-    const double speed = scene.start.v.segment<3>(base.iv).norm();
-    walkers_.push_back({member.first_body, 0, rotation(scene.start.q, base).inverse() * up_, speed});
+    const double speed = scene.start.v.segment<3>(base.iv).norm(), z = up_.dot(scene.start.q.segment<3>(base.iq));
+    const int index = static_cast<int>(&member - model_.members.data());
+    const double low = lowest_points(model_, scene.start.q, index, up_).moving;
+    const double height = std::isfinite(low) ? std::max(z - low, 1e-3) : 0;
+    walkers_.push_back({member.first_body, height, z, false, rotation(scene.start.q, base).inverse() * up_, speed});
     see_start(scene, member, walkers_.back());
   }
 }
@@ -48,6 +54,10 @@ void FallWatch::see_start(const Scene& scene, const Member& member, const Walker
       "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
 }
 
+bool FallWatch::driven(const Simulation& simulation) const {
+  return controlled_ || !simulation.torque().isZero(0) || simulation.audit().energy.actuators != 0;
+}
+
 double FallWatch::level(const Simulation& simulation, int tree) const {
   const auto tree_of = [&](int geometry) {
     const int body = geometry < 0 ? -1 : model_.geometries[at(geometry)].body;
@@ -64,13 +74,14 @@ void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
   const Body& base = model_.bodies[at(walker.body)];
   const VecX& q = simulation.state().q;
   const double ground = level(simulation, base.tree);
-  if (!std::isfinite(ground)) return;
+  if (!std::isfinite(ground)) return see_flight(walker, simulation, t);
+  walker.touched = true;
   const double height = up_.dot(q.segment<3>(base.iq)) - ground;
   if (walker.height == 0) walker.height = std::max(height, 1e-3);
   const double tilt = std::acos(std::clamp(up_.dot(rotation(q, base) * walker.up_B), -1.0, 1.0));
   const bool low = height < 0.5 * walker.height;
   if (!low && tilt < most_tilt) return;
-  const bool held = controlled_ || !simulation.torque().isZero(0) || simulation.audit().energy.actuators != 0;
+  const bool held = driven(simulation);
   const bool thrown = walker.speed > fast;
   fall_ = Finding{held ? Cause::Fall : Cause::Uncontrolled,
                   t,
@@ -85,6 +96,27 @@ void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
                   !held    ? "a [controller] in the scene, for instance name = \"pd\", or --controller pd"
                   : thrown ? "a start at rest, or a controller for that speed"
                            : "higher gains, a wider stance, or a controller that balances"};
+}
+
+// Through the ground or past it. A flight that nobody controls is what was asked for.
+void FallWatch::see_flight(const Walker& walker, const Simulation& simulation, double t) {
+  const Body& base = model_.bodies[at(walker.body)];
+  const double z = up_.dot(simulation.state().q.segment<3>(base.iq));
+  const bool shapes = walker.height > 0;
+  if (walker.touched || !driven(simulation) || model_.gravity.norm() == 0 || z > walker.start - walker.height - deep)
+    return;
+  fall_ = Finding{Cause::Fall,
+                  t,
+                  walker.start - z,
+                  walker.height,
+                  "m",
+                  "the base of '" + base.name + "' fell by " + shown(walker.start - z) + " m and met nothing: " +
+                      (!shapes      ? "the robot has no contact shapes"
+                       : !grounded_ ? "there is no ground"
+                                    : "its shapes pass the ground, or there is none below it"),
+                  !shapes      ? "<collision> shapes in its file, feet at least"
+                  : !grounded_ ? "a [ground] in the scene, or base = \"fixed\""
+                               : "a position above the ground, and groups that collide with it ('collides_with')"};
 }
 
 void FallWatch::observe(const Simulation& simulation, double t) {

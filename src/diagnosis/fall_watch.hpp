@@ -16,22 +16,27 @@ class FallWatch {
 
   bool any_robot() const { return !walkers_.empty(); }
   /// A robot fell where its base is tilted by more than 60 degrees from the start, or stands at less than half its height
-  /// over what it touches; or where it begins on its back.
+  /// over what it touches; or where it begins on its back; or where it falls, controlled, and meets nothing.
   const std::optional<Finding>& fall() const { return fall_; }
 
  private:
   struct Walker {
     int body = 0;       ///< free base of a robot
-    double height = 0;  ///< above the lowest contact point of the first touch [m]; 0: not yet known
-    Vec3 up_B;          ///< the vertical of the start, in the base
-    double speed = 0;   ///< at the start [m/s]
+    double height = 0;  ///< above its own lowest point at the start [m]; 0: it has no shapes, and a touch will tell
+    double start = 0;   ///< height in the world at the start [m]
+    bool touched = false;
+    Vec3 up_B;         ///< the vertical of the start, in the base
+    double speed = 0;  ///< at the start [m/s]
   };
   void see_start(const Scene& scene, const Member& member, const Walker& walker);
   void see(Walker& walker, const Simulation& simulation, double t);
+  void see_flight(const Walker& walker, const Simulation& simulation, double t);
+  bool driven(const Simulation& simulation) const;
   double level(const Simulation& simulation, int tree) const;
 
   const Model& model_;
   bool controlled_ = false;  ///< by the scene
+  bool grounded_ = false;    ///< is there anything fixed that could be touched?
   Vec3 up_ = Vec3::UnitZ();
   std::vector<Walker> walkers_;
   std::optional<Finding> fall_;

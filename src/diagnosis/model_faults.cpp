@@ -17,6 +17,7 @@ namespace {
 constexpr double densest = 25'000, lightest = 0.2;           // [kg/m^3]
 constexpr double longest = 20;                               // from a joint to the next [m]
 constexpr double least_gyration = 2e-3, most_gyration = 10;  // of the reach of a body
+constexpr double least_median = 0.03, most_median = 4;       // the same of the middle one of all bodies
 constexpr double strongest = 30;                             // gravity, more than on any planet [m/s^2]
 constexpr double steepest = 0.17;                            // sine of 10 degrees: no wall is a ground
 constexpr double outside = 1e-3;                             // of a range [rad] or [m]
@@ -80,10 +81,14 @@ class Inspector {
   }
   // Bodies of files: an object that a scene describes has the size and mass that its author chose.
   bool from_file(const Body& body) const {
-    const int b = static_cast<int>(&body - model_.bodies.data());
-    for (const Member& member : model_.members)
-      if (b >= member.first_body && b < member.first_body + member.bodies) return member.robot;
-    return false;
+    const int member = member_of(static_cast<int>(&body - model_.bodies.data()));
+    return member >= 0 && model_.members[at(member)].robot;
+  }
+  int member_of(int body) const {
+    for (std::size_t m = 0; m < model_.members.size(); ++m)
+      if (body >= model_.members[m].first_body && body < model_.members[m].first_body + model_.members[m].bodies)
+        return static_cast<int>(m);
+    return -1;
   }
 
   void gravity() {
@@ -156,12 +161,14 @@ class Inspector {
   }
 
   void inertias() {
+    std::vector<double> ratios;
     for (std::size_t b = 0; b < model_.bodies.size(); ++b) {
       const Body& body = model_.bodies[b];
       const double mass = body.inertia.mass, reach = reach_[b];
       if (!from_file(body) || !(mass > 1e-3) || !(reach > 0.02)) continue;
       const double I = body.inertia.about_com.diagonal().maxCoeff(), gyration = std::sqrt(std::max(I, 0.0) / mass);
       if (!(I > 0)) continue;  // a point, as its file says and loading warns of
+      ratios.push_back(gyration / reach);
       if (gyration < least_gyration * reach || gyration > most_gyration * std::max(reach, 0.1))
         return add(Cause::Inertia, gyration, reach, "m",
                    "the inertia of '" + body.name + "', " + shown(I) + " kg m^2 with " + shown(mass) +
@@ -169,10 +176,23 @@ class Inspector {
                    "its moments of inertia in kg m^2 about its centre of mass, about " +
                        shown(mass * reach * reach / 6) + " kg m^2");
     }
+    all_inertias(ratios);
+  }
+  // A wrong unit is that of a whole file.
+  void all_inertias(std::vector<double>& ratios) {
+    if (ratios.size() < 3) return;
+    std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+    const double middle = ratios[ratios.size() / 2];
+    if (middle > least_median && middle < most_median) return;
+    add(Cause::Inertia, middle, middle < 1 ? least_median : most_median, "-",
+        "the radius of gyration of half of the links is " + std::string(middle < 1 ? "at most " : "at least ") +
+            shown(middle) +
+            " of their size; that of links is 0.2 to 0.6. Are moments of inertia given in another unit?",
+        "moments of inertia in kg m^2 about the centre of mass of each link");
   }
 
-  // Joints that are called alike on several limbs ("FL_knee", "FR_knee", …), with the same one-sided range, turn the same
-  // way: the one that does not has its axis the wrong way round.
+  // Joints that are called alike on several limbs ("FL_knee", "FR_knee", …) with the same range have parallel axes, or
+  // axes that are mirrored two by two: one that is alone with its own is wrong.
   void axes() {
     Dynamics dynamics(model_);
     dynamics.compute(model_.neutral(), VecX::Zero(model_.nv));
@@ -181,30 +201,42 @@ class Inspector {
       const Body& body = model_.bodies[at(b)];
       if (body.joint != JointKind::Revolute || !from_file(body)) continue;
       const double low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv];
-      if (!std::isfinite(low) || !std::isfinite(high) || std::abs(low + high) < 0.3 * (high - low)) continue;
       const std::size_t slash = body.name.find('/'), cut = body.name.find('_', slash + 1);
-      if (cut == std::string::npos || cut - slash > 4) continue;  // a short word for the limb: FL, left_ is too long
+      if (!std::isfinite(low) || !std::isfinite(high) || cut == std::string::npos) continue;
+      if (cut - slash > 4) continue;  // a short word for the limb: FL, left_ is too long
       alike[body.name.substr(cut) + " " + shown(low) + " " + shown(high)].push_back(b);
     }
-    for (const auto& [key, bodies] : alike) {
-      if (bodies.size() < 3) continue;
-      std::vector<int> wrong;
-      const Vec3 first = dynamics.axis(model_.bodies[at(bodies[0])].iv).ang;
-      for (int b : bodies)
-        if (dynamics.axis(model_.bodies[at(b)].iv).ang.dot(first) < -0.9) wrong.push_back(b);
-      if (2 * wrong.size() > bodies.size()) {
-        std::vector<int> others;
-        for (int b : bodies)
-          if (std::find(wrong.begin(), wrong.end(), b) == wrong.end()) others.push_back(b);
-        wrong = others;
-      }
-      if (wrong.empty() || 2 * wrong.size() >= bodies.size()) continue;
-      const Body& body = model_.bodies[at(wrong[0])];
-      add(Cause::Axis, static_cast<double>(wrong.size()), 0, "joints",
-          "the axis of '" + body.name + "' points against those of the other " +
-              std::to_string(bodies.size() - wrong.size()) + " joints of its kind, which have the same range",
-          "the other sign of its axis, or of its range");
+    for (const auto& [key, bodies] : alike) odd_axis(dynamics, bodies);
+  }
+  void odd_axis(const Dynamics& dynamics, const std::vector<int>& bodies) {
+    const auto cosine = [&](int a, int b) {
+      return dynamics.axis(model_.bodies[at(a)].iv).ang.dot(dynamics.axis(model_.bodies[at(b)].iv).ang);
+    };
+    std::vector<int> most;  // those whose axes are parallel
+    for (int a : bodies) {
+      std::vector<int> like;
+      std::copy_if(bodies.begin(), bodies.end(), std::back_inserter(like), [&](int b) { return cosine(a, b) > 0.9; });
+      if (like.size() > most.size()) most = like;
     }
+    if (bodies.size() < 3 || 2 * most.size() <= bodies.size()) return;
+    for (int b : bodies) {
+      const Body& body = model_.bodies[at(b)];
+      const double low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv], c = cosine(most[0], b);
+      const bool one_sided = std::abs(low + high) > 0.3 * (high - low);
+      const bool odd = c < -0.9 && one_sided;  // the same range cannot be meant both ways
+      if (c > 0.9 || !(odd || (bodies.size() > 3 && mirrored(dynamics, b, most[0])))) continue;
+      return add(Cause::Axis, c, 1, "-",
+                 "the axis of '" + body.name + "' " + (c < -0.9 ? "points against" : "is not parallel to") +
+                     " those of the other " + std::to_string(most.size()) +
+                     " joints of its kind, which have the same range",
+                 c < -0.9 ? "the other sign of its axis, or of its range" : "the axis of the other joints of its kind");
+    }
+  }
+  // Are two joints of a robot as far to the front, to the side and below its base as each other?
+  bool mirrored(const Dynamics& dynamics, int a, int b) const {
+    const Vec3& root = dynamics.X_WB(model_.members[at(member_of(a))].first_body).p;
+    const Vec3 x = (dynamics.X_WB(a).p - root).cwiseAbs(), y = (dynamics.X_WB(b).p - root).cwiseAbs();
+    return member_of(a) == member_of(b) && (x - y).norm() < 0.02 * std::max(x.norm(), y.norm());
   }
 
   void ranges() {

@@ -11,11 +11,31 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double far_outside = 0.1;        // of a range; grippers are sent a little beyond theirs [rad] or [m]
+constexpr double absurd = M_PI / 2;        // of a range: degrees for radians, or worse [rad]
+constexpr double absurd_sliding = 0.5;     // [m]
 constexpr double gave_way = 0.2;           // [rad]
 constexpr double gave_way_sliding = 0.05;  // [m]
 
 bool at_limit(double tau, double limit) {
   return limit > 0 && std::isfinite(limit) && std::abs(tau) >= limit * (1 - 1e-9);
+}
+
+// What the motors give at most (nv): the effort limits of the joints, and the ranges of force of MJCF actuators.
+VecX motor_limits(const Scene& scene) {
+  const Model& model = *scene.model;
+  VecX limits = model.joints.effort_limit;
+  for (const ControllerSpec& spec : scene.controllers) {
+    if (spec.name != "actuators") continue;
+    VecX sum = VecX::Zero(model.nv);
+    for (const Actuator& a : model.members[at(spec.member)].actuators)
+      for (const ActuatorEnd& end : a.ends)
+        if (!end.at_frame && end.tendon < 0 && nv_of(model.bodies[at(end.body)].joint) == 1)
+          sum[model.bodies[at(end.body)].iv] +=
+              std::abs(end.gear[0]) * std::max(std::abs(a.force_lower), std::abs(a.force_upper));
+    for (int k = 0; k < model.nv; ++k)
+      if (sum[k] > 0) limits[k] = std::min(limits[k], sum[k]);
+  }
+  return limits;
 }
 
 }  // namespace
@@ -25,6 +45,8 @@ MotorWatch::MotorWatch(const Scene& scene) : scene_(scene), model_(*scene.model)
   q_ref_.setConstant(model_.nq, nan);
   first_error_.setConstant(model_.nv, nan);
   error_.setConstant(model_.nv, nan);
+  limit_ = motor_limits(scene);
+  lost_.setZero(model_.nv);
   flips_.assign(at(model_.nv), 0);
   saturated_.assign(at(model_.nv), 0);
   for (const ControllerSpec& spec : scene.controllers)
@@ -99,7 +121,8 @@ void MotorWatch::see_target(const double* q_ref, double t) {
   }
 }
 
-void MotorWatch::see_torque(const VecX& tau, const StepReport& report, bool sane) {
+void MotorWatch::see_torque(const VecX& tau, const VecX& v, const StepReport& report) {
+  const bool sane = v.cwiseAbs().maxCoeff() < 1e6;  // beyond that it is the motion that ran away
   for (int k = 0; k < model_.nv; ++k) {
     if (!control_ && sane && !std::isfinite(tau[k]))
       control_ = Finding{Cause::Control,
@@ -111,10 +134,11 @@ void MotorWatch::see_torque(const VecX& tau, const StepReport& report, bool sane
                              ") at t = " + shown(report.t) + " s" + who_controls(),
                          "a controller that returns finite torques: look for 0/0, for logarithms and roots of what is "
                          "below 0, and for q and v that are used before they are set"};
-    const double limit = model_.joints.effort_limit[k], least = std::isfinite(limit) ? 0.05 * limit : 1e-3;
+    const double limit = limit_[k], least = std::isfinite(limit) ? 0.05 * limit : 1e-3;
     if (tau[k] * last_torque_[k] < 0 && std::min(std::abs(tau[k]), std::abs(last_torque_[k])) > least) ++flips_[at(k)];
     if (!at_limit(tau[k], limit)) continue;
     ++saturated_[at(k)];
+    lost_[k] -= scene_.dt * std::copysign(v[k], tau[k] * v[k]);
     if (!saturation_)
       saturation_ = Finding{Cause::Saturation,
                             report.t,
@@ -139,9 +163,12 @@ void MotorWatch::observe(const Simulation& simulation, const StepReport& report)
   const VecX& tau = simulation.torque();
   ++steps_;
   if (tau.size() != model_.nv || model_.nv == 0) return;
-  // Beyond that it is the motion that ran away.
-  see_torque(tau, report, simulation.state().v.cwiseAbs().maxCoeff() < 1e6);
+  see_torque(tau, simulation.state().v, report);
   see_errors(simulation.state());
+}
+
+bool MotorWatch::target_absurd() const {
+  return target_ && std::abs(target_->value - target_->limit) > (target_->unit == "m" ? absurd_sliding : absurd);
 }
 
 std::optional<Finding> MotorWatch::chatter() const {
@@ -170,8 +197,7 @@ std::optional<Finding> MotorWatch::weak(const Finding& fall, double work) const 
     if (saturated_[at(k)] > saturated_[at(worst)]) worst = k;
   if (saturation_->t > fall.t || 5 * saturated_[at(worst)] < steps_) return {};
   Finding found = *saturation_;
-  found.evidence = "the actuator of " + joint_of(worst) + " is at its limit of " +
-                   shown(model_.joints.effort_limit[worst]) + " N m for " +
+  found.evidence = "the actuator of " + joint_of(worst) + " is at its limit of " + shown(limit_[worst]) + " N m for " +
                    shown(std::round(100 * share(saturated_[at(worst)]))) +
                    " % of the time, and the robot falls at t = " + shown(fall.t) + " s";
   found.advice = "motors that are strong enough (the effort limits of the file), or a lighter load";
@@ -184,12 +210,14 @@ std::optional<Finding> MotorWatch::overloaded() const {
     if (nq_of(body.joint) != 1) continue;
     const int k = body.iv;
     const double most = body.joint == JointKind::Revolute ? gave_way : gave_way_sliding;
-    if (!(error_[k] > first_error_[k] + most) || 2 * saturated_[at(k)] < steps_) continue;
+    const bool carried = error_[k] > first_error_[k] + most;
+    if (!(carried || lost_[k] > most) || 2 * saturated_[at(k)] < steps_) continue;
     Finding found = *saturation_;
-    found.value = found.limit = model_.joints.effort_limit[k];
-    found.evidence = "the actuator of " + joint_of(k) + " is at its limit of " + shown(found.limit) + " for " +
-                     shown(std::round(100 * share(saturated_[at(k)]))) +
-                     " % of the time, and its joint was carried away to " + shown(error_[k]) + " from its reference";
+    found.value = found.limit = limit_[k];
+    found.evidence =
+        "the actuator of " + joint_of(k) + " is at its limit of " + shown(found.limit) + " for " +
+        shown(std::round(100 * share(saturated_[at(k)]))) + " % of the time, and its joint was carried " +
+        (carried ? "away to " + shown(error_[k]) + " from its reference" : shown(lost_[k]) + " against its torque");
     found.advice = "a motor that is strong enough (the effort limit of the file), or a lighter load";
     return found;
   }

@@ -22,6 +22,8 @@ class MotorWatch {
   const std::optional<Finding>& saturation() const { return saturation_; }
   /// A reference outside the range of its joint.
   const std::optional<Finding>& target() const { return target_; }
+  /// Is it so far outside that it cannot be meant?
+  bool target_absurd() const;
   /// Motors without effort of a robot that has others with.
   const std::optional<Finding>& idle() const { return idle_; }
   /// Torque that goes from one side to the other at every step.
@@ -30,9 +32,10 @@ class MotorWatch {
   std::optional<Finding> weak(const Finding& fall, double work) const;
   /// A motor at its limit that its load carries away from where it should be.
   std::optional<Finding> overloaded() const;
+  const VecX& limits() const { return limit_; }
 
  private:
-  void see_torque(const VecX& tau, const StepReport& report, bool sane);
+  void see_torque(const VecX& tau, const VecX& v, const StepReport& report);
   void see_errors(const State& state);
   double share(std::uint64_t n) const { return static_cast<double>(n) / static_cast<double>(steps_); }
   std::string joint_of(int dof) const;
@@ -43,6 +46,8 @@ class MotorWatch {
   const Model& model_;
   std::uint64_t steps_ = 0;
   std::optional<Finding> control_, saturation_, target_, idle_;
+  VecX limit_;  ///< of the torques (nv)
+  VecX lost_;   ///< how far joints went against motors at their limits, less how far with them (nv)
   VecX last_torque_;
   VecX q_ref_;                            ///< (nq); NaN where no pd controller has a say
   VecX first_error_, error_;              ///< of the joints from their references (nv), at the start and now

@@ -116,8 +116,6 @@ void read_tree(const RobotOptions& options, UrdfFile& file) {
   } catch (const std::exception& error) {
     throw InvalidInput("robot file '" + path + "': " + error.what());
   }
-  if (file.model.njoints < 2)
-    throw InvalidInput("robot file '" + path + "' has no moving joint; make its base floating");
 }
 
 struct KindAndAxis {

@@ -103,6 +103,7 @@ Scene robot_scene(const std::string& robot, const SceneRequest& request) {
   const std::string& c = request.controller;
   if (!c.empty() && c != "pd" && c != "pid") return parse_scene(text, robot, request.overrides);  // has no such gains
   const Scene bare = parse_scene(text, robot, request.overrides);
+  if (bare.model->nv == 0) return bare;  // a table, a wall
   std::vector<Override> overrides = default_gains(bare);
   for (const Member& member : bare.model->members) {
     const bool floating = floats(*bare.model, member);

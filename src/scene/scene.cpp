@@ -111,8 +111,8 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   root.has("controller");
   root.has("push");
   root.finish();
-  if (!whole) throw InvalidInput("");                           // all is told already
-  if (draft.builder.model().bodies.empty() && !draft.timestep)  // an MJCF file may be a world in which nothing moves
+  if (!whole) throw InvalidInput("");                            // all is told already
+  if (draft.builder.model().members.empty() && !draft.timestep)  // a robot file may be a world in which nothing moves
     root.fail(tree, "nothing in it can move: the scene has neither a robot nor an object");
   draft.builder.set_gravity(root.has("gravity") ? gravity : draft.gravity.value_or(gravity));
   if (draft.timestep && !root.inner("stepper").has("dt")) scene.dt = *draft.timestep;

@@ -63,6 +63,8 @@ void read_controller(Section& section, Scene& scene) {
     return;
   }
   spec.member = find_robot_member(section, *scene.model);
+  if (const Member& member = scene.model->members[at(spec.member)]; member.bodies == 0)
+    section.fail("name", "nothing of '" + member.name + "' moves, so that there is nothing to control");
   if (const ControllerReader read = reader_of(spec.name))
     read(section, scene, spec);
   else

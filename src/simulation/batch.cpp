@@ -45,6 +45,13 @@ void Batch::step(std::span<const int> worlds, int steps, const std::function<boo
   impl_->step(worlds, steps, stop);
 }
 
+void Batch::watch(int world, Observer* observer) {
+  const auto turn = impl_->turn();
+  impl_->world(world);
+  impl_->synced(world);
+  impl_->worlds[at(world)].observer = observer;
+}
+
 void Batch::check_still() const { static_cast<void>(impl_->turn()); }
 
 std::span<const Linearization> Batch::linearize() {

@@ -21,6 +21,7 @@ struct BatchWorld {
   std::shared_ptr<Model> model;  ///< its own: its numbers change between steps
   std::unique_ptr<Simulation> simulation;
   std::string reason;
+  Observer* observer = nullptr;
 };
 
 /// May a controller have looked at the numbers of the model when it was made?
@@ -159,7 +160,7 @@ struct Batch::Impl : LaneWorlds::Host {
     going = start;
     going.model = model->hash();
     made->set_state(going);
-    worlds[at(w)] = {std::move(model), std::move(made), ""};
+    worlds[at(w)] = {std::move(model), std::move(made), "", worlds[at(w)].observer};
     if (lanes) lanes->set_model(w, *worlds[at(w)].model);
     restart(w, going);
   }
@@ -259,6 +260,7 @@ struct Batch::Impl : LaneWorlds::Host {
     BatchWorld& world = worlds[at(w)];
     try {
       const StepReport report = world.simulation->step();
+      if (world.observer != nullptr) world.observer->observe(*world.simulation, report);
       if (report.status == StepStatus::NotFinite || report.status == StepStatus::Stopped) {
         fail(w, to_string(report.status) + " at t = " + shown(world.simulation->state().t) + " s");
         return false;
@@ -271,6 +273,7 @@ struct Batch::Impl : LaneWorlds::Host {
     }
     return false;
   }
+  bool watched(int w) const override { return worlds[at(w)].observer != nullptr; }
   Simulation& simulation(int w) override { return *worlds[at(w)].simulation; }
   bool go_on() override {
     if (asked && std::this_thread::get_id() == caller && (*asked)()) halt = true;

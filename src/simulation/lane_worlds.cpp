@@ -64,7 +64,7 @@ void LaneWorlds::advance(int pack, unsigned running, int steps, Host& host) {
   for (int i = 0; i < steps && running != 0; ++i) {
     unsigned can = running & ~other;
     for (int l = 0; l < n; ++l)
-      if (alone(first + l)) can &= ~(1u << l);
+      if (alone(first + l) || host.watched(first + l)) can &= ~(1u << l);
     const unsigned moved = can != 0 ? lanes_->step(pack, can, room) : 0;
     for (int l = 0; l < n; ++l) {
       const int w = first + l;

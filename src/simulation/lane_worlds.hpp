@@ -31,6 +31,8 @@ class LaneWorlds {
   /// What the batch does with one world.
   struct Host {
     virtual Simulation& simulation(int world) = 0;
+    /// Is somebody shown its steps?
+    virtual bool watched(int world) const = 0;
     /// A step of its own; false where it is the last one.
     virtual bool step_alone(int world) = 0;
     /// Asked after each step of a pack.

@@ -244,7 +244,7 @@ struct Simulation::Impl {
   // What the scheme added since the second began. What is at rest has no energy that could grow: rounding is no gain.
   void end_second() {
     const double added = audit.energy.integrator - second_work;
-    const double scale = std::max(second_energy, 1e-6 * audit.energy_scale);
+    const double scale = std::max(second_energy, 1e-3 * audit.energy_scale);
     if (scale > 0) audit.gained = std::max(audit.gained, added / scale);
     second_start = state.t;
     second_work = audit.energy.integrator;

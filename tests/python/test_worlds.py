@@ -277,3 +277,24 @@ def test_rangefinders_see_what_mujoco_sees(tmp_path):
             hits, misses = hits + (theirs > 0), misses + (theirs < 0)
             assert abs(seen[name][0] - theirs) < 1e-9, (name, data.qpos)
     assert hits > 300 and misses > 20
+
+
+@pytest.mark.parametrize("root", ["world", "base"])
+def test_a_urdf_in_which_nothing_moves_is_a_fixed_thing(root, tmp_path):
+    """A ball of radius 0.1 m rests on a table top of 0.1 m at 0.5 m: at 0.65 m. The table alone is a world, too."""
+    path = tmp_path / "table.urdf"
+    path.write_text(f'<robot name="table"><link name="{root}"/><link name="top"><inertial><mass value="5"/><inertia ixx="0.1" '
+                    'iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><box size="1 1 0.1"/></geometry>'
+                    f'</collision></link><joint name="j" type="fixed"><parent link="{root}"/><child link="top"/>'
+                    '<origin xyz="0 0 0.5"/></joint></robot>')
+    robot = f'[robot]\nmodel = "{path}"\nbase = "fixed"\n'
+    alone = tribo.load(path, settings={"robot.base": "fixed"})
+    alone.run(0.1)
+    assert not alone.explain().findings
+    with pytest.raises(tribo.InvalidInput, match="nothing to control"):
+        tribo.parse(robot + '[controller]\nname = "pd"\nkp = 1\nkd = 1\n')
+    assert alone.model.nv == 0 and any("top" in g.name for g in alone.model.geometries)
+    sim = tribo.parse(robot + '[[object]]\nname = "ball"\nshape = "sphere"\nradius = 0.1\nmass = 1\nposition = [0, 0, 0.66]\n')
+    sim.run(1.0)
+    assert sim.pose("ball")[2, 3] == pytest.approx(0.65, abs=1e-6)
+    assert sim.pose("table/top")[2, 3] == pytest.approx(0.5)
