@@ -6,7 +6,7 @@
 namespace tribo {
 namespace {
 
-constexpr double flat = 1e-3;    // sine of the tilt from which on the lowest point of the rim is listed
+constexpr double tilted = 1e-3;  // sine of the tilt from which on the lowest point of the rim is listed
 constexpr double upright = 0.1;  // and up to which the points of the cap are
 constexpr double pi = 3.14159265358979323846;
 
@@ -31,8 +31,8 @@ RimPoints lowest_rim_points(const Vec3& up, const Vec3& size) {
     }
   };
   if (sine < upright) add_ring(r, 0, 0);
-  if (sine <= flat) add_ring(r / 3, 0.5, inner);  // (patch.2)
-  if (sine > flat)
+  if (sine <= tilted) add_ring(r / 3, 0.5, inner);  // (patch.2)
+  if (sine > tilted)
     for (int cap = 0; cap < 2; ++cap)
       if (cap == lower || sine >= upright) add(cap, -r * up.x() / sine, -r * up.y() / sine, lowest);
   return out;
