@@ -59,9 +59,10 @@ function(tribo_compile_quickly)
   endforeach()
 endfunction()
 
-# Files of most folders are compiled some at a time: what their headers make is made once, and a build from nothing takes a fifth
-# less. Names in the anonymous namespaces of a folder differ, therefore. Every file still stands alone: clang++ (make test-clang,
-# make tidy) compiles them one by one, and so are the folders that a step spends its time in.
+# Files of a folder are compiled some at a time: what their headers make is made once, and a build from nothing takes half of the
+# time. Names in the anonymous namespaces of a folder differ, therefore. Every file still stands alone: clang++ (make test-clang,
+# make tidy) compiles them one by one. Alone are files with definitions of their own, and kernels for several instruction sets: what is
+# inlined into these is compiled with fused multiply-adds, and the last bit of a motion must not depend on neighbours.
 option(TRIBO_BATCHES "Compile the files of a folder together" ON)
 function(tribo_compile_in_batches target)  # folders of the top level; call it last
   if(NOT TRIBO_BATCHES)
@@ -71,36 +72,50 @@ function(tribo_compile_in_batches target)  # folders of the top level; call it l
   get_target_property(base ${target} SOURCE_DIR)
   foreach(directory ${ARGN})
     string(REPLACE "/" "_" room ${directory})
-    set(together "")
+    set(kinds "")  # by the options of their own
     foreach(source ${all})
       get_filename_component(path ${source} ABSOLUTE BASE_DIR ${base})
       file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${path})
+      if(NOT name MATCHES "^${directory}/[^/]*[.]cpp$")
+        continue()
+      endif()
       get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
-      if(name MATCHES "^${directory}/[^/]*[.]cpp$" AND NOT definitions)  # one with definitions of its own stays alone
-        list(APPEND together ${name})
+      file(STRINGS ${path} kernels REGEX "TRIBO_(CLONES|WIDE|AVX2)" LIMIT_COUNT 1)
+      if(NOT definitions AND NOT kernels)
         get_source_file_property(options ${source} COMPILE_OPTIONS)
+        if(NOT options)
+          set(options "")
+        endif()
+        string(MAKE_C_IDENTIFIER "${room}${options}" kind)
+        list(APPEND kinds ${kind})
+        list(APPEND ${kind} ${name})
+        set(options_${kind} "${options}")
         set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY ON)
       endif()
     endforeach()
-    list(LENGTH together count)
-    math(EXPR batches "(${count} + 9) / 10")
-    math(EXPR each "(${count} + ${batches} - 1) / ${batches}")
-    foreach(batch RANGE 1 ${batches})
-      math(EXPR first "(${batch} - 1) * ${each}")
-      list(SUBLIST together ${first} ${each} some)
-      list(TRANSFORM some REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
-      list(JOIN text "" text)
-      set(file ${PROJECT_BINARY_DIR}/batches/${room}_${batch}.cpp)
-      file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
-      target_sources(${target} PRIVATE ${file})
-      if(NOT options)
-        set(options "")
-      endif()
-      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes what a batch includes for headers
-        list(APPEND options -Wno-subobject-linkage)
-      endif()
-      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${options}" INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+    list(REMOVE_DUPLICATES kinds)
+    foreach(kind ${kinds})
+      tribo_add_batches(${target} ${kind} "${options_${kind}}" ${${kind}})
     endforeach()
+  endforeach()
+endfunction()
+
+function(tribo_add_batches target name options)  # and the files, about ten to a batch
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes what a batch includes for headers
+    list(APPEND options -Wno-subobject-linkage)
+  endif()
+  list(LENGTH ARGN count)
+  math(EXPR batches "(${count} + 9) / 10")
+  math(EXPR each "(${count} + ${batches} - 1) / ${batches}")
+  foreach(batch RANGE 1 ${batches})
+    math(EXPR first "(${batch} - 1) * ${each}")
+    list(SUBLIST ARGN ${first} ${each} some)
+    list(TRANSFORM some REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
+    list(JOIN text "" text)
+    set(file ${PROJECT_BINARY_DIR}/batches/${name}_${batch}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+    target_sources(${target} PRIVATE ${file})
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${options}" INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
   endforeach()
 endfunction()
 
@@ -108,8 +123,6 @@ add_library(tribo_options INTERFACE)
 target_compile_options(tribo_options INTERFACE -Wall -Wextra $<$<BOOL:${TRIBO_WERROR}>:-Werror>)
 # Tests of boxes and the like have no branches, on purpose.
 target_compile_options(tribo_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>)
-# struct or class in a declaration: only Microsoft's names depend on it.
-target_compile_options(tribo_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-mismatched-tags>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False on "text" + std::string (GCC bug 105651), in one of these three ways by the level of optimisation.
   target_compile_options(tribo_options INTERFACE -Wno-restrict

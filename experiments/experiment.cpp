@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/names.hpp"
+#include "base/version.hpp"
 #include "commit.hpp"
 #include "tribo/types.hpp"
 
@@ -135,6 +136,6 @@ Json machine() {
   return {{"cpu", cpu}, {"cores", std::thread::hardware_concurrency()}};
 }
 
-Json version() { return {{"version", TRIBO_VERSION}, {"commit", tribo_commit}}; }
+Json version() { return {{"version", tribo::version()}, {"commit", tribo_commit}}; }
 
 }  // namespace tribo::experiments

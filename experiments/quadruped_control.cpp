@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/limits.hpp"
 #include "base/names.hpp"
 #include "control_study.hpp"
 #include "list.hpp"
@@ -13,7 +14,6 @@
 namespace tribo::experiments {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double motor_limit = 2.7;  // of Solo's motors as built [N m]; its file says 1000 [Grimminger2020]
 constexpr double weak_limit = 1.0;   // less than the gait needs [N m]
 

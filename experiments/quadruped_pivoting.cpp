@@ -1,6 +1,7 @@
 // The document's mixed LCP: does pivoting solve it? Every problem of our own run is given to each solver.
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "quadruped.hpp"
 #include "scenes.hpp"
 #include "tribo/rigid.hpp"
@@ -8,8 +9,6 @@
 
 namespace tribo::experiments {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // "1e-6", "1"
 std::string number_key(double x) { return x == 1 ? "1" : "1e" + std::to_string(std::lround(std::log10(x))); }

@@ -2,6 +2,7 @@
 // error and cost of feedback, geared feedback, inverse-dynamics control and the inverse-dynamics constraint.
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "control_study.hpp"
 #include "list.hpp"
 #include "scenes.hpp"
@@ -9,7 +10,6 @@
 namespace tribo::experiments {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double hand_frequency = 30;  // [rad/s]
 
 // Gains by hand, of the arm as it is in the given scene.

@@ -13,6 +13,7 @@
 #include <iostream>
 
 #include "base/names.hpp"
+#include "base/version.hpp"
 #include "common.hpp"
 #include "readers/data_folders.hpp"
 
@@ -118,7 +119,7 @@ void CommandLine::callback(std::function<void()> call) { app_.callback(std::move
 
 int run_commands(const char* about, const char* footer, std::span<const Command> commands, int argc, char** argv) {
   CLI::App app{about, "tribo"};
-  app.set_version_flag("--version", "tribo " TRIBO_VERSION, "print the version");
+  app.set_version_flag("--version", std::string("tribo ") + version(), "print the version");
   app.footer(footer);
   app.require_subcommand(1);
   Action action;

@@ -6,28 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "command_line.hpp"
 #include "scene/find_scene.hpp"
+#include "subcommands.hpp"
 
 namespace tribo::app {
 
 using Json = nlohmann::ordered_json;
 
 constexpr int done = 0, failed = 1, bad_input = 2;
-
-void add_run(CommandLine& command, Action& action);
-void add_check(CommandLine& command, Action& action);
-void add_linearize(CommandLine& command, Action& action);
-void add_solve(CommandLine& command, Action& action);
-void add_list(CommandLine& command, Action& action);
-void add_compare(CommandLine& command, Action& action);
-void add_bench(CommandLine& command, Action& action);
-void add_matrix(CommandLine& command, Action& action);
-void add_sweep(CommandLine& command, Action& action);
-void add_train(CommandLine& command, Action& action);
-void add_view(CommandLine& command, Action& action);
-void add_video(CommandLine& command, Action& action);
-void add_recover(CommandLine& command, Action& action);
 
 /// Options of the command line that change a scene, in the words of the scene file.
 struct SceneOptions {

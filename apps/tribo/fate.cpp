@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "base/names.hpp"
 #include "scene/clearance.hpp"
 #include "tribo/dynamics.hpp"
@@ -20,8 +20,6 @@ constexpr double steepest = M_PI / 3;   // [rad]
 constexpr double wild = 50;             // [m/s]; faster than robots and what they throw
 constexpr double least_allowed = 1e-3;  // [m]
 constexpr double robot_share = 0.01, object_share = 0.1;
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 /// What a member may overlap with others: a share of the box around its shapes at the start [m].
 double allowed_overlap(const Model& model, const Dynamics& dynamics, int member) {
   Vec3 edges;

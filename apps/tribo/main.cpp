@@ -1,6 +1,6 @@
 // tribo: the table of subcommands. Each is one file and one line here.
-#include "common.hpp"
 #include "plot.hpp"
+#include "subcommands.hpp"
 #include "tribo/decomposition.hpp"
 
 namespace {

@@ -53,7 +53,7 @@ struct KinematicTime {
   KinematicTime later(double time) const { return {t + time, commands}; }
 };
 
-struct Model;
+class Model;
 Placement kinematic_pose(const Model& model, int k, const KinematicTime& time);
 Twist kinematic_twist(const Model& model, int k, const KinematicTime& time, double dt);
 /// InvalidInput where one names no kinematic body of the model, is not sorted, or holds no times or poses.

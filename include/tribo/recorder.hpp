@@ -5,7 +5,7 @@
 // first len(time.npy) rows of every array are whole; the next run, or `tribo recover OUT`, packs them. OUT/tribo.lock
 // stands as long as the recorder lives.
 //
-// Arrays of n records and m contacts in all: time, q, v, tau, status, solver_iterations, residual, penetration, the
+// Arrays of n records and m contacts in all: time, q, v, tau, kinematic_pose (where there are such bodies), status, solver_iterations, residual, penetration, the
 // laws (signorini, coulomb, dissipation), the energy lines, contact_start (n + 1), contact_* (m), and meta (JSON as
 // bytes). With a period longer than the step, work and iterations are summed and residuals are the worst since the last
 // record.

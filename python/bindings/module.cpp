@@ -1,5 +1,6 @@
 // tribo._core: the parts of the C++ library that Python holds.
 #include "arrays.hpp"
+#include "base/version.hpp"
 #include "extras.hpp"
 #include "readers/data_folders.hpp"
 #include "scene/find_scene.hpp"
@@ -57,7 +58,7 @@ NB_MODULE(_core, m) {
       },
       nb::arg("scenes"), nb::arg("robots"), "Where the package keeps its scenes, and example-robot-data its robots.");
   m.def(
-      "version", [] { return TRIBO_VERSION; }, "Version of the library.");
+      "version", [] { return version(); }, "Version of the library.");
   m.def(
       "scenes", [] { return listed(known_scenes()); }, nb::sig("def scenes() -> dict[str, str]"),
       "Known scenes: name -> summary.");

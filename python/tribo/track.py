@@ -42,12 +42,12 @@ class Track:
     contacts: list[Contacts]
     v: Array | None = None  # (n, nv)
     audit: dict[str, Array] | None = None  # (n) each: what was judged of the step before
-    kinematic: list[_core._KinematicCommands] | None = None  # (n) what kinematic bodies were told
+    kinematic: Array | None = None  # (n, k, 4, 4) where kinematic bodies were [m]; none: as the model says
 
     def poses(self, i: int) -> dict[int, Array]:
         """Pose (4, 4) of every body of moment i by its index; -2 - k: kinematic body k."""
-        told = None if self.kinematic is None else self.kinematic[i]
-        return poses_at(self.model, self.q[i], float(self.t[i]), told)
+        given = self.model.kinematic_poses(float(self.t[i])) if self.kinematic is None else self.kinematic[i]
+        return _numbered(self.model.poses(self.q[i]), given)
 
     def nearest(self, t: float) -> int:
         """Index of the moment nearest to a time [s]."""
@@ -81,13 +81,15 @@ def _contacts(model: _core.Model, list_: list[_core.Contact], mu: dict[tuple[int
                     np.array([mu[material[c.geometry_a], material[c.geometry_b]] for c in list_]))
 
 
+def _numbered(bodies: Array, kinematic: Array) -> dict[int, Array]:
+    return dict(enumerate(bodies)) | {-2 - k: pose for k, pose in enumerate(kinematic)}
+
+
 def poses_at(model: _core.Model, q: Array, t: float,
              kinematic: _core._KinematicCommands | None = None) -> dict[int, Array]:
     """Pose (4, 4) of every body by its index; -2 - k: kinematic body k, as it was told or as the model says."""
-    poses = dict(enumerate(model.poses(q)))
     given = model.kinematic_poses(t) if kinematic is None else model._kinematic_poses(t, kinematic)
-    poses.update({-2 - k: pose for k, pose in enumerate(given)})
-    return poses
+    return _numbered(model.poses(q), given)
 
 
 def contacts_of(model: _core.Model, listed: list[_core.Contact]) -> Contacts:
@@ -111,7 +113,7 @@ def of_simulation(simulation: Simulation) -> Track:
              "overlap [mm]": np.array([1e3 * f.penetration for f in frames])}
     return Track(simulation.scene.name, model, np.array([f.t for f in frames]), np.array([f.q for f in frames]),
                  [_contacts(model, f.contacts, mu) for f in frames], np.array([f.v for f in frames]), audit,
-                 [f._kinematic for f in frames])
+                 np.array([model._kinematic_poses(f.t, f._kinematic) for f in frames]) if model.kinematic else None)
 
 
 def _arrays(path: str) -> dict[str, Any]:
@@ -155,6 +157,17 @@ def of_recording(path: str | os.PathLike[str]) -> tuple[Track, _core.Scene]:
         raise _core.InvalidInput(f"{name}: is damaged ({type(error).__name__}: {error})") from error
 
 
+def _homogeneous(places: Array) -> Array:
+    """Poses (..., 4, 4) of positions and quaternions xyzw (..., 7)."""
+    u, w = places[..., None, 3:6], places[..., None, 6:]
+    across = np.cross(u, np.eye(3))
+    poses = np.zeros((*places.shape[:-1], 4, 4))
+    poses[..., :3, :3] = np.swapaxes(np.eye(3) + 2 * (w * across + np.cross(u, across)), -1, -2)
+    poses[..., :3, 3] = places[..., :3]
+    poses[..., 3, 3] = 1
+    return poses
+
+
 def _of_recording(name: str) -> tuple[Track, _core.Scene]:
     data = _arrays(name)
     for key in ("meta", "time", "q"):
@@ -185,4 +198,8 @@ def _of_recording(name: str) -> tuple[Track, _core.Scene]:
     audit: dict[str, Array] = {name: np.asarray(data[name][:n], dtype=float) for name in laws if name in data}
     if "penetration" in data:
         audit["overlap [mm]"] = 1e3 * np.asarray(data["penetration"][:n], dtype=float)
-    return Track(str(meta["scene"]), model, t, q[:n], contacts, v, audit), scene
+    places = data.get("kinematic_pose")  # older recordings have none
+    if places is not None and places[:n].shape != (n, len(model.kinematic), 7):
+        raise _core.InvalidInput(f"{name}: has places {places.shape} of {len(model.kinematic)} kinematic bodies")
+    kinematic = None if places is None else _homogeneous(np.asarray(places[:n], dtype=float))
+    return Track(str(meta["scene"]), model, t, q[:n], contacts, v, audit, kinematic), scene

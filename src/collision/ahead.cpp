@@ -26,7 +26,7 @@ namespace {
 constexpr int most_rounds = 120, most_over_terrain = 400;  // low over a plain, or spinning fast, every round is short
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
-constexpr double touching = 1e-8, near_enough = 1e-6;
+constexpr double meets = 1e-8, near_enough = 1e-6;
 constexpr double end_overlap = 0.05;  // of the margin: overlap at the end of a step that is left to be removed
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
@@ -127,7 +127,7 @@ Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - 
 bool may_meet(const Query& query, const Touches& touches) {
   if (touches.count == 0) return false;
   const Touch& near = touches.items[at(nearest(touches))];
-  if (near.gap <= touching * smaller_radius(query)) return false;
+  if (near.gap <= meets * smaller_radius(query)) return false;
   if (query.a.solid->convex_or_flat()) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
   for (int i = 0; i < touches.count; ++i) {
     const Touch& x = touches.items[at(i)];

@@ -15,7 +15,6 @@
 namespace tribo {
 namespace {
 
-constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
 constexpr double rounding = 1e-11;  // of the extents: distances that differ by less are equal
 
 // Kinds of feature codes; see add_polygon, add_edges, add_nearest.
@@ -32,10 +31,6 @@ struct Axis {
   double s = -HUGE_VAL;
   int i = 0, j = 0;
 };
-
-bool better(double candidate, double best, double tolerance) {
-  return candidate > best + relative_preference * std::abs(best) + tolerance;
-}
 
 struct FaceFrame {
   int k, u, v;  // normal axis and the two others
@@ -171,11 +166,11 @@ void keep(Near& best, const Vec3& a, const Vec3& b) {
 }
 
 /// Vertices of a box, and which of them may be nearest: no farther than slack behind the one that is foremost along n.
-struct Corners {
+struct BoxCorners {
   std::array<Vec3, 8> p;
   unsigned foremost = 0;  // bits
 
-  Corners(const Vec3& center, const Mat3& axes, const Vec3& n, double slack) {
+  BoxCorners(const Vec3& center, const Mat3& axes, const Vec3& n, double slack) {
     double height[8], top = -HUGE_VAL;
     for (unsigned c = 0; c < 8; ++c) {
       p[c] = center + axes * Vec3(c & 1 ? 1 : -1, c & 2 ? 1 : -1, c & 4 ? 1 : -1);
@@ -190,7 +185,7 @@ struct Corners {
 
 /// The 12 edges by their lower ends: fn(lower, upper, axis) for those with an end that may be nearest.
 template <class Fn>
-void for_edges(const Corners& corners, Fn fn) {
+void for_edges(const BoxCorners& corners, Fn fn) {
   for (unsigned axis = 0; axis < 3; ++axis)
     for (unsigned c = 0; c < 8; ++c)
       if (!(c >> axis & 1) && (corners.has(c) || corners.has(c | 1u << axis)))
@@ -201,8 +196,8 @@ void for_edges(const Corners& corners, Fn fn) {
 /// edges. A pair within reach lies within reach - s of the two planes across n that the boxes touch from outside.
 Near nearest_points(const Boxes& x, const Vec3& n, double s, double reach) {
   const double slack = reach - s + 1e-9 * (x.h.sum() + x.k.sum());
-  const Corners a(Vec3::Zero(), x.h.asDiagonal().toDenseMatrix(), n, slack);
-  const Corners b(x.t, x.C * x.k.asDiagonal(), -n, slack);
+  const BoxCorners a(Vec3::Zero(), x.h.asDiagonal().toDenseMatrix(), n, slack);
+  const BoxCorners b(x.t, x.C * x.k.asDiagonal(), -n, slack);
   Near best;
   for (unsigned c = 0; c < 8; ++c) {
     if (b.has(c)) keep(best, b.p[c].cwiseMax(-x.h).cwiseMin(x.h), b.p[c]);

@@ -43,10 +43,6 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
 }
 
 /// Half-spaces, terrain and meshes: they meet every moving shape, without the broadphase.
-bool endless(ShapeKind kind) {
-  return kind == ShapeKind::HalfSpace || kind == ShapeKind::HeightField || kind == ShapeKind::Mesh;
-}
-
 /// No point of the two shapes closes faster than this [m/s].
 double fastest(const PlacedSolid& a, const PlacedSolid& b) {
   if (endless(b.solid->kind)) return fastest(b, a);

@@ -173,12 +173,7 @@ Separation separation(const Query& query) {
 
 namespace {
 
-constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
 constexpr double touching = 1e-4;  // of the smaller radius: gaps at which GJK's normal says little
-
-bool better(double candidate, double best, double tolerance) {
-  return candidate > best + relative_preference * std::abs(best) + tolerance;
-}
 
 double smallest(const Solid& solid) { return solid.round > 0 ? solid.round : solid.box_half.minCoeff(); }
 

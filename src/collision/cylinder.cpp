@@ -6,7 +6,7 @@
 namespace tribo {
 namespace {
 
-constexpr double flat = 1e-3;    // sine of the tilt from which on the lowest point of the rim is listed
+constexpr double tilted = 1e-3;  // sine of the tilt from which on the lowest point of the rim is listed
 constexpr double upright = 0.1;  // and up to which the points of the cap are
 constexpr double pi = 3.14159265358979323846;
 
@@ -53,9 +53,9 @@ RimPoints lowest_rim_points(const Vec3& up, const Vec3& size, unsigned ring) {
   };
   const unsigned lower = up.z() > 0 ? 0 : 1;
   for (unsigned k = 0; k < cap_points; ++k)
-    if (k < patch_corners ? sine < upright : k > patch_corners && sine <= flat)
+    if (k < patch_corners ? sine < upright : k > patch_corners && sine <= tilted)
       add(lower, cap_point(ring, k), cap_feature(ring, lower, k));
-  if (sine > flat)
+  if (sine > tilted)
     for (unsigned cap = 0; cap < 2; ++cap)
       if (cap == lower || sine >= upright) add(cap, -up.head<2>() / sine, cap_feature(0, cap, patch_corners));
   return out;

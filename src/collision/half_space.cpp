@@ -99,7 +99,7 @@ void touch_half_space(const Query& query, Touches& out) {
   }
 }
 
-void add_spread(const Query& query, Touches& out, std::size_t most) {
+void add_spread(const Query& query, Touches& out, std::size_t most, double turn) {
   const auto& found = query.scratch->candidates;
   if (found.size() <= most) {
     for (const Touch& t : found) out.add(query, t.p, t.n, t.gap, t.feature);
@@ -115,7 +115,8 @@ void add_spread(const Query& query, Touches& out, std::size_t most) {
     out.add(query, t.p, t.n, t.gap, t.feature);
     std::size_t farthest = 0;
     for (std::size_t k = 0; k < found.size(); ++k) {
-      distance[k] = std::min(distance[k], (found[k].p - t.p).squaredNorm());
+      const double apart = (found[k].p - t.p).squaredNorm() + turn * turn * (found[k].n - t.n).squaredNorm();
+      distance[k] = std::min(distance[k], apart);
       if (distance[k] > distance[farthest]) farthest = k;
     }
     next = farthest;

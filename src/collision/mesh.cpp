@@ -8,12 +8,13 @@
 
 #include <algorithm>
 
+#include "collision/lowest_points.hpp"
+
 namespace tribo {
 namespace {
 
 constexpr double on_it = 1e-7;  // of the size of the mesh: distance of a point that lies on a triangle
 constexpr double slope = 1e-6;  // sine by which the mesh may rise and count as flat
-constexpr double slop = 1e-6;   // faces that a point has sunk into by no more than this stay listed [m]
 constexpr std::size_t most_points = 12;
 
 /// What a ball with its centre at x, in the frame of the mesh, knows.
@@ -32,8 +33,8 @@ void add(const Ball& ball, const MeshTriangle& t) {
   if (!(d <= ball.reach)) return;
   const bool inside = ball.nearest.inside, face = foot.part == 0 || d < 1e-12 * ball.tree.size;
   const double s = t.n.dot(way);
-  if (inside && !(d <= ball.nearest.distance + slop && s <= 0)) return;
-  if (!inside && foot.part == 0 && s < -slop) return;
+  if (inside && !(d <= ball.nearest.distance + sunk_slop && s <= 0)) return;
+  if (!inside && foot.part == 0 && s < -sunk_slop) return;
   const Vec3 n = face ? t.n : Vec3((inside ? -1 : 1) / d * way);
   auto& found = ball.query.scratch->candidates;
   if (!face && !inside) {
@@ -55,7 +56,7 @@ bool went_through(const Ball& ball, const Vec3& middle, std::uint64_t first) {
   if (i < 0) return false;
   const MeshTriangle& t = ball.tree.triangles[at(i)];
   const double s = t.n.dot(ball.x - ball.tree.point(t, 0)), gap = s - ball.r;
-  if (s > -slop) return false;
+  if (s > -sunk_slop) return false;
   const Placement& X = ball.query.a.X;
   const Vec3 n_W = X.R * t.n, p_W = X * Vec3(ball.x - (s - 0.5 * gap) * t.n);
   if (ball.query.listed(p_W, n_W, gap)) ball.query.scratch->candidates.push_back({p_W, n_W, gap, 4 * first});
@@ -93,7 +94,7 @@ void add_mesh_ball(const Query& query, const Vec3& x_W, const BallSearch& search
   if (ball.nearest.triangle < 0) return;
   if (went_through(ball, X.R.transpose() * (search.middle - X.p), first)) return;
   if (!ball.nearest.inside && ball.nearest.distance > ball.reach) return;
-  if (ball.nearest.inside) ball.reach = ball.nearest.distance + slop;
+  if (ball.nearest.inside) ball.reach = ball.nearest.distance + sunk_slop;
   auto& found = query.scratch->candidates;
   const std::size_t begin = found.size();
   const Vec3 half = Vec3::Constant(ball.reach);
@@ -121,29 +122,6 @@ void add_mesh_ball(const Query& query, const Vec3& x_W, const BallSearch& search
 
 namespace {
 
-/// The deepest, then whichever is farthest from those chosen; points of other normals are apart as well.
-void add_chosen(const Query& query, Touches& out) {
-  const auto& found = query.scratch->candidates;
-  if (found.size() <= most_points) return add_spread(query, out, most_points);
-  const double radius = query.b.solid->radius;
-  auto& distance = query.scratch->spread;
-  distance.assign(found.size(), HUGE_VAL);
-  std::size_t next = 0;
-  for (std::size_t k = 1; k < found.size(); ++k)
-    if (found[k].gap < found[next].gap) next = k;
-  for (std::size_t chosen = 0; chosen < most_points; ++chosen) {
-    const Touch& t = found[next];
-    out.add(query, t.p, t.n, t.gap, t.feature);
-    std::size_t farthest = 0;
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      const double d = (found[k].p - t.p).squaredNorm() + radius * radius * (found[k].n - t.n).squaredNorm();
-      distance[k] = std::min(distance[k], d);
-      if (distance[k] > distance[farthest]) farthest = k;
-    }
-    next = farthest;
-  }
-}
-
 /// How far behind the mesh a point is looked for. What lies behind an open one may as well have come there around it.
 double deepest_of(const Query& query) {
   const double size = query.b.solid->radius > 0 ? query.b.solid->radius : 50 * query.margin;
@@ -162,33 +140,12 @@ Vec3 middle_of(const Solid& solid) {
 
 void touch_mesh(const Query& query, Touches& out) {
   const Solid& solid = *query.b.solid;
-  const Placement& X = query.b.X;
-  const BallSearch search{solid.round, deepest_of(query), X * middle_of(solid)};
+  if (endless(solid.kind)) return;
+  const BallSearch search{solid.round, deepest_of(query), query.b.X * middle_of(solid)};
   query.scratch->candidates.clear();
-  switch (solid.kind) {
-    case ShapeKind::HalfSpace:
-    case ShapeKind::HeightField:
-    case ShapeKind::Mesh:
-      return;
-    case ShapeKind::Point:
-    case ShapeKind::Sphere:
-      add_mesh_ball(query, X.p, search, 0);
-      break;
-    case ShapeKind::Capsule:
-      for (unsigned k = 0; k < 2; ++k)
-        add_mesh_ball(query, X.p + (k ? 1 : -1) * solid.size.z() * X.R.col(2), search, k);
-      break;
-    case ShapeKind::Box:
-    case ShapeKind::Convex:
-      for (std::size_t k = 0; k < solid.polytope->vertices.size(); ++k)
-        add_mesh_ball(query, X * solid.polytope->vertices[k], search, k);
-      break;
-    case ShapeKind::Cylinder:
-    case ShapeKind::Ellipsoid:
-      break;
-  }
+  for_each_ball(query.b, [&](const Vec3& x, unsigned k) { add_mesh_ball(query, x, search, k); });
   if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_mesh_solid(query);
-  add_chosen(query, out);
+  add_spread(query, out, most_points, solid.radius);
 }
 
 }  // namespace tribo

@@ -8,24 +8,15 @@
 // the feature lies in the solid, and else only if nothing else tells of it.
 #include <algorithm>
 
+#include "collision/lowest_points.hpp"
 #include "collision/mesh.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr int most_lowest = 64;
-constexpr double tie = 1e-6;    // of the radius: heights that differ by less are equally low
-constexpr double slope = 1e-5;  // sine by which the mesh may rise from a peak and count as flat
-constexpr double too_deep = 4;  // times what the feature itself is inside
-
-struct Points {
-  std::array<Vec3, most_lowest> x;
-  int count = 0;
-
-  void add(const Vec3& p) {
-    if (count < most_lowest) x[at(count++)] = p;
-  }
-};
+constexpr int mesh_cap = 24;      // points that stand for a cap
+constexpr double at_peak = 1e-5;  // sine by which the mesh may rise from a peak and count as flat
+constexpr double too_deep = 4;    // times what the feature itself is inside
 
 /// A solid near a mesh, all in the frame of the mesh.
 struct NearMesh {
@@ -34,22 +25,15 @@ struct NearMesh {
     half = X.R.cwiseAbs() * solid.box_half + Vec3::Constant(q.reach);
   }
   /// No point of the solid is lower along n.
-  double lowest(const Vec3& n) const { return n.dot(X.p) - reach_along(solid, -(X.R.transpose() * n)); }
+  double lowest(const Vec3& n) const { return lowest_height(solid, X, n); }
   double depth(const Vec3& x) const {
     Vec3 n = Vec3::UnitZ();
     return depth_of(solid, X.R.transpose() * (x - X.p), n);
   }
-  double small() const { return tie * solid.radius; }
+  double small() const { return equally_low * solid.radius; }
 
   void add(const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) const {
-    if (!(gap < query.reach)) return;
-    const Vec3 p_W = query.a.X * Vec3(p + 0.5 * gap * n), n_W = query.a.X.R * n;
-    if (!query.listed(p_W, n_W, gap)) return;
-    auto& found = query.scratch->candidates;
-    const double same = 1e-14 * solid.radius * solid.radius;
-    for (const Touch& t : found)
-      if ((t.p - p_W).squaredNorm() < same && t.n.dot(n_W) > 1 - 1e-9) return;
-    found.push_back({p_W, n_W, gap, feature});
+    add_candidate(query, p, n, gap, feature);
   }
   /// A feature that lies in the solid and has no contact to tell of.
   void refuse(const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) {
@@ -64,41 +48,6 @@ struct NearMesh {
   Touch refused{Vec3::Zero(), Vec3::UnitZ(), -HUGE_VAL, 0};
 };
 
-void add_rim(const NearMesh& o, const Vec3& up, Points& out) {
-  const double sine = std::hypot(up.x(), up.y()), r = o.solid.size.x(), same = o.small();
-  for (double end : {-o.solid.size.z(), o.solid.size.z()}) {
-    if (up.z() * end > same - std::abs(up.z()) * o.solid.size.z()) continue;
-    if (2 * sine * r > same) {
-      out.add(o.X * Vec3(-r * up.x() / sine, -r * up.y() / sine, end));
-      continue;
-    }
-    for (int k = 0; k < 24; ++k)
-      out.add(o.X * Vec3(r * std::cos(2 * M_PI * k / 24), r * std::sin(2 * M_PI * k / 24), end));
-  }
-}
-
-/// The lowest points along n, those of a face or an edge by their corners.
-Points lowest_points(const NearMesh& o, const Vec3& n) {
-  const Solid& solid = o.solid;
-  const Vec3 up = o.X.R.transpose() * n;
-  Points out;
-  if (solid.kind == ShapeKind::Ellipsoid) {
-    const Vec3 scaled = solid.size.cwiseProduct(up);
-    out.add(o.X * Vec3(-solid.size.cwiseProduct(scaled) / scaled.norm()));
-  } else if (solid.kind == ShapeKind::Capsule) {
-    for (double end : {-solid.size.z(), solid.size.z()})
-      if (up.z() * end <= o.small() - std::abs(up.z()) * solid.size.z())
-        out.add(o.X * Vec3(0, 0, end) - solid.round * n);
-  } else if (solid.kind == ShapeKind::Cylinder) {
-    add_rim(o, up, out);
-  } else {
-    const double level = -reach_along(solid, -up) + o.small();
-    for (const Vec3& v : solid.polytope->vertices)
-      if (up.dot(v) <= level) out.add(o.X * v);
-  }
-  return out;
-}
-
 /// Inside a solid with faces, the way out is through one that the peak can press on.
 void add_peak(NearMesh& o, int vertex, std::uint64_t feature) {
   const Vec3 &x = o.tree.points[at(vertex)], x_B = o.X.R.transpose() * (x - o.X.p);
@@ -108,7 +57,7 @@ void add_peak(NearMesh& o, int vertex, std::uint64_t feature) {
   Vec3 n = -(o.X.R * n_B);
   const double turned =
       depth < 0 ? std::min(0.1, -depth / o.solid.box_half.minCoeff()) : 0;  // sinking turns the normal
-  if (falls_away(o.tree, x, n, slope + 2 * turned)) return o.add(x, n, depth, feature);
+  if (falls_away(o.tree, x, n, at_peak + 2 * turned)) return o.add(x, n, depth, feature);
   if (!(depth <= 0) || !o.solid.polytope || o.solid.kind == ShapeKind::Cylinder) {
     if (depth < -o.small()) o.refuse(x, n, depth, feature);
     return;
@@ -116,18 +65,9 @@ void add_peak(NearMesh& o, int vertex, std::uint64_t feature) {
   double gap = -HUGE_VAL;
   for (const PolytopeFace& face : o.solid.polytope->faces)
     if (const double height = face.n.dot(x_B) - face.offset; height > gap)
-      if (const Vec3 out = -(o.X.R * face.n); falls_away(o.tree, x, out, slope)) gap = height, n = out;
+      if (const Vec3 out = -(o.X.R * face.n); falls_away(o.tree, x, out, at_peak)) gap = height, n = out;
   if (gap > too_deep * depth - o.small()) return o.add(x, n, gap, feature);
   if (depth < -o.small() && gap > -HUGE_VAL) o.refuse(x, n, gap, feature);
-}
-
-/// Is x over the triangle, seen along its normal?
-bool over(const MeshTree& tree, const MeshTriangle& t, const Vec3& x) {
-  for (int k = 0; k < 3; ++k) {
-    const Vec3 side = tree.point(t, (k + 1) % 3) - tree.point(t, k);
-    if (t.n.dot(side.cross(x - tree.point(t, k))) < -1e-12 * side.squaredNorm()) return false;
-  }
-  return true;
 }
 
 void add_face(const NearMesh& o, int index, std::uint64_t feature) {
@@ -136,7 +76,7 @@ void add_face(const NearMesh& o, int index, std::uint64_t feature) {
   if (o.lowest(t.n) - t.n.dot(a) > o.query.reach) return;
   auto add = [&](const Vec3& x, unsigned which) {
     const double gap = t.n.dot(x - a);
-    if (!over(o.tree, t, x)) return;
+    if (!over_triangle(x, {a, o.tree.point(t, 1), o.tree.point(t, 2)}, t.n)) return;
     if (gap < -o.small()) {
       const MeshPoint near = nearest_point(o.tree, x, -2 * gap);
       const bool here = near.inside && gap > -too_deep * near.distance;
@@ -144,23 +84,9 @@ void add_face(const NearMesh& o, int index, std::uint64_t feature) {
     }
     o.add(x - gap * t.n, t.n, gap, feature + which);
   };
-  if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o, t.n).x[0], 0);
-  const RimPoints rim = lowest_rim_points(o.X.R.transpose() * t.n, o.solid.size);
-  for (int k = 0; k < rim.count; ++k) add(o.X * rim.p[at(k)], rim.feature[at(k)]);
-}
-
-/// Golden section between lo and hi for the largest of a function with one maximum there.
-template <class Function>
-double largest(const Function& f, double lo, double hi, int rounds) {
-  constexpr double golden = 0.6180339887498949;
-  double a = hi - golden * (hi - lo), b = lo + golden * (hi - lo), fa = f(a), fb = f(b);
-  for (int round = 0; round < rounds; ++round) {
-    if (fa < fb)
-      lo = a, a = b, fa = fb, b = lo + golden * (hi - lo), fb = f(b);
-    else
-      hi = b, b = a, fb = fa, a = hi - golden * (hi - lo), fa = f(a);
-  }
-  return fa > fb ? a : b;
+  if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o.solid, o.X, t.n, mesh_cap).x[0], 0);
+  const RimPoints low = lowest_rim_points(o.X.R.transpose() * t.n, o.solid.size);
+  for (int k = 0; k < low.count; ++k) add(o.X * low.p[at(k)], low.feature[at(k)]);
 }
 
 /// A side where two faces meet or one ends; its normals are cos u n + sin u out, from u = 0 to turn.
@@ -186,29 +112,6 @@ Ridge ridge_of(const MeshTree& tree, const MeshTriangle& triangle, int k) {
   return r;
 }
 
-/// Where along the ridge the lowest points of the solid along n pass it.
-struct Passing {
-  double from = HUGE_VAL, to = -HUGE_VAL;
-  void take(double s) { from = std::min(from, s), to = std::max(to, s); }
-};
-
-Passing passing(const NearMesh& o, const Ridge& r, const Vec3& n) {
-  const Points low = lowest_points(o, n);
-  const Vec3 b = n.cross(r.t);
-  Passing out;
-  for (int i = 0; i < low.count; ++i) {
-    const Vec3 x = low.x[at(i)] - r.e0;
-    const double bx = b.dot(x);
-    if (std::abs(bx) < 10 * o.small()) out.take(r.t.dot(x));
-    for (int j = 0; j < i; ++j) {
-      const Vec3 y = low.x[at(j)] - r.e0;
-      const double by = b.dot(y);
-      if ((bx < 0) != (by < 0)) out.take((r.t.dot(y) * bx - r.t.dot(x) * by) / (bx - by));
-    }
-  }
-  return out;
-}
-
 /// Does the side come so near to the bounding box of the solid that it can be touched?
 bool near_box(const NearMesh& o, const Ridge& r) {
   const Vec3 a = o.X.R.transpose() * (r.e0 - o.X.p) - o.solid.box_center, b = a + o.X.R.transpose() * (r.length * r.t);
@@ -229,7 +132,8 @@ void add_ridge(NearMesh& o, const MeshTriangle& triangle, int k, std::uint64_t f
   for (int i = 0; i <= pieces; ++i)
     if (const double h = height(r.turn * i / pieces); h > most) most = h, best = i;
   if (!(most < o.query.reach)) return;
-  double u = largest(height, r.turn * std::max(0, best - 1) / pieces, r.turn * std::min(pieces, best + 1) / pieces, 40);
+  double u =
+      largest(height, r.turn * std::max(0, best - 1) / pieces, r.turn * std::min(pieces, best + 1) / pieces, 40).at;
   if (height(r.turn * best / pieces) >= height(u)) u = r.turn * best / pieces;
   const Vec3 n = r.normal(u);
   const double gap = height(u);
@@ -237,10 +141,10 @@ void add_ridge(NearMesh& o, const MeshTriangle& triangle, int k, std::uint64_t f
   auto depth = [&](double s) { return o.depth(r.e0 + s * r.t); };
   double inside = 0;  // depth of the side in the solid
   if (gap < -o.small()) {
-    inside = depth(largest([&](double s) { return -depth(s); }, 0, r.length, 30));
+    inside = -largest([&](double s) { return -depth(s); }, 0, r.length, 30).value;
     if (!(inside < 0)) return;
   }
-  Passing pass = passing(o, r, n);
+  const Passing pass = passing(lowest_points(o.solid, o.X, n, mesh_cap), {r.e0, r.t}, n, 10 * o.small());
   const double beyond = 2 * std::min(-inside, 0.02 * o.solid.box_half.minCoeff());  // what has sunk may pass the end
   const bool passes = pass.to >= -beyond && pass.from <= r.length + beyond;
   const bool sane = gap > too_deep * inside - o.small();
@@ -250,7 +154,7 @@ void add_ridge(NearMesh& o, const MeshTriangle& triangle, int k, std::uint64_t f
   }
   auto add = [&](double s, unsigned which) {
     const Vec3 p = r.e0 + s * r.t;
-    if (triangle.beyond[at(k)] < 0 && !falls_away(o.tree, p, n, slope)) return;  // it ends on another triangle
+    if (triangle.beyond[at(k)] < 0 && !falls_away(o.tree, p, n, at_peak)) return;  // it ends on another triangle
     o.add(p, n, gap, feature + which);
   };
   const double from = std::clamp(pass.from, 0.0, r.length), to = std::clamp(pass.to, 0.0, r.length);

@@ -89,6 +89,19 @@ struct ClipVertex {
 /// the smaller radius: corners of stacked boxes keep their names, and no point leaves the common region by more.
 constexpr double side_tolerance = 1e-9;
 
+/// A pair of features is preferred to another unless that is better by this share, and this much of the smallest half extent: a
+/// choice without memory that does not flicker between features which are equal but for rounding.
+constexpr double relative_preference = 0.05, absolute_preference = 1e-3;
+
+inline bool better(double candidate, double best, double tolerance) {
+  return candidate > best + relative_preference * std::abs(best) + tolerance;
+}
+
+/// Shapes of the ground: they have no bounding box to speak of.
+inline bool endless(ShapeKind kind) {
+  return kind == ShapeKind::HalfSpace || kind == ShapeKind::HeightField || kind == ShapeKind::Mesh;
+}
+
 struct GjkSolver;  // convex.cpp
 
 /// Buffers that only grow, and the GJK solver. Nothing in it outlives a query.
@@ -231,8 +244,8 @@ constexpr int cap_corners = 3 * patch_corners;
 Polytope cylinder_caps(const Vec3& size);
 
 /// At most 8 (or as many as asked for) of scratch.candidates: the deepest, then whichever is farthest from those
-/// chosen. All when there are fewer.
-void add_spread(const Query& query, Touches& out, std::size_t most = 8);
+/// chosen. All when there are fewer. turn: points of other normals are apart as well, by this for each radian [m].
+void add_spread(const Query& query, Touches& out, std::size_t most = 8, double turn = 0);
 /// scratch.candidates are the corners of a flat region, in order around it: where it is round, points that turn as hard
 /// as even pressure does, whatever its corners (patch.cpp). False, and nothing added, where it is not.
 bool add_patch(const Query& query, Touches& out);

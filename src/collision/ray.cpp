@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "collision/narrowphase.hpp"
 #include "model/mesh_tree.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 const RayEntry miss{inf};
 
 // The part [in, out] of the ray that lies in an intersection of half-spaces, one after the other.

@@ -18,8 +18,6 @@ namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
 
-bool endless(const Solid& solid) { return solid.kind == ShapeKind::HalfSpace || !solid.convex_or_flat(); }
-
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;
   const Vec3 half = g.X_BG.R.cwiseAbs() * solid.box_half + Vec3::Constant(tolerance * solid.radius);
@@ -40,7 +38,7 @@ Seams::Seams(const Model& model, const std::vector<Solid>& solids)
 void Seams::find_neighbours(const Model& model, const std::vector<int>& geometries, const std::vector<Solid>& solids) {
   Broadphase broadphase;
   for (int i : geometries)
-    if (!endless(solids[at(i)])) broadphase.boxes.push_back(bounds_of(model.geometries[at(i)], solids[at(i)], i));
+    if (!endless(solids[at(i)].kind)) broadphase.boxes.push_back(bounds_of(model.geometries[at(i)], solids[at(i)], i));
   std::vector<std::pair<int, int>> pairs;
   broadphase.find(pairs);
   for (const auto& [i, j] : pairs) {
@@ -52,7 +50,7 @@ void Seams::find_neighbours(const Model& model, const std::vector<int>& geometri
     if (solids[at(k)].kind != ShapeKind::HalfSpace) continue;
     const Placement& X = model.geometries[at(k)].X_BG;
     for (int i : geometries) {
-      if (endless(solids[at(i)])) continue;
+      if (endless(solids[at(i)].kind)) continue;
       const Placement& Y = model.geometries[at(i)].X_BG;
       const Vec3 down = -X.R.col(2);
       const double lowest = -down.dot(Y.p - X.p) - reach_along(solids[at(i)], Y.R.transpose() * down);
@@ -101,7 +99,7 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
 }
 
 bool Seams::covered(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side) const {
-  if (endless(*placed[at(side.solid)].solid)) return false;
+  if (endless(placed[at(side.solid)].solid->kind)) return false;
   return std::any_of(neighbours_[at(side.solid)].begin(), neighbours_[at(side.solid)].end(),
                      [&](int k) { return covers(placed, contacts, side, k); });
 }
@@ -112,7 +110,7 @@ void Seams::remove_covered(std::span<const PlacedSolid> placed, std::vector<Cont
   bool found = false;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];
-    if (endless(*placed[at(c.geometry_a)].solid)) continue;  // its normal is the same everywhere
+    if (endless(placed[at(c.geometry_a)].solid->kind)) continue;  // its normal is the same everywhere
     drop_[i] = covered(placed, contacts, side_a(c)) || covered(placed, contacts, side_b(c));
     found |= drop_[i] != 0;
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "collision/lowest_points.hpp"
 #include "collision/terrain.hpp"
 
 namespace tribo {
@@ -46,7 +47,6 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
 namespace {
 
 constexpr double same_distance = 1e-12;  // relative to the grid: two triangles that share the nearest point
-constexpr double slop = 1e-6;            // faces that a point has sunk into by no more than this stay listed [m]
 
 // The barycentric regions of a triangle, as in [Ericson2005, sec. 5.1.5].
 void nearest_in_triangle(const Vec3& x, const Vec3& a, const Vec3& b, const Vec3& c, NearTriangle& out) {
@@ -165,7 +165,7 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
     const double d = std::sqrt(near.d2);
     const bool least = d <= nearest + 1e-15;
     const bool on_face = near.part == 0;
-    if (inside ? !least && !(on_face && near.s > -(nearest + slop)) : on_face && near.s < -slop) continue;
+    if (inside ? !least && !(on_face && near.s > -(nearest + sunk_slop)) : on_face && near.s < -sunk_slop) continue;
     if (!local_minimum(all, i, cells.h.nx, tolerance)) continue;
     const bool face = on_face || d < 1e-12;
     const double signed_d = face ? (inside && least ? -d : near.s) : inside ? -d : d;
@@ -183,30 +183,9 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
 
 void touch_terrain(const Query& query, Touches& out) {
   const Solid& solid = *query.b.solid;
-  const Placement& X = query.b.X;
+  if (endless(solid.kind)) return;
   query.scratch->candidates.clear();
-  switch (solid.kind) {
-    case ShapeKind::HalfSpace:
-    case ShapeKind::HeightField:
-    case ShapeKind::Mesh:
-      return;
-    case ShapeKind::Point:
-    case ShapeKind::Sphere:
-      add_ball(query, X.p, solid.round, 0);
-      break;
-    case ShapeKind::Capsule:
-      for (unsigned k = 0; k < 2; ++k)
-        add_ball(query, X.p + (k ? 1 : -1) * solid.size.z() * X.R.col(2), solid.round, k);
-      break;
-    case ShapeKind::Box:
-    case ShapeKind::Convex:
-      for (std::size_t k = 0; k < solid.polytope->vertices.size(); ++k)
-        add_ball(query, X * solid.polytope->vertices[k], 0, k);
-      break;
-    case ShapeKind::Cylinder:
-    case ShapeKind::Ellipsoid:
-      break;
-  }
+  for_each_ball(query.b, [&](const Vec3& x, unsigned k) { add_ball(query, x, solid.round, k); });
   if (solid.kind != ShapeKind::Point && solid.kind != ShapeKind::Sphere) add_solid(query);
   add_spread(query, out, solid.kind == ShapeKind::Cylinder ? 2 * patch_corners : 8);
 }

@@ -6,11 +6,12 @@
 //                                         points of the solid along that n cross it                          (terrain.6)
 #include "collision/terrain.hpp"
 
+#include "collision/lowest_points.hpp"
+
 namespace tribo {
 namespace {
 
-constexpr int most_lowest = 16;
-constexpr double tie = 1e-6;  // of the radius: heights that differ by less are equally low
+constexpr int terrain_cap = 16;  // points that stand for a cap
 
 /// A solid over a terrain, all in the frame of the terrain.
 struct OverTerrain {
@@ -24,7 +25,7 @@ struct OverTerrain {
     j1 = cells.cell_y(center.y() + half.y());
   }
   /// No point of the solid is lower along n.
-  double lowest(const Vec3& n) const { return n.dot(X.p) - reach_along(solid, -(X.R.transpose() * n)); }
+  double lowest(const Vec3& n) const { return lowest_height(solid, X, n); }
   double bottom() const { return center.z() - half.z(); }
   /// Depth, where it is small beside the solid and is to be allowed for; else zero.
   double allowed(double gap) const { return sunk && gap < 0 && gap > -small() ? -gap : 0; }
@@ -36,14 +37,7 @@ struct OverTerrain {
   }
 
   void add(const Vec3& p, const Vec3& n, double gap, std::uint64_t feature) const {
-    if (!(gap < query.reach) || !(gap > -solid.radius)) return;
-    const Vec3 p_W = query.a.X * Vec3(p + 0.5 * gap * n), n_W = query.a.X.R * n;
-    if (!query.listed(p_W, n_W, gap)) return;
-    auto& found = query.scratch->candidates;
-    const double same = 1e-14 * solid.radius * solid.radius;
-    for (const Touch& t : found)
-      if ((t.p - p_W).squaredNorm() < same && t.n.dot(n_W) > 1 - 1e-9) return;
-    found.push_back({p_W, n_W, gap, feature});
+    if (gap > -solid.radius) add_candidate(query, p, n, gap, feature);
   }
 
   const Query& query;
@@ -55,55 +49,6 @@ struct OverTerrain {
   bool sunk = false;            // features may have passed each other's ends by as much as they overlap
   mutable bool passed = false;  // some that overlap have
 };
-
-struct Points {
-  std::array<Vec3, most_lowest> x;
-  int count = 0;
-
-  void add(const Vec3& p) {
-    if (count < most_lowest) x[at(count++)] = p;
-  }
-};
-
-/// The lowest points along n, those of a face or an edge by their corners.
-Points lowest_points(const OverTerrain& o, const Vec3& n) {
-  const Solid& solid = o.solid;
-  const Vec3 up = o.X.R.transpose() * n;
-  const double same = tie * solid.radius;
-  Points out;
-  switch (solid.kind) {
-    case ShapeKind::Ellipsoid: {
-      const Vec3 scaled = solid.size.cwiseProduct(up);
-      out.add(o.X * Vec3(-solid.size.cwiseProduct(scaled) / scaled.norm()));
-      break;
-    }
-    case ShapeKind::Capsule:
-      for (double end : {-solid.size.z(), solid.size.z()})
-        if (up.z() * end <= same - std::abs(up.z()) * solid.size.z()) out.add(o.X * Vec3(0, 0, end) - solid.round * n);
-      break;
-    case ShapeKind::Cylinder: {
-      const double sine = std::hypot(up.x(), up.y()), r = solid.size.x();
-      for (double end : {-solid.size.z(), solid.size.z()}) {
-        if (up.z() * end > same - std::abs(up.z()) * solid.size.z()) continue;
-        if (2 * sine * r > same) {
-          out.add(o.X * Vec3(-r * up.x() / sine, -r * up.y() / sine, end));
-          continue;
-        }
-        for (int k = 0; k < most_lowest; ++k) {
-          const double angle = 2 * M_PI * k / most_lowest;
-          out.add(o.X * Vec3(r * std::cos(angle), r * std::sin(angle), end));
-        }
-      }
-      break;
-    }
-    default: {
-      const double level = -reach_along(solid, -up) + same;
-      for (const Vec3& v : solid.polytope->vertices)
-        if (up.dot(v) <= level) out.add(o.X * v);
-    }
-  }
-  return out;
-}
 
 /// Does the terrain fall away from its point (i, j) along n?
 bool in_normal_cone(const Cells& c, int i, int j, const Vec3& n, double tolerance) {
@@ -125,14 +70,14 @@ void add_peak(const OverTerrain& o, int i, int j) {
   Vec3 n_B = Vec3::UnitZ();
   double gap = depth_of(o.solid, x_B, n_B);
   if (!(gap < o.query.reach)) return;
-  const double tolerance = tie + 2 * o.allowed(gap) / o.solid.box_half.minCoeff();  // sinking turns the normal
+  const double tolerance = equally_low + 2 * o.allowed(gap) / o.solid.box_half.minCoeff();  // sinking turns the normal
   if (in_normal_cone(o.cells, i, j, -(o.X.R * n_B), tolerance)) return o.add(x, -(o.X.R * n_B), gap, feature);
   o.passed |= gap < 0;
   if (!(gap <= 0) || !o.solid.polytope) return;
   gap = -HUGE_VAL;
   for (const PolytopeFace& face : o.solid.polytope->faces)
     if (const double height = face.n.dot(x_B) - face.offset;
-        height > gap && in_normal_cone(o.cells, i, j, -(o.X.R * face.n), tie))
+        height > gap && in_normal_cone(o.cells, i, j, -(o.X.R * face.n), equally_low))
       gap = height, n_B = face.n;
   o.add(x, -(o.X.R * n_B), gap, feature);
 }
@@ -145,15 +90,6 @@ void add_peaks(const OverTerrain& o) {
     }
 }
 
-/// Is x over the triangle, seen along its normal?
-bool over(const Vec3& x, const Vec3 (&p)[3], const Vec3& n) {
-  for (int k = 0; k < 3; ++k) {
-    const Vec3 side = p[(k + 1) % 3] - p[k];
-    if (n.dot(side.cross(x - p[k])) < -1e-12 * side.squaredNorm()) return false;
-  }
-  return true;
-}
-
 // (terrain.5)
 void add_face(const OverTerrain& o, const int (&ij)[3][2], std::uint64_t feature) {
   Vec3 p[3];
@@ -162,9 +98,9 @@ void add_face(const OverTerrain& o, const int (&ij)[3][2], std::uint64_t feature
   if (o.lowest(n) - n.dot(p[0]) > o.query.reach) return;
   auto add = [&](const Vec3& x, unsigned which) {
     const double gap = n.dot(x - p[0]);
-    if (over(x, p, n) && o.below(x, gap)) o.add(x - gap * n, n, gap, feature + which);
+    if (over_triangle(x, p, n) && o.below(x, gap)) o.add(x - gap * n, n, gap, feature + which);
   };
-  if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o, n).x[0], 0);
+  if (o.solid.kind != ShapeKind::Cylinder) return add(lowest_points(o.solid, o.X, n, terrain_cap).x[0], 0);
   const RimPoints rim = lowest_rim_points(o.X.R.transpose() * n, o.solid.size);
   for (int k = 0; k < rim.count; ++k) add(o.X * rim.p[at(k)], rim.feature[at(k)]);
 }
@@ -187,18 +123,9 @@ Vec3 highest_between(const OverTerrain& o, const Vec3& e, const Vec3& n1, const 
     const Vec3 n = normal(u);
     return o.lowest(n) - n.dot(e);
   };
-  constexpr double golden = 0.6180339887498949;
-  double lo = 0, hi = 1, a = 1 - golden, b = golden, fa = over_edge(a), fb = over_edge(b);
-  for (int round = 0; round < 40; ++round) {
-    if (fa < fb) {
-      lo = a, a = b, fa = fb, b = lo + golden * (hi - lo), fb = over_edge(b);
-    } else {
-      hi = b, b = a, fb = fa, a = hi - golden * (hi - lo), fa = over_edge(a);
-    }
-  }
-  const double u = fa > fb ? a : b;
-  height = std::max(fa, fb);
-  return normal(u);
+  const Largest found = largest(over_edge, 0, 1, 40);
+  height = found.value;
+  return normal(found.at);
 }
 
 // (terrain.6). The lowest points, seen along n, are a point, a segment or a polygon: where the edge passes over it.
@@ -211,21 +138,9 @@ void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3&
   double gap;
   const Vec3 n = highest_between(o, e0, n1, n2, gap);
   if (!(gap < o.query.reach)) return;
-  const Points low = lowest_points(o, n);
-  const double length = (e1 - e0).norm(), aside = 10 * tie * o.solid.radius;
-  const Vec3 t = (e1 - e0) / length, b = n.cross(t);
-  double from = HUGE_VAL, to = -HUGE_VAL;
-  auto pass = [&](double s) { from = std::min(from, s), to = std::max(to, s); };
-  for (int i = 0; i < low.count; ++i) {
-    const Vec3 x = low.x[at(i)] - e0;
-    const double bx = b.dot(x);
-    if (std::abs(bx) < aside) pass(t.dot(x));
-    for (int j = 0; j < i; ++j) {
-      const Vec3 y = low.x[at(j)] - e0;
-      const double by = b.dot(y);
-      if ((bx < 0) != (by < 0)) pass((t.dot(y) * bx - t.dot(x) * by) / (bx - by));
-    }
-  }
+  const double length = (e1 - e0).norm();
+  const Vec3 t = (e1 - e0) / length;
+  auto [from, to] = passing(lowest_points(o.solid, o.X, n, terrain_cap), {e0, t}, n, 10 * equally_low * o.solid.radius);
   const double beyond = 2 * o.allowed(gap);  // what has sunk may cross past the end
   if (!(to >= -beyond && from <= length + beyond)) {
     o.passed |= gap < 0;
@@ -235,7 +150,7 @@ void add_ridge(const OverTerrain& o, const Vec3& e0, const Vec3& e1, const Vec3&
   to = std::clamp(to, 0.0, length);
   if (!o.below(e0 + 0.5 * (from + to) * t + gap * n, gap)) return;
   o.add(e0 + from * t, n, gap, feature);
-  if (to - from > tie * o.solid.radius) o.add(e0 + to * t, n, gap, feature + 1);
+  if (to - from > equally_low * o.solid.radius) o.add(e0 + to * t, n, gap, feature + 1);
 }
 
 Vec3 normal_of(const Cells& cells, int i, int j, bool second) {
@@ -294,7 +209,7 @@ void add_solid(const Query& query) {
   add_ridges(o);
   add_peaks(o);
   const double least = least_gap(query.scratch->candidates);
-  const bool deep = least < -10 * tie * o.solid.radius, missed = o.passed && least > 0;
+  const bool deep = least < -10 * equally_low * o.solid.radius, missed = o.passed && least > 0;
   if (!deep && !missed) return;
   const double most = lift(query);
   if (missed && most > 0) {

@@ -6,7 +6,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_edges = 32;
-constexpr double tie = 1e-6;            // of the radius: heights that differ by less are equal
+constexpr double level = 1e-6;          // of the radius: heights that differ by less are equal
 constexpr double parallel = 1e-6;       // sine of the angle between edges below which they have no common normal
 constexpr double end_tolerance = 1e-9;  // of an edge: it may be met this far beyond its ends
 
@@ -48,7 +48,7 @@ std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
   double least = HUGE_VAL;
   std::size_t best = 0;
   for (int round = 0; round < 2; ++round) {  // the least height, then the direction among those that have it
-    const double enough = least + tie * solid.solid->radius;
+    const double enough = least + level * solid.solid->radius;
     double along = HUGE_VAL;
     for (std::size_t k = 0; k < o.faces.size(); ++k) {
       if (round == 1 && !(o.faces[k].n.dot(n_O) < along)) continue;

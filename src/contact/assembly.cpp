@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "contact/block_product.hpp"
 #include "dynamics/tendons.hpp"
 
 namespace tribo {
@@ -31,19 +32,6 @@ void free_jacobian(const Mat3& R_WB, const Vec3& r, const Mat3& R_WC, double sig
     J[9 + 3 * k + 1] = z * r_C.x() - x * r_C.z();
     J[9 + 3 * k + 2] = x * r_C.y() - y * r_C.x();
   }
-}
-
-// c (3) += J v, J 3 x 6.
-void add_velocity(const double* J, const double* v, double* c) {
-  double x = c[0], y = c[1], z = c[2];
-  for (int k = 0; k < 6; ++k) {
-    x += J[3 * k] * v[k];
-    y += J[3 * k + 1] * v[k];
-    z += J[3 * k + 2] * v[k];
-  }
-  c[0] = x;
-  c[1] = y;
-  c[2] = z;
 }
 
 }  // namespace
@@ -151,8 +139,8 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   if (model_->trees[at(b.tree)].single) {
     double J[18];
     free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, J);
-    add_velocity(J, v.data() + b.iv, before);
-    add_velocity(J, v_free.data() + b.iv, free);
+    add_product_3x6(J, v.data() + b.iv, before);
+    add_product_3x6(J, v_free.data() + b.iv, free);
     dynamics.whiten<3>(body, J);
     factor.y.insert(factor.y.end(), J, J + 18);
     const int first = b.iv + shift, index[6] = {first, first + 1, first + 2, first + 3, first + 4, first + 5};

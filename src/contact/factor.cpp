@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "contact/block_product.hpp"
 #include "linalg/clones.hpp"
 
 namespace tribo {
@@ -14,17 +15,7 @@ TRIBO_CLONES void add_transposed_3x6(const double* y, const double* f, double* w
   for (int k = 0; k < 6; ++k) w[k] += y[3 * k] * f[0] + y[3 * k + 1] * f[1] + y[3 * k + 2] * f[2];
 }
 
-TRIBO_CLONES void add_product_3x6(const double* y, const double* w, double* c) {
-  double a = c[0], b = c[1], n = c[2];
-  for (int k = 0; k < 6; ++k) {
-    a += y[3 * k] * w[k];
-    b += y[3 * k + 1] * w[k];
-    n += y[3 * k + 2] * w[k];
-  }
-  c[0] = a;
-  c[1] = b;
-  c[2] = n;
-}
+TRIBO_CLONES void add_product(const double* y, const double* w, double* c) { add_product_3x6(y, w, c); }
 
 using Pack4 [[gnu::vector_size(32)]] = double;
 
@@ -150,7 +141,7 @@ void add_to_contact(const ContactProblem& problem, int block, const double* w, d
     const double* y = factor.y.data() + b.first;
     const int* index = factor.index.data() + b.index;
     if (free_body(rows, b.depth, index)) {
-      add_product_3x6(y, w + index[0], c);
+      add_product(y, w + index[0], c);
       continue;
     }
     for (int k = 0; k < b.depth; ++k)

@@ -7,8 +7,8 @@
 // whose limits it does not share: it goes to Actuation::external.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "base/names.hpp"
 #include "control/live_controls.hpp"
 #include "dynamics/actuator_length.hpp"
@@ -18,8 +18,6 @@
 
 namespace tribo {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 class Actuators final : public Controller, public LiveControls {
  public:

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "base/limits.hpp"
 #include "base/names.hpp"
 #include "io/npy.hpp"
 #include "tribo/model.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double symmetry = 1e-8;  ///< asymmetry of G, relative to its largest element, that rounding may cause
 constexpr std::uint64_t most_problem_bytes = std::uint64_t{2} << 30;
 constexpr int most_depth = 16;

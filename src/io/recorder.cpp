@@ -92,13 +92,16 @@ struct Named {
 struct Recorder::Impl {
   std::optional<FolderLock> lock;  ///< first, so that it goes last
   fs::path folder, partial;
+  std::shared_ptr<const Model> model;
   RecordOptions options;
   double half_step = 0;
   std::string meta, rescued;
   std::vector<Named> arrays;  ///< in the order of flushing: contacts first, time last
   // Positions in arrays.
   int id, a, b, point, normal, gap, force_w, force, slip, mode, margin;
-  int q, v, tau, status, iterations, residual, penetration, signorini, coulomb, dissipation, energy, start, time;
+  int q, v, tau, kinematic, status, iterations, residual, penetration, signorini, coulomb, dissipation, energy, start,
+      time;
+  std::vector<double> poses;
   StepReport pending;  ///< worst and sums since the last record
   std::int64_t pending_iterations = 0;
   double worst_residual = 0;
@@ -115,8 +118,9 @@ struct Recorder::Impl {
   }
   NpyWriter& at(int i) { return arrays[static_cast<std::size_t>(i)].writer; }
 
-  void make_arrays(const Model& model) {
+  void make_arrays() {
     arrays.reserve(40);
+    const auto nq = static_cast<std::uint64_t>(model->nq), nv = static_cast<std::uint64_t>(model->nv);
     id = add("contact_id", NpyType::U64);
     a = add("contact_geometry_a", NpyType::I32);
     b = add("contact_geometry_b", NpyType::I32);
@@ -128,9 +132,10 @@ struct Recorder::Impl {
     slip = add("contact_velocity", NpyType::F64, {3});
     mode = add("contact_mode", NpyType::U8);
     margin = add("contact_cone_margin", NpyType::F64);
-    q = add("q", NpyType::F64, {static_cast<std::uint64_t>(model.nq)});
-    v = add("v", NpyType::F64, {static_cast<std::uint64_t>(model.nv)});
-    tau = add("tau", NpyType::F64, {static_cast<std::uint64_t>(model.nv)});
+    q = add("q", NpyType::F64, {nq});
+    v = add("v", NpyType::F64, {nv});
+    tau = add("tau", NpyType::F64, {nv});
+    if (!model->kinematic.empty()) kinematic = add("kinematic_pose", NpyType::F64, {model->kinematic.size(), 7});
     status = add("status", NpyType::U8);
     iterations = add("solver_iterations", NpyType::I64);
     residual = add("residual", NpyType::F64);
@@ -187,11 +192,23 @@ struct Recorder::Impl {
     contacts += static_cast<std::int64_t>(list.size());
   }
 
+  /// Where kinematic bodies are: as they were told, or as the model says.
+  void write_kinematic(const KinematicTime& now) {
+    for (int k = 0; k < static_cast<int>(model->kinematic.size()); ++k) {
+      const Placement X = kinematic_pose(*model, k, now);
+      const Quat turn(X.R);
+      poses.insert(poses.end(), {X.p.x(), X.p.y(), X.p.z(), turn.x(), turn.y(), turn.z(), turn.w()});
+    }
+    if (!poses.empty()) at(kinematic).append(poses.data(), 1);
+    poses.clear();
+  }
+
   void write_step(const State& state, const VecX& torque, double t) {
     const auto code = static_cast<std::uint8_t>(pending.status);
     at(q).append(state.q.data(), 1);
     at(v).append(state.v.data(), 1);
     at(tau).append(torque.data(), 1);
+    write_kinematic({t, state.kinematic});
     at(status).append(&code, 1);
     at(iterations).append(&pending_iterations, 1);
     at(residual).append(worst_residual);
@@ -212,6 +229,7 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
     : impl_(std::make_unique<Impl>()) {
   impl_->folder = folder;
   impl_->partial = impl_->folder / "recording.partial";
+  impl_->model = scene.model;
   impl_->options = scene.record;
   impl_->half_step = 0.5 * scene.dt;
   impl_->meta = metadata(scene, request);
@@ -231,7 +249,7 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
     NpyWriter meta((impl_->partial / "meta.npy").string(), NpyType::U8, {});
     meta.append(impl_->meta.data(), impl_->meta.size());
     meta.flush();
-    impl_->make_arrays(*scene.model);
+    impl_->make_arrays();
     impl_->flush();
   } catch (const InvalidInput&) {  // no room for it
     discard_partial(impl_->partial.string());

@@ -7,9 +7,9 @@
 // Two versions of each kernel, of packs that the machine has: what would be a pack of four on a machine with packs of two goes
 // through memory, at a tenth of the speed. (`target_clones("arch=haswell")` picks its clone on that processor alone.)
 #if defined(__x86_64__) && defined(__GNUC__)
-#define TRIBO_WIDE __attribute__((target("avx2,fma")))
+#define TRIBO_AVX2 __attribute__((target("avx2,fma")))
 #else
-#define TRIBO_WIDE
+#define TRIBO_AVX2
 #endif
 
 namespace tribo::rows {
@@ -37,7 +37,7 @@ bool wide() {
 #endif
 }
 
-struct Sum {  // y = scale y + sum_i x_i X[index_i], or X[i]
+struct Combination {  // y = scale y + sum_i x_i X[index_i], or X[i]
   double scale;
   double* y;
   const double* X;
@@ -49,7 +49,7 @@ struct Sum {  // y = scale y + sum_i x_i X[index_i], or X[i]
 
 // Four packs at a time, then one at a time. Numbers in locals: what is stored might change those of the struct.
 template <class Pack, bool Indexed>
-[[gnu::always_inline]] inline void combine_packs(const Sum& s) {
+[[gnu::always_inline]] inline void combine_packs(const Combination& s) {
   constexpr int one = sizeof(Pack) / sizeof(double), four = 4 * one;
   const double scale = s.scale, *const X = s.X, *const x = s.x;
   const std::ptrdiff_t stride = s.stride;
@@ -124,21 +124,21 @@ template <class Pack>
   for (; i < n; ++i) y[i] += a * x[i];
 }
 
-TRIBO_WIDE void combine_wide(const Sum& s) { combine_packs<Pack4, false>(s); }
-TRIBO_WIDE void combine_indexed_wide(const Sum& s) { combine_packs<Pack4, true>(s); }
-TRIBO_WIDE double dot_wide(const double* x, const double* y, int n) { return dot_packs<Pack4>(x, y, n); }
-TRIBO_WIDE void add_wide(double a, const double* x, double* y, int n) { add_packs<Pack4>(a, x, y, n); }
+TRIBO_AVX2 void combine_wide(const Combination& s) { combine_packs<Pack4, false>(s); }
+TRIBO_AVX2 void combine_indexed_wide(const Combination& s) { combine_packs<Pack4, true>(s); }
+TRIBO_AVX2 double dot_wide(const double* x, const double* y, int n) { return dot_packs<Pack4>(x, y, n); }
+TRIBO_AVX2 void add_wide(double a, const double* x, double* y, int n) { add_packs<Pack4>(a, x, y, n); }
 
 }  // namespace
 
 void combine(double scale, double* y, const double* X, int stride, const int* index, const double* x, int n,
              int columns) {
-  const Sum sum{scale, y, X, stride, index, x, n, columns};
+  const Combination sum{scale, y, X, stride, index, x, n, columns};
   wide() ? combine_indexed_wide(sum) : combine_packs<Pack2, true>(sum);
 }
 
 void combine(double scale, double* y, const double* X, int stride, const double* x, int n, int columns) {
-  const Sum sum{scale, y, X, stride, nullptr, x, n, columns};
+  const Combination sum{scale, y, X, stride, nullptr, x, n, columns};
   wide() ? combine_wide(sum) : combine_packs<Pack2, false>(sum);
 }
 

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "base/names.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr int most_points = 16384;  // of a height field along one axis
 
 double mix(MixingRule rule, double a, double b) {

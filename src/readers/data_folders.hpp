@@ -10,6 +10,9 @@ struct DataFolders {
   std::string robots;  ///< share/example-robot-data/robots; empty: not set
 };
 
+/// Those of the source tree that the library was built from; none in a wheel.
+DataFolders source_folders();
+
 /// One for the program; written once, before any scene or robot is looked for.
 inline DataFolders& data_folders() {
   static DataFolders folders;

@@ -1,14 +1,12 @@
 // Actuators of a compiled MJCF file.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "readers/mjcf_parts.hpp"
 
 namespace tribo::mjcf {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // A force and a moment at a site, which may act back on another one.
 ActuatorEnd at_site(const Loading& load, int a, const double* gear) {

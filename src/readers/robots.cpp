@@ -67,9 +67,7 @@ std::vector<fs::path> robot_roots() {
   std::vector<fs::path> roots;
   if (const char* given = std::getenv("TRIBO_ROBOTS"); given != nullptr && *given != '\0') roots.emplace_back(given);
   if (!data_folders().robots.empty()) roots.emplace_back(data_folders().robots);
-#ifdef TRIBO_ROBOT_DATA
-  roots.emplace_back(TRIBO_ROBOT_DATA);
-#endif
+  if (!source_folders().robots.empty()) roots.emplace_back(source_folders().robots);
   return roots;
 }
 

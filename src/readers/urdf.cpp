@@ -8,6 +8,7 @@
 #include <pinocchio/parsers/urdf.hpp>
 #include <set>
 
+#include "base/limits.hpp"
 #include "base/names.hpp"
 #include "base/problems.hpp"
 #include "readers/foot_shapes.hpp"
@@ -37,8 +38,6 @@ struct UrdfFile {
 };
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 Placement placement(const pin::SE3& M) { return {M.rotation(), M.translation()}; }
 

@@ -23,9 +23,7 @@ std::vector<fs::path> scene_folders() {
   std::vector<fs::path> folders;
   if (const char* mine = std::getenv("TRIBO_SCENES")) folders.emplace_back(mine);
   if (!data_folders().scenes.empty()) folders.emplace_back(data_folders().scenes);
-#ifdef TRIBO_SCENES_DIR
-  folders.emplace_back(TRIBO_SCENES_DIR);
-#endif
+  if (!source_folders().scenes.empty()) folders.emplace_back(source_folders().scenes);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) folders.push_back(program.parent_path().parent_path() / "share" / "tribo" / "scenes");

@@ -31,7 +31,7 @@ inline bool looks_at_model(const Scene& scene) {
 }
 
 /// The worlds of a batch, their arrays, and who steps them.
-struct Batch::Impl : LaneWorlds::Host {
+struct Batch::Impl final : LaneWorlds::Host {
   Impl(const Scene& given, int n, int threads, std::vector<WorldController> added,
        const std::optional<SensorOptions>& sensed, bool in_lanes)
       : scene(given),

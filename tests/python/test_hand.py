@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tribo
+from tribo.track import of_recording, of_simulation
 
 CUBES = """
 [[object]]
@@ -331,6 +332,25 @@ def test_a_command_to_a_kinematic_body_is_part_of_the_state(tmp_path):
     np.testing.assert_array_equal(sim.pose(name), pose)
     sim.reset()
     assert sim.state.hash == uncommanded
+
+
+def test_a_recording_holds_where_commanded_bodies_were(tmp_path):
+    """Half of the way after half of the time, though the scene says otherwise; then rest."""
+    sim = tribo.load("platform", settings={"record.period": 0.05})
+    name = sim.model.kinematic[0]
+    begin = np.array(sim.pose(name))
+    angle, end = 0.2, begin.copy()
+    end[:3, 3] += [0.05, 0, 0.02]
+    end[:3, :3] = begin[:3, :3] @ [[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]]
+    sim.set_kinematic(name, end, duration=0.1)
+    sim.run(0.2, record=tmp_path)
+    track, _ = of_recording(tmp_path)
+    for i, t in enumerate(track.t):
+        share, seen = min(t / 0.1, 1), track.poses(i)[-2]
+        np.testing.assert_allclose(seen[:3, 3], begin[:3, 3] + share * (end - begin)[:3, 3], atol=1e-12)
+        assert (begin[:3, :3].T @ seen[:3, :3])[0, 2] == pytest.approx(np.sin(share * angle), abs=1e-12)
+    assert len(track.t) >= 4
+    np.testing.assert_allclose(of_simulation(sim).poses(-1)[-2], sim.pose(name), atol=1e-12)
 
 
 def test_worlds_command_their_kinematic_bodies():

@@ -1,13 +1,13 @@
 #include "contact/solvers/box_qp.hpp"
 
+#include "base/limits.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tribo {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double dependent = 1e-11;  // of a diagonal entry: what is left of it below this is rounding
 
 }  // namespace
@@ -148,7 +148,7 @@ BoxQp::Outcome BoxQp::move(int d, double* x, bool& done) {
   }
   for (int i = 0; i < n_; ++i) {
     if (i == d || !taken_[at(i)] || fixed(i)) continue;
-    double s = infinity;
+    double s = inf;
     const bool free = side_[at(i)] == Side::Free;
     if (free && dx_[i] != 0) s = ((dx_[i] > 0 ? upper_[i] : lower_[i]) - x[i]) / dx_[i];
     const double rounding = dependent * std::sqrt(diagonal(d) * diagonal(i));
@@ -160,7 +160,7 @@ BoxQp::Outcome BoxQp::move(int d, double* x, bool& done) {
       zero = !free;
     }
   }
-  if (!(step < infinity)) return Outcome::Unbounded;
+  if (!(step < inf)) return Outcome::Unbounded;
   for (int i = 0; i < n_; ++i) {
     x[i] += step * dx_[i];
     w_[i] += step * dw_[i];

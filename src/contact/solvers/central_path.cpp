@@ -18,7 +18,7 @@ namespace {
 
 constexpr double off_path = 1e-2;
 constexpr int most_corrections = 6;
-constexpr int most_steps = 1000;
+constexpr int most_path_steps = 1000;
 constexpr double least_step = 1e-7;
 constexpr double most_change = 3;  // of log kappa in a correction
 
@@ -156,7 +156,7 @@ SolveReport InteriorPoint::follow(const ContactProblem& problem, const Tolerance
   secant_ = x_;
   secant_.scale(0);
   const double highest = path.s + 1;  // beyond it the walk has turned on its heel and goes back to where it came from
-  while (path.steps < most_steps && path.s < highest && walk(problem, path)) {
+  while (path.steps < most_path_steps && path.s < highest && walk(problem, path)) {
     take_forces(problem, f);
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
     if (now.relative() < report.residual.relative()) {

@@ -21,7 +21,7 @@ namespace {
 
 using Side = BoxQp::Side;
 
-constexpr double proximal = 1e-6;  // of the diagonal
+constexpr double proximal_share = 1e-6;  // of the diagonal
 
 class Dantzig final : public ContactSolver {
  public:
@@ -74,7 +74,7 @@ class Dantzig final : public ContactSolver {
 
   // (dantzig.3)
   void soften() {
-    sigma_.map() = proximal * A_.map().diagonal();
+    sigma_.map() = proximal_share * A_.map().diagonal();
     A_.map().diagonal() += sigma_.map();
     x_.map().setZero();
   }

@@ -17,8 +17,8 @@
 #include "contact/solvers/interior_point.hpp"
 
 #include <cmath>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "contact/solvers/solvers.hpp"
 
 namespace tribo {
@@ -26,7 +26,6 @@ namespace {
 
 constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
 
 }  // namespace

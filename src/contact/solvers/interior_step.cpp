@@ -1,15 +1,14 @@
 // One iteration of the interior-point method: products, residual, factor, direction, how far, and the move.
 // See interior_point.cpp for the equations.
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "contact/solvers/interior_point.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 // Of W. On bodies less of it costs the factor the digits of a residual of 1e-8.
 double floor(const ContactProblem& problem) { return problem.dense() ? 1e-14 : 1e-12; }
 

@@ -19,14 +19,14 @@
 namespace tribo {
 namespace {
 
-constexpr double proximal = 1e-6;  // sigma of (staggered.3), of the diagonal
+constexpr double staggered_sigma = 1e-6;  // sigma of (staggered.3), of the diagonal
 
 class Staggered final : public ContactSolver {
  public:
   explicit Staggered(const SolverOptions& options)
       : options_(options),
         share_(options.own.taken<StaggeredOptions>("solver 'staggered'").subproblems == SubproblemSolve::Proximal
-                   ? proximal
+                   ? staggered_sigma
                    : 0) {}
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {

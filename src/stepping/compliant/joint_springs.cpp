@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "dynamics/drive.hpp"
 #include "stepping/rigid/springs.hpp"
 #include "stepping/targets.hpp"
 
 namespace tribo {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::uint64_t id_of(int dof) { return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(dof) << 8; }
 

@@ -1,15 +1,14 @@
 #include "stepping/compliant/row_springs.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/rigid/closures.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double lever = 0.1 * 0.1;  // of (row.2) [m^2]
 constexpr double full_turn = 0.05;   // w_0 of (row.3) [rad/s]
 

@@ -1,17 +1,13 @@
 #include "stepping/rigid/body_rows.hpp"
 
 #include <cmath>
-#include <limits>
 
+#include "base/limits.hpp"
 #include "dynamics/tendons.hpp"
 #include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
-namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 BodyRows::BodyRows(const Model& model) {
   for (std::size_t i = 0; i < model.tendons.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "dynamics/group.hpp"
 #include "dynamics/tendons.hpp"
 #include "linalg/dense.hpp"
@@ -10,8 +11,7 @@
 namespace tribo {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr int most_rounds = 8;
+constexpr int most_corrections = 8;
 constexpr double closed = 1e-13;  // [m] or [rad]: near the rounding of coordinates of order one
 
 // A body of an equality: its pose, and how a kinematic one goes over the step.
@@ -138,7 +138,7 @@ Closures::Report Closures::project(const Model& model, const KinematicTime& time
     list(model, q, dynamics_, time, 0, rows_);
     report.error = 0;
     for (const Row& row : rows_) report.error = std::max(report.error, std::abs(row.error));
-    if (!(report.error > closed) || report.error > 0.5 * last || round == most_rounds) return report;
+    if (!(report.error > closed) || report.error > 0.5 * last || round == most_corrections) return report;
     last = report.error;
     dynamics_.factor(zero_);
     assembly_.group({}, rows_);

@@ -9,9 +9,9 @@
 namespace tribo {
 namespace {
 
-constexpr int most_meetings = 200;       // of each contact
-constexpr int most_sweeps = 20000;       // of (impacts.2)
-constexpr double stopped_share = 1e-15;  // of the fastest contact
+constexpr int most_meetings = 200;         // of each contact
+constexpr int most_impact_sweeps = 20000;  // of (impacts.2)
+constexpr double stopped_share = 1e-15;    // of the fastest contact
 
 }  // namespace
 
@@ -94,7 +94,7 @@ template <class TakesPart, class Shift>
 bool Impacts::sweep(TakesPart takes_part, Shift shift) {
   double fastest = 0;
   for (double c : c_) fastest = std::max(fastest, std::abs(c));
-  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+  for (int sweep = 0; sweep < most_impact_sweeps; ++sweep) {
     double change = 0;
     for (int i = 0; i < n_; ++i) {
       if (!takes_part(i)) continue;

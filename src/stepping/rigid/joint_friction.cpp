@@ -8,10 +8,10 @@
 namespace tribo {
 namespace {
 
-constexpr double row_steps = 15;   // for which a joint whose guess was wrong keeps its row
-constexpr int most_rounds = 2;     // of wrong guesses in a step, before all joints get rows
-constexpr double at_rest = 1e-10;  // slower joints are guessed to be held [rad/s] or [m/s]
-constexpr double rounding = 1e-9;  // of a bound, less than what the judge lets pass
+constexpr double row_steps = 15;      // for which a joint whose guess was wrong keeps its row
+constexpr int most_guesses = 2;       // of wrong guesses in a step, before all joints get rows
+constexpr double held_below = 1e-10;  // slower joints are guessed to be held [rad/s] or [m/s]
+constexpr double rounding = 1e-9;     // of a bound, less than what the judge lets pass
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void JointFriction::begin(const State& state) {
     patience_[at(k)] = was_row ? std::max(memory->patience - 1, 0.0) : 0;
     direction_[at(k)] = v > 0 ? 1 : -1;
     guess_[at(k)] = always_row_[at(k)] || patience_[at(k)] > 0 ? Guess::Row
-                    : std::abs(v) <= at_rest                   ? Guess::Held
+                    : std::abs(v) <= held_below                ? Guess::Held
                                                                : Guess::Rubbed;
     held_ += guess_[at(k)] == Guess::Held;
   }
@@ -81,7 +81,7 @@ bool JointFriction::wrong(double dt, bool failed, VecX& v_end) {
     patience_[at(k)] = row_steps;
     again = true;
   }
-  if (again && ++rounds_ >= most_rounds)
+  if (again && ++rounds_ >= most_guesses)
     for (int k : joints_) make_row(k);
   return again;
 }

@@ -15,7 +15,7 @@ constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double most_tolerance = 1e-6;       // of what is asked, stricter where forces are found more exactly than
 constexpr double default_tolerance = 1e-8;    // by default
 constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
-constexpr int most_sweeps = 64;               // of heaps, before they are solved
+constexpr int heap_sweeps = 64;               // of heaps, before they are solved
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
 double gap_at_end(const Start& start, int listed, const Outcome& out) {
@@ -119,7 +119,7 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
   const double most = problem.dense() ? most_tolerance : large_tolerance;
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
-  if (!problem.dense()) s.solve = sweeps_.solve(problem, tolerance, most_sweeps, s.f.map());
+  if (!problem.dense()) s.solve = sweeps_.solve(problem, tolerance, heap_sweeps, s.f.map());
   if (problem.dense() || s.solve.status != SolveStatus::Converged)
     s.solve = solver_->solve(problem, tolerance, s.f.map());
   problem.velocity(s.f.data(), s.c.data());

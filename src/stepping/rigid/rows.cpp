@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 constexpr double joint_touching =
     1e-6;                              // distance to a limit that counts as none, where the limit carried [rad] or [m]
