@@ -71,9 +71,15 @@ bool FreeBodies::solve(std::span<const Part> parts, const double* w, double eps,
     const Part& part = parts[i];
     Eigen::Map<Vec3> pi(p + 3 * i);
     switch (part.kind) {
-      case Part::Kind::Out: pi.setZero(); break;
-      case Part::Kind::Rest: pi = t / (eps * eps); break;
-      case Part::Kind::Tied: pi = part.along * (part.along.dot(t) / (eps * eps)); break;
+      case Part::Kind::Out:
+        pi.setZero();
+        break;
+      case Part::Kind::Rest:
+        pi = t / (eps * eps);
+        break;
+      case Part::Kind::Tied:
+        pi = part.along * (part.along.dot(t) / (eps * eps));
+        break;
     }
   }
   return true;

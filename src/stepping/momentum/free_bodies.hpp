@@ -59,12 +59,12 @@ class FreeBodies {
   int nodes_ = 0;
   std::vector<Pair> contacts_;
   BlockOrder order_;
-  std::vector<int> touching_, starts_;    // pairs of nodes; first coordinates
-  std::vector<Block> diagonal_, later_;   // by position; by link: the block of the later position and this one
-  std::vector<Block> divided_;            // of the links of one position
-  std::vector<int> pivots_;               // (12 nodes)
-  std::vector<Vec12> x_;                  // (b, a) by position
-  std::vector<Vec6> moved_;               // Y^T x by node
+  std::vector<int> touching_, starts_;   // pairs of nodes; first coordinates
+  std::vector<Block> diagonal_, later_;  // by position; by link: the block of the later position and this one
+  std::vector<Block> divided_;           // of the links of one position
+  std::vector<int> pivots_;              // (12 nodes)
+  std::vector<Vec12> x_;                 // (b, a) by position
+  std::vector<Vec6> moved_;              // Y^T x by node
 };
 
 }  // namespace tribo
