@@ -21,7 +21,7 @@ struct OverlapLanes {
   }
 
   static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3;
-  static constexpr double compliance = 1e-4, tolerance = 1e-6;
+  static constexpr double compliance = 1e-4, most_tolerance = 1e-6, default_tolerance = 1e-8;
 
   /// Gaps at the end of the step as v_end has them; lanes with an overlap that is to be removed.
   Mask needed(const Pack* end, const Pack* v_end) {
@@ -52,6 +52,8 @@ struct OverlapLanes {
     p.frictionless = true;
     p.velocity(p.f, p.c);
     ResidualLanes residual = p.judge(p.f, p.c);
+    const double asked_for = most_tolerance / default_tolerance * s.tolerance_rel;  // as recovery.cpp
+    const double tolerance = asked_for < most_tolerance ? asked_for : most_tolerance;
     const Mask stands = met(residual, 0, 1e-3 * tolerance);
     Mask found = newton.solve(asked & ~stands, 0, tolerance, 16, residual) | stands;
     found &= ~wedged();

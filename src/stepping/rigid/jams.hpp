@@ -3,21 +3,23 @@
 //   f_N dt > 100 (sqrt(2 m T_f) + m g dt)      more than a lever of 100 makes of all that moves or weighs    (rigid.15)
 // with the mass m of the island and its energy T_f before contacts act. No body bears such a force: the contact gives way,
 //   R_N = G_NN / 100
-// and the step is solved again.
+// and the step is solved again. Forces that move the contact by less than the overlap that is left alone are no jam.
 #pragma once
 
+#include "model/sizes.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
 
 class Jams {
  public:
-  explicit Jams(const Model& model) { momentum_.setZero(model.nv); }
+  explicit Jams(const Model& model) : sizes_(model) { momentum_.setZero(model.nv); }
 
   /// Contacts whose forces are beyond (rigid.15) give way from now on; is there one that did not?
   bool soften(const Start& start, const VecX& v_free, IslandSolution& s);
 
  private:
+  Sizes sizes_;
   VecX momentum_;
   VectorBuffer diagonal_;  // of G
 };
