@@ -37,6 +37,21 @@ TEST_CASE("run warnings: none where the motion is resolved") {
   }
 }
 
+TEST_CASE("run warnings: none where a force sets in motion what rests") {
+  for (const char* stepper : {"rigid", "exponential", "implicit-euler", "momentum"})
+    for (const char* dt : {"0.0005", "0.001"}) {
+      CAPTURE(stepper);
+      CAPTURE(dt);
+      const RunWarning w = after(box +
+                                     "name = 'box'\n[[push]]\nbody = 'box'\nforce = [0, 0, 30]\nstart = 0.1\nduration "
+                                     "= 9\n[stepper]\nname = '" +
+                                     stepper + "'\ndt = " + dt + "\n",
+                                 1)
+                               .warning;
+      CHECK(w.text() == "");
+    }
+}
+
 TEST_CASE("run warnings: half a turn a step, from the step on in which it is reached") {
   // 20 rad/s^2 by a torque of I alpha: 314 rad/s, half a turn in 10 ms, after 15.7 s; I = m (2 a^2) / 12.
   const std::string wheel =
