@@ -17,8 +17,9 @@ namespace tribo {
 namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
-constexpr double flat = 1e-8;       // of the smaller radius: out of one plane, of the surface and of gaps
-constexpr double one_normal = 1e-7, half_turn = M_PI + 1e-7;
+constexpr double found = 1e-4;      // the same of a point on the edge of a solid, as GJK finds it
+constexpr double flat = 1e-6;       // of the smaller radius: out of one plane, of the surface and of gaps
+constexpr double one_normal = 1e-5, half_turn = M_PI + 1e-7;
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;
@@ -90,7 +91,7 @@ Seams::Side Seams::side_b(const Contact& c) {
 bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side,
                    int k) const {
   const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)], &cover = placed[at(k)];
-  const double slack = tolerance * std::min({a.solid->radius, b.solid->radius, cover.solid->radius});
+  const double size = std::min({a.solid->radius, b.solid->radius, cover.solid->radius}), slack = found * size;
   const Vec3 r = side.p - cover.X.p;
   if (const double far = cover.solid->radius + slack; r.squaredNorm() > far * far) return false;
   const Vec3 x = cover.X.R.transpose() * r, n = cover.X.R.transpose() * side.n;
@@ -98,13 +99,18 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   Vec3 ignored;
   if (!(depth_of(*cover.solid, x, ignored) <= slack)) return false;  // (seams.1)
 
-  const auto [from, to] = of_pair(contacts, k, side.other);
-  for (auto c = from; c != to; ++c) {
-    const Side held = c->geometry_a == k ? side_a(*c) : side_b(*c);
+  const auto holds = [&](const Contact& c, int solid) {
+    const Side held = c.geometry_a == solid ? side_a(c) : side_b(c);
     const double beyond = reach_along(*a.solid, a.X.R.transpose() * held.n) + held.n.dot(a.X.p - held.p);
-    if (beyond <= slack) return true;  // (seams.2)
-  }
-  return false;
+    return beyond <= tolerance * size;  // (seams.2)
+  };
+  const auto [from, to] = of_pair(contacts, k, side.other);
+  if (std::any_of(from, to, [&](const Contact& c) { return holds(c, k); })) return true;
+  // What is fast meets a tile after some others: those that are not near yet hold nothing, the first one does.
+  const int body = model_->geometries[at(side.solid)].body;
+  return body == -1 && std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
+           return c.geometry_b == side.other && c.body_a == body && c.geometry_a != side.solid && holds(c, c.geometry_a);
+         });
 }
 
 Seams::Range Seams::of_pair(const Contacts& contacts, int solid, int other) const {
