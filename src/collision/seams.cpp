@@ -196,6 +196,13 @@ bool Seams::surrounded(double size) {
 bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
   const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)];
   if (endless(a.solid->kind) || !b.solid->convex_or_flat()) return false;
+  const double size = std::min(a.solid->radius, b.solid->radius), still = flat * size;
+  const Contact& c = contacts[i];
+  if ((!c.arm_a.isZero(0) || !c.arm_b.isZero(0)) && std::abs(c.gap) <= still) {  // (seams.4)
+    gather(placed, contacts, i, side);
+    if (std::any_of(beside_.begin(), beside_.end(), [&](const Beside& p) { return std::abs(p.gap) <= still; }))
+      return true;
+  }
   const bool seam = any_neighbour(placed, side, [&](int k) {
     const PlacedSolid& next = placed[at(k)];
     if (endless(next.solid->kind)) return false;
@@ -207,7 +214,7 @@ bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contact
   });
   if (!seam) return false;
   gather(placed, contacts, i, side);
-  return surrounded(std::min(a.solid->radius, b.solid->radius));
+  return surrounded(size);
 }
 
 void Seams::remove_covered(std::span<const PlacedSolid> placed, std::vector<Contact>& contacts) {
