@@ -5,7 +5,8 @@
 //   (H_a + H_b + s) t = y_T,   n <- (n + t)/|n + t|,   y_T = y - s n,  s = n . y                          (polish.1)
 // Of an ellipsoid y = S^2 n/|S n|, H = (S^2 - y y^T)/|S n|; of the rim of a cylinder H = r/|n_xy| t t^T, with t along the rim.
 // On a straight side or edge, with direction e, any point is as far: n and t stay across e, and y_T is taken across it.
-// Features are those nearest to the points of GJK, n begins as its normal, and where they touch as that of the curved surface too; of the solutions that are points of both shapes the largest s counts.
+// Features are those nearest to the points of GJK. n begins as its normal, and where they touch as that of the curved
+// surface too. Of the solutions that are points of both shapes the largest s counts.
 #include "collision/polish.hpp"
 
 #include <Eigen/LU>
@@ -15,10 +16,10 @@
 namespace tribo {
 namespace {
 
-constexpr double settled = 1e-14;  // a change of the normal that ends it [rad]
-constexpr double wild = 0.5;       // and one that gives it up
+constexpr double settled = 1e-14;      // a change of the normal that ends it [rad]
+constexpr double wild = 0.5;           // and one that gives it up
 constexpr double no_direction = 1e-4;  // of the smaller radius: gaps at which the normal of GJK may be any
-constexpr double opposed = 1e-9;   // of the smaller radius: what is left of y across the normal
+constexpr double opposed = 1e-9;       // of the smaller radius: what is left of y across the normal
 
 /// A point, a curve or a straight line of a solid, in its frame. Curves: the point farthest along n.
 struct Feature {

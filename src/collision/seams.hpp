@@ -54,7 +54,7 @@ class Seams {
   const Model* model_;
   std::vector<std::vector<int>> neighbours_;  // of each geometry: those of the same body that touch or overlap it
   bool any_ = false;
-  std::vector<int> kinematic_, fixed_;        // solids of kinematic bodies; and, beside such, of the world
+  std::vector<int> kinematic_, fixed_;  // solids of kinematic bodies; and, beside such, of the world
   std::vector<char> drop_;
   std::vector<Beside> beside_;
   std::vector<double> angles_;
