@@ -30,6 +30,7 @@ constexpr double soft_way = 0.01;       // [m]; and a tenth of the smaller shape
 constexpr double soft_time = 0.2;       // [s]; impacts are over by then
 constexpr double long_wedged = 0.1;     // [s]
 constexpr std::uint64_t at_start = 3;   // steps
+constexpr double order_four = 1.39;     // interval of stability of that method over that of Euler's: 2.785 to 2
 constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
 
 // The step at which dt^2 a + 2 dt b reaches the limit.
@@ -354,7 +355,7 @@ void Witness::observe(Simulation& simulation, const StepReport& report) {
   w.see_solver(simulation, report);
   w.see_masses(simulation, report.t);
   w.see_slip(simulation, report);
-  w.falls.observe(simulation, report.t);
+  w.falls.observe(simulation, report.t, w.motors.commanded() && w.motors.obeyed());
   w.motors.observe(simulation, report, w.falls.fall().has_value());
   w.grips.observe(simulation, report.t);
   w.energy.observe(simulation, w.falls.fall().has_value());
@@ -368,7 +369,8 @@ void Witness::see_controls(const VecX& controls, double t) { impl_->motors.see_c
 std::vector<Finding> Witness::explain() const {
   const Impl& w = *impl_;
   const std::optional<Finding>& fall = w.falls.fall();
-  const auto work = w.energy.gain(w.failed, fall.has_value());
+  auto work = w.energy.gain(w.failed, fall.has_value());
+  if (work && work->cause == Cause::Actuators && !w.failed && !fall && w.motors.obeyed()) work.reset();
   std::vector<Finding> list;
   const auto add = [&](const std::optional<Finding>& finding) {
     if (finding && std::none_of(list.begin(), list.end(), [&](const Finding& f) { return f.cause == finding->cause; }))
@@ -383,8 +385,9 @@ std::vector<Finding> Witness::explain() const {
   if (fall && lying) add(lying);
   const std::optional<Finding> chatter = w.motors.chatter(w.failed);
   const bool trouble = w.failed || fall || work || chatter;
-  if (w.gains && (trouble || w.gains->value > sure * explicit_limit)) add(w.gains);
-  add(w.stiffness);
+  const double surely = sure * explicit_limit * (w.scene.stepper == "runge-kutta" ? order_four : 1);
+  if (w.gains && (trouble || w.gains->value > surely)) add(w.gains);
+  if (w.stiffness && (trouble || w.stiffness->value > surely)) add(w.stiffness);
   add(w.soft);
   if (trouble || w.motors.idle_gave_way()) add(w.motors.idle());
   if (trouble || w.motors.target_absurd()) add(w.motors.target());

@@ -85,7 +85,7 @@ void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
   if (walker.height == 0) walker.height = std::max(height, 1e-3);
   const double tilt = std::acos(std::clamp(up_.dot(rotation(q, base) * walker.up_B), -1.0, 1.0));
   const bool low = height < 0.5 * walker.height;
-  if (!low && tilt < most_tilt) return;
+  if ((!low || meant_) && tilt < most_tilt) return;
   const bool held = driven(simulation);
   const bool thrown = walker.speed > fast;
   fall_ = Finding{held ? Cause::Fall : Cause::Uncontrolled,
@@ -153,7 +153,8 @@ void FallWatch::see_arms(const Simulation& simulation, double t) {
   }
 }
 
-void FallWatch::observe(const Simulation& simulation, double t) {
+void FallWatch::observe(const Simulation& simulation, double t, bool meant) {
+  meant_ = meant;
   if (!struck_ && !arms_.empty()) see_arms(simulation, t);
   for (Walker& walker : walkers_) {
     if (fall_) return;

@@ -11,8 +11,8 @@ namespace tribo {
 class FallWatch {
  public:
   explicit FallWatch(const Scene& scene);
-  /// After each step.
-  void observe(const Simulation& simulation, double t);
+  /// After each step. meant: joints are where they were sent, so that a base that sinks upright was sent down.
+  void observe(const Simulation& simulation, double t, bool meant);
 
   bool any_robot() const { return !walkers_.empty(); }
   /// A robot fell where its base is tilted by more than 60 degrees from the start, or stands at less than half its height
@@ -40,6 +40,7 @@ class FallWatch {
   double level(const Simulation& simulation, int tree) const;
 
   const Model& model_;
+  bool meant_ = false;
   bool controlled_ = false;  ///< by the scene
   bool grounded_ = false;    ///< is there anything fixed that could be touched?
   Vec3 up_ = Vec3::UnitZ();

@@ -21,6 +21,7 @@ constexpr double hard = 0.5;               // of what a motor gives
 constexpr double long_for = 0.5;           // [s]
 constexpr double astray = 0.1;             // from its reference [rad]; a fifth of it [m]
 constexpr double arrives = 5;              // what takes longer to arrive is held back [s]
+constexpr double followed = 0.3;           // from its reference [rad]; a fifth of it [m]
 constexpr double runs_away = 1e3;          // [rad/s]
 
 bool at_limit(double tau, double limit) {
@@ -67,6 +68,7 @@ MotorWatch::MotorWatch(const Scene& scene) : scene_(scene), model_(*scene.model)
   const VecX said = q_ref_;
   q_ref_.setConstant(nan);
   see_target(said.data(), scene.start.t);
+  commanded_ = false;
   find_idle();
 }
 
@@ -136,6 +138,7 @@ void MotorWatch::see_controls(const VecX& controls, double t) {
 
 void MotorWatch::see_reference(const Body& body, double to, double t, const std::string& who) {
   if (to == q_ref_[body.iq] || std::isnan(to)) return;
+  commanded_ |= !std::isnan(q_ref_[body.iq]);
   q_ref_[body.iq] = to;
   first_error_[body.iv] = nan;
   const bool turns_on = !std::isfinite(model_.joints.lower[body.iv]) && !std::isfinite(model_.joints.upper[body.iv]) &&
@@ -259,6 +262,16 @@ void MotorWatch::observe(const Simulation& simulation, const StepReport& report,
   if (fallen) return;
   upright_ = saturated_;
   ++upright_steps_;
+}
+
+bool MotorWatch::obeyed() const {
+  bool any = false;
+  for (const Body& body : model_.bodies) {
+    if (nq_of(body.joint) != 1 || std::isnan(q_ref_[body.iq])) continue;
+    any = true;
+    if (!(error_[body.iv] < (body.joint == JointKind::Revolute ? followed : followed / 5))) return false;
+  }
+  return any;
 }
 
 bool MotorWatch::idle_gave_way() const {

@@ -31,6 +31,10 @@ class MotorWatch {
   bool target_absurd() const;
   /// Motors without effort of a robot that has others with.
   const std::optional<Finding>& idle() const { return idle_; }
+  /// Is every joint where its reference has it, and is there one?
+  bool obeyed() const;
+  /// Were references changed in the run?
+  bool commanded() const { return commanded_; }
   /// Has a joint that has none gone far from its reference?
   bool idle_gave_way() const;
   /// A motor that presses its joint against the end of its range, for long, and was not sent there.
@@ -65,8 +69,9 @@ class MotorWatch {
   VecX limit_;                    ///< of the torques (nv)
   VecX lost_;                     ///< how far joints went against motors at their limits, less how far with them (nv)
   VecX last_torque_;
-  VecX at_end_, held_back_;               ///< how long, without a break [s] (nv)
-  double period_ = 0;                     ///< the longest of the controllers; 0: every step [s]
+  VecX at_end_, held_back_;  ///< how long, without a break [s] (nv)
+  double period_ = 0;        ///< the longest of the controllers; 0: every step [s]
+  bool commanded_ = false;
   bool wild_ = false;                     ///< motion so fast that what motors do no longer matters
   VecX q_ref_;                            ///< (nq); NaN where no pd controller has a say
   VecX first_error_, error_;              ///< of the joints from their references (nv), at the start and now
