@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t most_trees = 64;         // of macroscopic
 constexpr int many_contacts = 20;              // in an island: from here on they are solved by bodies
+constexpr double return_rate = 9.81;           // d is made up for at sqrt(9.81 d) at most [m/s^2], [rad/s^2]
 constexpr double equality_compensation = 0.2;  // share of the error of an equality that a step undoes at least
 
 enum class Variant { Momentum, Relaxed, Macroscopic };
@@ -105,7 +106,7 @@ class Impulses final : public MomentumFamily {
       item.slid = t.slid;
       item.fresh = t.fresh;
       item.idle = !t.fresh && !t.loaded;
-      const Vec3 w = t.b + k * t.d;
+      const Vec3 w = t.b + held_back(k, t.d.norm()) * t.d;
       program_.w.map().segment<3>(item.first) = w;
       program_.p.map().segment<3>(item.first) = dt * t.f;
       const double speed = t.v.head<2>().norm(), drift = w.head<2>().norm();
@@ -124,10 +125,13 @@ class Impulses final : public MomentumFamily {
       item.bound = dt * j.friction;
       // Errors of equalities are taken back in every variant.
       const double back = j.equality() ? std::max(k, equality_compensation / dt) : k;
-      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + back * j.d;
+      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + held_back(back, std::abs(j.d)) * j.d;
       if (j.other >= 0) program_.w[item.first] += j.slope * (state.v[j.other] + dt * x0_[j.other]);
     }
   }
+
+  // k, or what it may be at so large a displacement (momentum.12).
+  static double held_back(double k, double d) { return k * k * d > return_rate ? std::sqrt(return_rate / d) : k; }
 
   // Whether the program is relaxed, has many contacts, and no row of two joints.
   bool goes_by_bodies(const Island& island) const {
@@ -282,7 +286,7 @@ class Impulses final : public MomentumFamily {
   void add_spring(Touching& t, double A_NN, double dt) const {
     if (!(A_NN > 0)) return;
     const double m = 1 / A_NN, frequency = asked_.soft_spring / dt;
-    const double f = m * frequency * (-frequency * t.d.z() - 2 * t.v.z());
+    const double f = m * frequency * (-held_back(frequency, std::abs(t.d.z())) * t.d.z() - 2 * t.v.z());
     if (!(f > 0)) return;
     t.f.z() += f;
     if (t.mode == ContactMode::Open) t.mode = ContactMode::Stick;
