@@ -93,6 +93,24 @@ std::vector<std::string> find_doubts(const Model& model) {
   return doubts;
 }
 
+std::vector<std::string> find_beyond_ranges(const Model& model, const State& start) {
+  constexpr double slack = 1e-3;  // rounding of files [rad] or [m]
+  std::vector<std::pair<double, std::string>> list;
+  for (const Body& body : model.bodies) {
+    if (body.joint != JointKind::Revolute && body.joint != JointKind::Prismatic) continue;
+    const double q = start.q[body.iq], lower = model.joints.lower[body.iv], upper = model.joints.upper[body.iv];
+    const double beyond = std::max(lower - q, q - upper);
+    const char* unit = body.joint == JointKind::Revolute ? " rad" : " m";
+    if (beyond > slack)
+      list.emplace_back(beyond, "joint '" + body.name + "' starts at " + shown(q) + unit + ", " + shown(beyond) + unit +
+                                    " beyond its range [" + shown(lower) + ", " + shown(upper) + "]: choose another pose");
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (const auto& [beyond, line] : list) lines.push_back(line);
+  return lines;
+}
+
 std::vector<std::string> find_overlaps(const Model& model, const State& start) {
   Workspace work(model);
   work.dynamics.compute(start.q, VecX::Zero(model.nv));
