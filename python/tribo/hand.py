@@ -339,7 +339,7 @@ class Hand:
                                   iterations=iterations, starts=starts)
 
     # What constraints are: of a world whose constraints are called so.
-    def _body_pose(self, name: str, world: int) -> Array:
+    def _frame_of(self, name: str, world: int) -> Array:
         """Pose of the body that a name stands for, not of a frame on it."""
         model = self._model()
         for frame in model.frames:
@@ -353,9 +353,9 @@ class Hand:
         called = f"{a} on {b}" if name is None else name
         if called in known:
             raise _core.InvalidInput(f"there is a constraint '{called}' already: release it first")
-        other = np.eye(4) if b == "world" else self._body_pose(b, world)
+        other = np.eye(4) if b == "world" else self._frame_of(b, world)
         changes = _core._ModelChanges()
-        changes.weld(self._model(), called, a, b, np.ascontiguousarray(np.linalg.inv(self._body_pose(a, world)) @ other))
+        changes.weld(self._model(), called, a, b, np.ascontiguousarray(np.linalg.inv(self._frame_of(a, world)) @ other))
         return changes
 
     @staticmethod
