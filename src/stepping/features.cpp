@@ -178,7 +178,8 @@ What is refused:
 - loops (connect, weld) in the momentum family: its articulated-body passes are those of trees, and its relaxed impulses would leave a loop open.
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
 - tendons, limits of ball joints and friction of free joints, outside of rigid: they are rows along several coordinates, which the other families do not list.
-- more than 64 separate bodies, macroscopic: it keeps a dense A.
+- more than 64 separate bodies, macroscopic with singular = "pivoting": it keeps a dense A.
+- more than 2000 coordinates, implicit-euler: each of its iterations factors one dense matrix of all.
 )";
 
 }  // namespace

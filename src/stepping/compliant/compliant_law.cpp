@@ -125,10 +125,10 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     }
   } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
     s.rest = c.gap;
-  } else if (c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
+  } else if (!rules.bilateral && c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
     s.rest = c.gap;  // it began here, and was not pressed in: a spring would throw it
   }
-  if (touched && rules.anchor == AnchorRule::Surface && s.rest < -touching_gap)  // (compliant.12)
+  if (touched && split_ && s.rest < -touching_gap)  // (compliant.12)
     s.rest = std::min(0.0, s.rest + 0.5 * start.dt * std::sqrt(return_rate * -s.rest));
   s.x.z() = c.gap - s.rest;
   if (source.contact != nullptr && !rules.bilateral) limit_stretch(s, source.contact->f.z());

@@ -26,7 +26,7 @@ namespace {
 class ImplicitEuler final : public Compliant {
  public:
   ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
-      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(model) {
+      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(checked(model)) {
     for (VecX* x : {&torque_, &z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);
@@ -37,6 +37,15 @@ class ImplicitEuler final : public Compliant {
   }
 
  private:
+  // Each iteration factors one dense matrix of all coordinates: 2000 take a second.
+  static const Model& checked(const Model& model) {
+    constexpr int most = 2000;
+    if (model.nv > most)
+      throw InvalidInput("the model has " + std::to_string(model.nv) +
+                         " coordinates: the stepper 'implicit-euler' factors a dense matrix of them and takes at most " +
+                         std::to_string(most) + "; 'exponential' and 'rigid' take more");
+    return model;
+  }
   FailurePolicy failure() const override { return own_.failure; }
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
