@@ -83,7 +83,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
       if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
     }
-    rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    rows_.hold_joints(start, still * start.dt * out.solve.residual.motion_scale, out.v_end);
     constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
     StepRows::miss_targets(start, out);
   }
