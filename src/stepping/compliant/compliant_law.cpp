@@ -239,6 +239,7 @@ Elastic Compliant::stored(const State& state) {
   Elastic elastic = joints_.stored(state);
   double& energy = elastic.contacts;
   energy += row_springs_.energy();
+  elastic.joints += row_springs_.tendon_energy();
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
@@ -258,7 +259,7 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
     const Coordinate& along = *rows_[j].coordinate();
     tau[along.dof] += along.sign * limits_[j].f;
   }
-  for (const RowSpring& s : row_springs_.all()) RowSprings::add_force(s.row, dynamics, s.f, tau);
+  for (const RowSpring& s : row_springs_.all()) row_springs_.add_force(s.row, dynamics, s.f, tau);
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {

@@ -210,7 +210,7 @@ void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts
       B_[o] = s->B;
       x_[o] = along ? along->x : 0;
       c_[o] = before_[o];
-      if (along) free_[o] += RowSprings::bias(rows_[at(row)], d) - along->row.given();
+      if (along) free_[o] += row_springs_.bias(rows_[at(row)], d) - along->row.given();
       continue;
     }
     const LimitSpring& l = limits_[at(island.rows[at(j)])];
