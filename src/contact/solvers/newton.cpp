@@ -38,7 +38,9 @@ double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 // Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
 // three of thirteen on 300 balls, and most of the starts that stall.
 constexpr int sweeps_first = 16;
-constexpr int most_rounds = 8;  // of parts: each looks at what the one before left out
+constexpr int most_rounds = 8;    // of parts: each looks at what the one before left out
+constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
+constexpr int most_tries = 4, sweeps_between = 50;  // of the interior point on a part
 
 // A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
 struct Slip {
@@ -113,7 +115,7 @@ class Newton final : public ContactSolver {
     SolveReport report;
     int iterations = 0;
     report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
-    parts_.choose(problem, f.data(), c_whole_.data());
+    parts_.choose(problem, f.data(), c_whole_.data(), may_close * report.residual.motion_scale);
     report.status = SolveStatus::Stalled;
     bool more = true;
     for (int round = 0; round < most_rounds && more; ++round) {
@@ -121,19 +123,36 @@ class Newton final : public ContactSolver {
       for (int k = 0; k < parts_.size(); ++k) {
         if (!parts_.fresh(k)) continue;
         parts_.extract(problem, k, f.data(), part_, part_f_);
-        const SolveReport part = part_.dense() ? solve(part_, tolerance, part_f_.map())
-                                               : interior_point_.solve(part_, tolerance, part_f_.map());
-        iterations += part.iterations;
+        iterations += solve_part(tolerance).iterations;
         parts_.put_back(problem, k, part_f_, f.data());
       }
       parts_.clear_others(problem, f.data());
       report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
-      if (getenv("TRACE_PARTS")) fprintf(stderr, "nc %d round %d parts %d kept %d largest %d fresh %d it %d res %.2e p %.1e d %.1e c %.1e\n", problem.nc(), round, parts_.size(), parts_.kept(), parts_.largest(), parts_.all_fresh(), iterations, report.residual.relative(), report.residual.primal, report.residual.dual, report.residual.complementarity);
       if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
       more = report.status != SolveStatus::Converged && parts_.choose_more(problem, c_whole_.data(), 0);
     }
     report.iterations = iterations;
     report.escalated = true;
+    return report;
+  }
+
+  // Where the path of the interior point turns back a few sweeps lead to another one.
+  SolveReport solve_part(const Tolerance& tolerance) {
+    VecRef f = part_f_.map();
+    if (part_.dense()) return solve(part_, tolerance, f);
+    SolveReport report;
+    int iterations = 0;
+    for (int k = 0; k < most_tries; ++k) {
+      report = interior_point_.approach(part_, tolerance, k > 0, f);
+      iterations += report.iterations;
+      if (report.status == SolveStatus::Converged) break;
+      sweeps_.run(part_, sweeps_between, f);
+    }
+    if (report.status != SolveStatus::Converged) {
+      report = interior_point_.solve(part_, tolerance, f);
+      iterations += report.iterations;
+    }
+    report.iterations = iterations;
     return report;
   }
 

@@ -13,10 +13,10 @@ constexpr int small_part = 36, dense_limit = 240;  // unknowns, as in the assemb
 
 }  // namespace
 
-void ProblemParts::choose(const ContactProblem& problem, const double* f, const double* c) {
+void ProblemParts::choose(const ContactProblem& problem, const double* f, const double* c, double least) {
   kept_.assign(at(problem.blocks()), 1);
   fresh_.assign(at(problem.blocks()), 1);
-  for (int i = 0; i < problem.nc(); ++i) kept_[at(i)] = f[3 * i + 2] > 0 || c[3 * i + 2] < 0;
+  for (int i = 0; i < problem.nc(); ++i) kept_[at(i)] = f[3 * i + 2] > 0 || c[3 * i + 2] < least;
 }
 
 bool ProblemParts::choose_more(const ContactProblem& problem, const double* c, double least) {

@@ -9,17 +9,14 @@ namespace tribo {
 
 class ProblemParts {
  public:
-  /// From the forces of a few sweeps: what presses, or would without a force, is kept. The problem must have a factor.
-  void choose(const ContactProblem& problem, const double* f, const double* c);
-  /// Keeps what comes nearer than by `least`, too; false where there is none of it.
+  /// From the forces of a few sweeps: what presses, or opens slower than by `least`, is kept. The problem must have a factor.
+  void choose(const ContactProblem& problem, const double* f, const double* c, double least);
+  /// Keeps what opens slower than by `least`, too; false where there is none of it.
   bool choose_more(const ContactProblem& problem, const double* c, double least);
   /// Groups what is kept.
   void split(const ContactProblem& problem);
 
   int size() const { return static_cast<int>(first_.size()) - 1; }
-  int kept() const { int n=0; for (char c : kept_) n += c; return n; }
-  int all_fresh() const { int n=0; for (char c : fresh_) n += c; return n; }
-  int largest() const { int n=0; for (int k=0;k<size();++k) n = std::max(n, first_[k+1]-first_[k]); return n; }
   /// Was anything of part k chosen after the split before?
   bool fresh(int k) const;
   /// Part k, and its forces.
