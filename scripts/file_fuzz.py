@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from collections import Counter
@@ -194,36 +195,41 @@ def command(tribo: str, reader: str, path: pathlib.Path, folder: pathlib.Path) -
     return [tribo, "check", str(scene)]
 
 
-def attempt(arguments: list[str], limit_memory: bool, codes: Counter[int]) -> tuple[str, str]:
-    """'' or what is wrong, and what was said. Exit code 1 is for problems that were read, and have no solution."""
+def attempt(arguments: list[str], limited: bool, codes: Counter[int]) -> tuple[str, str, float]:
+    """'' or what is wrong, what was said, and the memory that it took [MB]. Exit code 1 is for problems that were read, and have
+    no solution."""
 
     def limits() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU + 8, CPU + 9))
-        if limit_memory:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU + 8, CPU + 9) if limited else (300, 301))
+        if limited:
             resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limits)
-    assert process.stdout and process.stderr
-    try:
-        out, err = process.communicate(timeout=300)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return "hangs", ""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = (out + err).decode(errors="replace")
-    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    codes[process.returncode] += 1
-    if process.returncode not in (0, 2, 1 if arguments[1] == "solve" else 0):
-        return f"exit code {process.returncode}", said
-    if "Sanitizer" in said or "runtime error" in said:
-        return "sanitizer", said
-    if process.returncode != 0 and not said.strip():
-        return "refused without a word", said
-    if limit_memory and cpu > CPU:
-        return f"{cpu:.1f} s of CPU", said
-    return "", said
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(arguments, stdout=out, stderr=out, preexec_fn=limits)
+        late = threading.Timer(600, process.kill)
+        late.start()
+        _, status, used = os.wait4(process.pid, 0)
+        hangs = late.finished.is_set()
+        late.cancel()
+        process.returncode = code = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        said = out.read().decode(errors="replace")
+    cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    codes[code] += 1
+    wrong = ""
+    if hangs:
+        wrong = "hangs"
+    elif code not in (0, 2, 1 if arguments[1] == "solve" else 0):
+        wrong = f"exit code {code}"
+    elif "Sanitizer" in said or "runtime error" in said:
+        wrong = "sanitizer"
+    elif code != 0 and not said.strip():
+        wrong = "refused without a word"
+    elif limited and cpu > CPU:
+        wrong = f"{cpu:.1f} s of CPU"
+    elif limited and memory > MEMORY:
+        wrong = f"{memory:.0f} MB"
+    return wrong, said, memory
 
 
 def main() -> int:
@@ -237,7 +243,7 @@ def main() -> int:
                         help="the command has a sanitizer: no limits of time and memory")
     o = parser.parse_args()
     tribo = os.path.abspath(o.tribo)
-    found, tried, codes, peak = [], Counter(), Counter(), 0
+    found, tried, codes, peak = [], Counter(), Counter(), 0.0
     with tempfile.TemporaryDirectory(prefix="tribo-files-") as name:
         folder = pathlib.Path(name)
         right = {r: f for r, f in originals(tribo, folder).items() if o.only in (None, r)}
@@ -256,13 +262,9 @@ def main() -> int:
             path = folder / f"case{k}" / original
             path.parent.mkdir()
             path.write_bytes(mutated(data, chance))
-            wrong, said = attempt(command(tribo, reader, path, folder), not o.sanitized, codes)
+            wrong, said, memory = attempt(command(tribo, reader, path, folder), not o.sanitized, codes)
             tried[reader] += 1
-            now = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of the largest child so far [MB]
-            if now > peak:
-                peak = now
-                if peak > MEMORY and not o.sanitized and not wrong:
-                    wrong = f"{peak:.0f} MB"
+            peak = max(peak, memory)
             if wrong:
                 found.append((reader, k, wrong))
                 print(f"{reader} {k}: {wrong}: {said[-300:]!r}", flush=True)

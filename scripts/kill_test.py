@@ -2,7 +2,8 @@
 
 A folder holds a finished recording and a saved state. Runs that write to it are killed at random moments, some of them while
 they pack. After each kill everything that was there is whole, and what the killed run recorded can be recovered. Then the
-same with a disk that is full at every write in turn (a limit on the size of files). Exit code 1 at the first loss.
+same with a disk that is full: at many sizes (a limit on the size of files), and at each write in turn, where there is strace
+(as many of a kind as there are kills). Exit code 1 at the first loss.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,6 +117,34 @@ def full(tribo: str, folder: pathlib.Path) -> int:
     return failures
 
 
+def each_write(tribo: str, folder: pathlib.Path, most: int) -> int:
+    """Calls of a run that write, sync, rename or make something: each fails in turn, as on a disk that is full. How many did."""
+    scene, out = folder / "each.toml", folder / "each"
+    scene.write_text(BOX)
+    out.mkdir()
+    subprocess.run(command(tribo, scene, out, "0.2"), check=True, capture_output=True)
+    run, failed = command(tribo, scene, out, "0.05"), 0
+    for call in ("write", "pwrite64", "writev", "fsync", "rename", "mkdir", "ftruncate"):
+        log = folder / "calls"
+        subprocess.run(["strace", "-f", "-qq", "-e", f"trace={call}", "-o", str(log), *run], check=True, capture_output=True)
+        count = sum(f"{call}(" in line for line in log.read_text().splitlines())
+        for k in range(1, count + 1, max(1, -(-count // most))):
+            inject = ["strace", "-f", "-qq", "-e", f"trace={call}", "-e", f"inject={call}:error=ENOSPC:when={k}", "-o", os.devnull]
+            done = subprocess.run(inject + run, capture_output=True, text=True)
+            failed += 1
+            where = f"{call} {k} of {count}"
+            assert done.returncode in (0, 1, 2), (where, done.returncode)
+            assert done.returncode == 0 or done.stderr.strip(), f"{where}: not a word"
+            whole(out / "recording.npz")
+            subprocess.run([tribo, "recover", str(out)], check=True, capture_output=True)
+            for path in out.glob("recording.*.npz"):
+                whole(path)
+                path.unlink()
+            assert names(out) == ["end.state", "recording.npz", "summary.json"], (where, names(out))
+            subprocess.run([tribo, "run", str(scene), "--duration", "0.01", "--load-state", str(out / "end.state")], check=True, capture_output=True)
+    return failed
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tribo")
@@ -128,6 +158,8 @@ def main() -> int:
             records = killed(tribo, folder, o.kills, random.Random(o.seed))
             print(f"{o.kills} kills: nothing lost, {records} records recovered")
             print(f"full disk: {full(tribo, folder)} runs failed with a word, nothing lost")
+            if shutil.which("strace"):
+                print(f"full disk: {each_write(tribo, folder, o.kills)} writes failed, one a run, nothing lost")
         except AssertionError as error:
             print(f"kill_test: {error}")
             return 1

@@ -29,6 +29,8 @@ enum class Cause {
   Range,         ///< a joint begins outside its range
   Effort,        ///< motors without effort
   Gravity,       ///< gravity pulls away from the ground
+  Loop,          ///< an equality constraint does not hold at the start
+  Drag,          ///< dry friction or damping of a joint holds it against its motor
   Control,       ///< a controller's torque is not finite
   Chatter,       ///< a controller's torque changes its sign from step to step
   Uncontrolled,  ///< a robot fell that no controller holds
@@ -59,6 +61,10 @@ class Witness : public Observer {
   void observe(Simulation& simulation, const StepReport& report) override;
   /// Where the reference of the pd controllers is from now on (nq); before the step that uses it.
   void see_target(const VecX& q_ref, double t);
+  /// Controls of the actuators of MJCF files, of all members in their order, likewise.
+  void see_controls(const VecX& controls, double t);
+  /// Time between the calls of a controller that is added to those of the scene [s].
+  void see_period(double period);
   /// The likely first cause first; empty where nothing was seen that explains trouble.
   std::vector<Finding> explain() const;
   /// The same as text.

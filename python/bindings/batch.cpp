@@ -94,7 +94,14 @@ struct FunctionBatch : Interrupt, Batch {
                 const std::optional<SensorOptions>& sensors, bool lanes)
       : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
         functions(rows),
+        period(longest(kinds)),
         witnesses(at(std::max(worlds, 0))) {}
+
+  static double longest(const Kinds& kinds) {
+    double most = 0;
+    for (const auto& [memory, time] : kinds) most = std::max(most, time);
+    return most;
+  }
 
   /// Steps all worlds, or some, with the GIL released.
   void take(nb::handle steps, const std::optional<Which>& worlds) {
@@ -102,10 +109,15 @@ struct FunctionBatch : Interrupt, Batch {
     if (n < 0 || n > INT_MAX)
       throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
                          std::to_string(INT_MAX));
-    for (std::size_t w = 0, nq = q().size() / witnesses.size(); w < witnesses.size(); ++w)
-      if (witnesses[w])
-        witnesses[w]->see_target(Eigen::Map<const VecX>(target().data() + w * nq, static_cast<Eigen::Index>(nq)),
-                                 t()[w]);
+    const auto row = [&](auto&& table, std::size_t w) -> VecX {
+      const std::size_t n = table.size() / witnesses.size();
+      return Eigen::Map<const VecX>(table.data() + w * n, static_cast<Eigen::Index>(n));
+    };
+    for (std::size_t w = 0; w < witnesses.size(); ++w)
+      if (witnesses[w]) {
+        witnesses[w]->see_target(row(target(), w), t()[w]);
+        witnesses[w]->see_controls(row(ctrl(), w), t()[w]);
+      }
     Interrupts interrupts;
     {
       nb::gil_scoped_release release;
@@ -124,13 +136,17 @@ struct FunctionBatch : Interrupt, Batch {
     for (int w : worlds) {
       if (witnesses[at(w)]) continue;
       witnesses[at(w)] = std::make_unique<Witness>(scene_of(w));
+      witnesses[at(w)]->see_period(period);
       watch(w, witnesses[at(w)].get());
     }
   }
   /// Worlds begin anew, and so do those who watch them.
   void renew(std::span<const int> worlds) {
     for (int w : worlds)
-      if (witnesses[at(w)]) *witnesses[at(w)] = Witness(scene_of(w));
+      if (witnesses[at(w)]) {
+        *witnesses[at(w)] = Witness(scene_of(w));
+        witnesses[at(w)]->see_period(period);
+      }
   }
   Explanation explain(int w) const {
     check_still();
@@ -141,6 +157,7 @@ struct FunctionBatch : Interrupt, Batch {
   }
 
   Functions functions;
+  double period;                                    ///< the longest between calls of the functions [s]
   std::vector<std::unique_ptr<Witness>> witnesses;  ///< of the worlds that are watched
 
  private:

@@ -185,6 +185,7 @@ class Runner final : public Observer {
     Scene now = scene_;
     now.start = state;
     witness_ = Witness(now);
+    witness_.see_period(period_);
     last_ = {};
     warning_ = {};
     warned_ = false;
@@ -195,10 +196,12 @@ class Runner final : public Observer {
 
   void add_function(nb::callable function, int memory, double period) {
     const Turn turn(*this);
+    period_ = std::max(period_, period);
     add([this, n = functions.size(), memory, period](const Model&) {
       return std::make_unique<FunctionController>(functions, n, memory, period);
     });
     functions.append(std::move(function));
+    witness_.see_period(period_);
   }
 
   Explanation explain() const {
@@ -315,6 +318,7 @@ class Runner final : public Observer {
     find_file_sensors();
     simulation_->set_state(state);
     witness_ = Witness(scene_);
+    witness_.see_period(period_);
     last_ = {};
     warning_ = {};
     warned_ = false;
@@ -326,6 +330,7 @@ class Runner final : public Observer {
   }
   void check_commands() {
     witness_.see_target(commands_.target, t());
+    witness_.see_controls(commands_.ctrl, t());
     if (const std::string why = unusable(*scene_.model, commands_.rows()); !why.empty()) throw InvalidInput(why);
   }
   void check_still() const {
@@ -358,6 +363,7 @@ class Runner final : public Observer {
 
   Scene scene_;
   Commands commands_;         ///< before the simulation, whose controllers read them
+  double period_ = 0;         ///< the longest between calls of the functions [s]
   bool direct_ = false;       ///< torques and wrenches are added
   std::vector<Maker> added_;  ///< controllers beside those of the scene
   std::unique_ptr<Simulation> simulation_;

@@ -17,6 +17,8 @@ namespace tribo {
 namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
+constexpr double flat = 1e-8;       // of the smaller radius: out of one plane, of the surface and of gaps
+constexpr double one_normal = 1e-7, half_turn = M_PI + 1e-7;
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;
@@ -33,6 +35,17 @@ Seams::Seams(const Model& model, const std::vector<Solid>& solids)
     of_body[model.geometries[i].body].push_back(static_cast<int>(i));
   for (const auto& [body, geometries] : of_body)
     if (geometries.size() > 1) find_neighbours(model, geometries, solids);
+  int still = 0;  // solids of the world and of kinematic bodies
+  for (const Geometry& g : model.geometries) {
+    kinematic_ |= g.body < -1 && !endless(g.kind);
+    still += g.body < 0 && !endless(g.kind);
+  }
+  kinematic_ &= still > 1;
+  any_ |= kinematic_;
+  if (!any_) return;
+  beside_.reserve(64);
+  angles_.reserve(64);
+  together_.reserve(64);
 }
 
 void Seams::find_neighbours(const Model& model, const std::vector<int>& geometries, const std::vector<Solid>& solids) {
@@ -85,33 +98,135 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   Vec3 ignored;
   if (!(depth_of(*cover.solid, x, ignored) <= slack)) return false;  // (seams.1)
 
-  const bool k_first = side_a_first(*model_, k, side.other);
-  const auto pair =
-      static_cast<std::uint64_t>(k_first ? k : side.other) << 24 | static_cast<std::uint64_t>(k_first ? side.other : k);
-  auto c = std::lower_bound(contacts.begin(), contacts.end(), pair,
-                            [](const Contact& y, std::uint64_t id) { return y.id >> 16 < id; });
-  for (; c != contacts.end() && c->id >> 16 == pair; ++c) {
-    const Side held = k_first ? side_a(*c) : side_b(*c);
+  const auto [from, to] = of_pair(contacts, k, side.other);
+  for (auto c = from; c != to; ++c) {
+    const Side held = c->geometry_a == k ? side_a(*c) : side_b(*c);
     const double beyond = reach_along(*a.solid, a.X.R.transpose() * held.n) + held.n.dot(a.X.p - held.p);
     if (beyond <= slack) return true;  // (seams.2)
   }
   return false;
 }
 
-bool Seams::covered(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side) const {
+Seams::Range Seams::of_pair(const Contacts& contacts, int solid, int other) const {
+  const auto [a, b] = side_a_first(*model_, solid, other) ? std::pair(solid, other) : std::pair(other, solid);
+  const auto pair = static_cast<std::uint64_t>(a) << 24 | static_cast<std::uint64_t>(b);
+  const auto before = [](const Contact& y, std::uint64_t id) { return y.id >> 16 < id; };
+  const auto from = std::lower_bound(contacts.begin(), contacts.end(), pair, before);
+  auto to = from;
+  while (to != contacts.end() && to->id >> 16 == pair) ++to;
+  return {from, to};
+}
+
+// Solids of kinematic bodies join others for as long as they move together.
+void Seams::find_together(const Contacts& contacts) {
+  together_.clear();
+  if (!kinematic_) return;
+  for (const Contact& c : contacts)
+    if (c.body_a < 0 && (together_.empty() || together_.back() != std::pair(c.geometry_b, c.geometry_a)))
+      together_.emplace_back(c.geometry_b, c.geometry_a);
+  std::sort(together_.begin(), together_.end());
+}
+
+template <class F>
+bool Seams::any_neighbour(std::span<const PlacedSolid> placed, const Side& side, F f) const {
+  for (int k : neighbours_[at(side.solid)])
+    if (f(k)) return true;
+  const int body = model_->geometries[at(side.solid)].body;
+  if (!kinematic_ || body >= 0) return false;
+  const PlacedSolid& a = placed[at(side.solid)];
+  const Vec3 v = a.v + a.w.cross(side.p - a.X.p);
+  for (auto t = std::lower_bound(together_.begin(), together_.end(), std::pair(side.other, 0));
+       t != together_.end() && t->first == side.other; ++t) {
+    const int k = t->second, of = model_->geometries[at(k)].body;
+    if (of == body || endless(placed[at(k)].solid->kind)) continue;
+    const PlacedSolid& x = placed[at(k)];
+    const Vec3 u = x.v + x.w.cross(side.p - x.X.p);
+    if ((u - v).norm() <= 1e-9 * (u.norm() + v.norm()) && f(k)) return true;
+  }
+  return false;
+}
+
+bool Seams::covered(std::span<const PlacedSolid> placed, const Contacts& contacts, const Side& side) const {
   if (endless(placed[at(side.solid)].solid->kind)) return false;
-  return std::any_of(neighbours_[at(side.solid)].begin(), neighbours_[at(side.solid)].end(),
-                     [&](int k) { return covers(placed, contacts, side, k); });
+  return any_neighbour(placed, side, [&](int k) { return covers(placed, contacts, side, k); });
+}
+
+// The contacts of side.other with solid k that lie in the plane of the side. False where there are none.
+bool Seams::gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side,
+                   int k) {
+  const double size = std::min(placed[at(side.solid)].solid->radius, placed[at(side.other)].solid->radius);
+  const Vec3 x = across(side.n), y = side.n.cross(x);
+  const auto [from, to] = of_pair(contacts, k, side.other);
+  bool found = false;
+  for (auto c = from; c != to; ++c) {
+    const auto j = static_cast<std::size_t>(c - contacts.begin());
+    if (j == i || drop_[j]) continue;
+    const Side held = c->geometry_a == k ? side_a(*c) : side_b(*c);
+    const Vec3 d = held.p - side.p;
+    if ((held.n - side.n).norm() > one_normal || std::abs(side.n.dot(d)) > flat * size) continue;
+    beside_.push_back({x.dot(d), y.dot(d), c->gap - contacts[i].gap});
+    found = true;
+  }
+  return found;
+}
+
+// (seams.3) of beside_.
+bool Seams::surrounded(double size) {
+  angles_.clear();
+  Mat3 M = Mat3::Zero();
+  Vec3 b = Vec3::Zero();
+  for (const Beside& p : beside_) {
+    const Vec3 row(1, p.x / size, p.y / size);
+    M += row * row.transpose();
+    b += p.gap * row;
+    if (std::hypot(p.x, p.y) > tolerance * size) angles_.push_back(std::atan2(p.y, p.x));
+  }
+  if (angles_.size() < 2) return false;
+  std::sort(angles_.begin(), angles_.end());
+  double widest = 2 * M_PI - (angles_.back() - angles_.front());
+  for (std::size_t k = 1; k < angles_.size(); ++k) widest = std::max(widest, angles_[k] - angles_[k - 1]);
+  if (widest > half_turn) return false;
+  M.diagonal().array() += 1e-14 * M(0, 0);  // of a line: any plane through it
+  const Vec3 plane = M.ldlt().solve(b);
+  return std::abs(plane[0]) <= flat * size &&
+         std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
+           return std::abs(plane.dot(Vec3(1, p.x / size, p.y / size)) - p.gap) <= flat * size;
+         });
+}
+
+bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
+  const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)];
+  if (endless(a.solid->kind) || !b.solid->convex_or_flat()) return false;
+  bool seam = false;
+  beside_.clear();
+  any_neighbour(placed, side, [&](int k) {
+    const PlacedSolid& next = placed[at(k)];
+    if (endless(next.solid->kind) || !gather(placed, contacts, i, side, k)) return false;
+    const double slack = tolerance * std::min({a.solid->radius, b.solid->radius, next.solid->radius});
+    Vec3 ignored;
+    seam |= depth_of(*next.solid, next.X.R.transpose() * (side.p - next.X.p), ignored) <= slack;
+    return false;
+  });
+  if (!seam) return false;
+  gather(placed, contacts, i, side, side.solid);
+  return surrounded(std::min(a.solid->radius, b.solid->radius));
 }
 
 void Seams::remove_covered(std::span<const PlacedSolid> placed, std::vector<Contact>& contacts) {
   if (!any_) return;
   drop_.assign(contacts.size(), 0);
+  find_together(contacts);
   bool found = false;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];
     if (endless(placed[at(c.geometry_a)].solid->kind)) continue;  // its normal is the same everywhere
     drop_[i] = covered(placed, contacts, side_a(c)) || covered(placed, contacts, side_b(c));
+    found |= drop_[i] != 0;
+  }
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    const Contact& c = contacts[i];
+    if (drop_[i] || endless(placed[at(c.geometry_a)].solid->kind)) continue;
+    drop_[i] = between(placed, contacts, i, side_a(c)) || between(placed, contacts, i, side_b(c));
     found |= drop_[i] != 0;
   }
   if (!found) return;

@@ -1,5 +1,6 @@
-// Surfaces that stand only on paper: where solids of one body (or of the world) join, the side of one is covered by
-// another, and a shape that slides over the seam must not be stopped by it.
+// Surfaces that stand only on paper: where solids of one body (or of the world, or of kinematic bodies that move together)
+// join, the side of one is covered by another, and a shape that slides over the seam must not be stopped by it. What lies
+// on coplanar solids touches with the corners that it would have on one.
 #pragma once
 
 #include <span>
@@ -21,7 +22,7 @@ class Seams {
  public:
   Seams(const Model& model, const std::vector<Solid>& solids);
 
-  /// Takes out contacts with covered surfaces. contacts: sorted by id.
+  /// Takes out contacts with covered surfaces, and points on seams between others. contacts: sorted by id.
   void remove_covered(std::span<const PlacedSolid> placed, std::vector<Contact>& contacts);
 
  private:
@@ -33,13 +34,31 @@ class Seams {
   static Side side_a(const Contact& c);
   static Side side_b(const Contact& c);
   void find_neighbours(const Model& model, const std::vector<int>& geometries, const std::vector<Solid>& solids);
+  /// A point of the plane of a side, about the point of that side, with its gap less that one's.
+  struct Beside {
+    double x, y, gap;
+  };
+  using Contacts = std::vector<Contact>;
+  using Range = std::pair<Contacts::const_iterator, Contacts::const_iterator>;
+  Range of_pair(const Contacts& contacts, int solid, int other) const;
+  void find_together(const Contacts& contacts);
+  /// Calls f(k) for what may join side.solid, until f says true.
+  template <class F>
+  bool any_neighbour(std::span<const PlacedSolid> placed, const Side& side, F f) const;
   bool covered(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side) const;
+  bool between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side);
+  bool gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side, int k);
+  bool surrounded(double size);
   bool covers(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side, int k) const;
 
   const Model* model_;
   std::vector<std::vector<int>> neighbours_;  // of each geometry: those of the same body that touch or overlap it
   bool any_ = false;
+  bool kinematic_ = false;                    // are there solids of kinematic bodies?
+  std::vector<std::pair<int, int>> together_;  // (moving solid, fixed or kinematic one that it touches), sorted
   std::vector<char> drop_;
+  std::vector<Beside> beside_;
+  std::vector<double> angles_;
 };
 
 }  // namespace tribo

@@ -233,6 +233,8 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     if (!(s.f[3 * i + 2] > 0)) continue;
     if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
       return "a contact changes its features within its query";
+    if (view_->recovery().turns_in(start, out, s.island->contacts[at(i)]))
+      return "a contact turns in faster than its overlap is removed";
     add_recovered(start, out, s, i);
   }
   add_pulls(start, D_);

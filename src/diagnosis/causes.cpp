@@ -42,6 +42,10 @@ std::string to_string(Cause cause) {
       return "motors without effort";
     case Cause::Gravity:
       return "gravity";
+    case Cause::Loop:
+      return "loop that is open at the start";
+    case Cause::Drag:
+      return "friction or damping of a joint";
     case Cause::Control:
       return "torque that is not finite";
     case Cause::Chatter:

@@ -28,6 +28,9 @@ constexpr double sure = 1.2;            // of explicit_limit: (explain.1) is suf
 constexpr double slippery_mu = 0.15;    // ice and less
 constexpr double soft_way = 0.01;       // [m]; and a tenth of the smaller shape: contact that gives way so far is soft
 constexpr double soft_time = 0.2;       // [s]; impacts are over by then
+constexpr double long_wedged = 0.1;     // [s]
+constexpr std::uint64_t at_start = 3;   // steps
+constexpr double order_four = 1.39;     // interval of stability of that method over that of Euler's: 2.785 to 2
 constexpr double explicit_limit = 4;    // (explain.1), (explain.2)
 
 // The step at which dt^2 a + 2 dt b reaches the limit.
@@ -63,12 +66,16 @@ struct Witness::Impl {
   bool failed = false;
   std::optional<Finding> overlap, gains, stiffness, soft, unconverged, infeasible, slip;
   double sunk = 0;  ///< how long a contact has given way by much [s]
+  std::uint64_t missed_steps = 0;
+  double worst_missed = 0;  ///< residual of those [-]
+  double wedged = 0;        ///< how long an overlap could not be removed [s]
   double ratio = 0, ratio_t = 0;
   int heavy = -1, light = -1;  ///< trees of the largest ratio
-  bool stuck_before_slip = false;
+  bool stuck_before_slip = false, stood = false;
   std::uint64_t slipping_steps = 0, upright_steps = 0;  ///< slipping ones are those before a fall, where there is one
   int most_closed = 0;
   std::set<std::pair<int, int>> touched;  ///< geometries that carried force
+  std::set<std::pair<int, int>> first;    ///< those that did so at the start
   std::vector<ContactReport> before;      ///< contacts of the step before
 
   std::string name(int geometry) const {
@@ -171,11 +178,17 @@ struct Witness::Impl {
                             " s, softer contact, or the steppers 'exponential', 'implicit-euler' or 'rigid'"};
   }
 
-  // Contact that gives way for longer than an impact lasts carries its load there.
+  // Contact that gives way for longer than an impact lasts carries its load there. Rigid contact gives way where it has a
+  // compliance, and where forces beyond all measure press on it.
   void see_soft(const Simulation& simulation, const StepReport& report) {
     if (soft || overlap) return;
     const ContactReport* deepest = nullptr;
+    const bool rigid = stepper.memory == MemoryFamily::Rigid;
     for (const ContactReport& c : simulation.contacts()) {
+      if (rigid && c.geometry_b >= 0 &&
+          !(model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material)
+                .compliance > 0))
+        continue;
       double size = std::numeric_limits<double>::infinity();
       for (int g : {c.geometry_a, c.geometry_b})
         if (g >= 0 && model.geometries[at(g)].body >= 0) size = std::min(size, model.geometries[at(g)].radius);
@@ -197,8 +210,10 @@ struct Witness::Impl {
                    "'rigid'"};
   }
 
-  void see_solver(const StepReport& report) {
+  void see_solver(const Simulation& simulation, const StepReport& report) {
     const bool missed = report.status == StepStatus::Unconverged || report.status == StepStatus::Stopped;
+    missed_steps += missed;
+    worst_missed = std::max(worst_missed, missed ? report.solve.residual.relative() : 0);
     if (!unconverged && missed) {
       const bool rigid = stepper.memory == MemoryFamily::Rigid;
       const std::string who = rigid ? scene.stepper_options.contact.solver : scene.stepper;
@@ -215,6 +230,7 @@ struct Witness::Impl {
                             : who == "newton" ? "more iterations (contact.max_iterations), or a smaller dt"
                                               : "the solver 'newton', or more iterations (contact.max_iterations)"};
     }
+    see_wedged(simulation, report);
     if (!infeasible && report.status == StepStatus::Infeasible)
       infeasible = Finding{Cause::Infeasible,
                            report.t,
@@ -223,6 +239,27 @@ struct Witness::Impl {
                            "-",
                            "no contact forces satisfy the laws, with " + std::to_string(report.contacts) + " contacts",
                            "look for bodies that are squeezed between opposed walls, or joints beyond their limits"};
+  }
+
+  // Overlap that cannot be removed, step after step: something is squeezed.
+  void see_wedged(const Simulation& simulation, const StepReport& report) {
+    if (infeasible || overlap) return;
+    wedged = report.status == StepStatus::Wedged ? wedged + scene.dt : 0;
+    if (wedged < long_wedged) return;
+    const ContactReport* deepest = nullptr;
+    for (const ContactReport& c : simulation.contacts())
+      if (c.f.z() > 0 && (deepest == nullptr || c.gap < deepest->gap)) deepest = &c;
+    if (deepest == nullptr || -deepest->gap < least_overlap) return;
+    infeasible = Finding{Cause::Infeasible,
+                         report.t - wedged,
+                         -deepest->gap,
+                         least_overlap,
+                         "m",
+                         name(deepest->geometry_a) + " and " + name(deepest->geometry_b) +
+                             " are pressed into each other: " + shown(1e3 * -deepest->gap) + " mm that nothing can " +
+                             "open, under " + shown(deepest->f.z()) + " N",
+                         "look for bodies that are squeezed between what does not give way: kinematic bodies, walls, "
+                         "joints at their limits"};
   }
 
   void see_masses(const Simulation& simulation, double t) {
@@ -247,6 +284,7 @@ struct Witness::Impl {
   void see_slip(const Simulation& simulation, const StepReport& report) {
     bool any = false;
     for (const ContactReport& c : simulation.contacts()) {
+      if (steps <= at_start && c.f.z() > 0) first.insert({c.geometry_a, c.geometry_b});
       if (c.mode != ContactMode::Slip) continue;
       any = true;
       if (slip) break;
@@ -254,6 +292,7 @@ struct Witness::Impl {
           model.surface(model.geometries[at(c.geometry_a)].material, model.geometries[at(c.geometry_b)].material);
       const double used = c.f.z() > 0 ? c.f.head<2>().norm() / c.f.z() : 0, margin = margin_before(c.id);
       stuck_before_slip = std::isfinite(margin);
+      stood = first.count({c.geometry_a, c.geometry_b}) > 0;
       slip = Finding{Cause::Slip,
                      report.t,
                      used,
@@ -270,8 +309,8 @@ struct Witness::Impl {
     slipping_steps += any;
     ++upright_steps;
   }
-  // An object that stuck begins to slide, and the scene did not ask for it.
-  bool gave_way() const { return slip && !falls.any_robot() && stuck_before_slip && !energy.meant(); }
+  // An object that stood from the start begins to slide, and the scene did not ask for it.
+  bool gave_way() const { return slip && !falls.any_robot() && stood && stuck_before_slip && !energy.meant(); }
   // A robot that stands on what has no friction slides whatever it does.
   bool slid_far() const {
     return slip && falls.any_robot() && slip->limit < 0.05 && 2 * slipping_steps > upright_steps;
@@ -281,6 +320,9 @@ struct Witness::Impl {
     return slip && falls.fall() && slip->t <= falls.fall()->t && slip->limit < slippery_mu &&
            3 * slipping_steps > upright_steps;
   }
+
+  // A step in a thousand that stops a hair above its tolerance changes nothing.
+  bool missed_much() const { return worst_missed > 1e-4 || 50 * missed_steps > steps; }
 
   std::optional<Finding> masses() const {
     if (ratio < large_ratio || !unconverged) return {};
@@ -310,22 +352,25 @@ void Witness::observe(Simulation& simulation, const StepReport& report) {
   w.see_overlap(simulation, report);
   w.see_stiffness(simulation, report);
   w.see_soft(simulation, report);
-  w.see_solver(report);
+  w.see_solver(simulation, report);
   w.see_masses(simulation, report.t);
   w.see_slip(simulation, report);
-  w.motors.observe(simulation, report);
-  w.falls.observe(simulation, report.t);
+  w.falls.observe(simulation, report.t, w.motors.commanded() && w.motors.obeyed());
+  w.motors.observe(simulation, report, w.falls.fall().has_value());
   w.grips.observe(simulation, report.t);
   w.energy.observe(simulation, w.falls.fall().has_value());
   if (!w.slip) w.before = simulation.contacts();
 }
 
 void Witness::see_target(const VecX& q_ref, double t) { impl_->motors.see_target(q_ref.data(), t); }
+void Witness::see_period(double period) { impl_->motors.see_period(period); }
+void Witness::see_controls(const VecX& controls, double t) { impl_->motors.see_controls(controls, t); }
 
 std::vector<Finding> Witness::explain() const {
   const Impl& w = *impl_;
   const std::optional<Finding>& fall = w.falls.fall();
-  const auto work = w.energy.gain(w.failed, fall.has_value());
+  auto work = w.energy.gain(w.failed, fall.has_value());
+  if (work && work->cause == Cause::Actuators && !w.failed && !fall && w.motors.obeyed()) work.reset();
   std::vector<Finding> list;
   const auto add = [&](const std::optional<Finding>& finding) {
     if (finding && std::none_of(list.begin(), list.end(), [&](const Finding& f) { return f.cause == finding->cause; }))
@@ -336,25 +381,32 @@ std::vector<Finding> Witness::explain() const {
   for (const Finding& fault : w.faults) add(fault);
   if (fall && fall->t <= w.scene.start.t) add(fall);
   add(w.overlap);
-  const bool trouble = w.failed || fall || work || w.motors.chatter();
-  if (w.gains && (trouble || w.gains->value > sure * explicit_limit)) add(w.gains);
-  add(w.stiffness);
+  const std::optional<Finding>& lying = w.falls.lying();
+  if (fall && lying) add(lying);
+  const std::optional<Finding> chatter = w.motors.chatter(w.failed);
+  const bool trouble = w.failed || fall || work || chatter;
+  const double surely = sure * explicit_limit * (w.scene.stepper == "runge-kutta" ? order_four : 1);
+  if (w.gains && (trouble || w.gains->value > surely)) add(w.gains);
+  if (w.stiffness && (trouble || w.stiffness->value > surely)) add(w.stiffness);
   add(w.soft);
-  if (trouble) add(w.motors.idle());
+  if (trouble || w.motors.idle_gave_way()) add(w.motors.idle());
   if (trouble || w.motors.target_absurd()) add(w.motors.target());
   // What went wrong later: control, a solve, then what put the energy in, then what gave way.
-  add(w.motors.chatter());
+  add(chatter);
   if (w.slippery()) add(w.slip);
+  add(w.grips.lost());
+  add(w.motors.drag());
   if (work && work->cause == Cause::External) add(work);  // motors that resist it reach their limits
+  add(w.motors.pressing());
   if (fall) add(w.motors.weak(*fall, w.energy.audit().energy.actuators));
   add(w.motors.overloaded());
   add(w.grips.slid());
   add(w.grips.stalled());
   const std::size_t fixed = list.size();
-  add(w.masses());
-  if (!w.masses()) add(w.unconverged);
+  if (trouble || w.missed_much()) add(w.masses() ? w.masses() : w.unconverged);
   add(w.infeasible);
   add(work);
+  add(w.falls.struck());
   // Motors reach their limits and feet slip in runs that do what they should.
   const bool wrong = w.failed || fall || !list.empty();
   if (wrong) add(w.motors.saturation());

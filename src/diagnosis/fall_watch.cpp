@@ -12,6 +12,7 @@ namespace {
 
 constexpr double most_tilt = M_PI / 3;
 constexpr double fast = 1.5;  // a base that begins so fast is thrown [m/s]
+constexpr double hard = 1.2;  // of an arm against the ground: as from a fall of 7 cm [m/s]
 constexpr double deep = 2;    // below the start [m], where a robot that met nothing falls for ever
 
 Quat rotation(const VecX& q, const Body& base) { return Quat(Eigen::Vector4d(q.segment<4>(base.iq + 3))); }
@@ -26,6 +27,8 @@ FallWatch::FallWatch(const Scene& scene) : model_(*scene.model), controlled_(!sc
   for (const Member& member : model_.members) {
     if (!member.robot || member.bodies < 2) continue;
     const Body& base = model_.bodies[at(member.first_body)];
+    if (base.joint == JointKind::Revolute || base.joint == JointKind::Continuous)
+      arms_.push_back(static_cast<int>(&member - model_.members.data()));
     if (base.joint != JointKind::Free) continue;
     const double speed = scene.start.v.segment<3>(base.iv).norm(), z = up_.dot(scene.start.q.segment<3>(base.iq));
     const int index = static_cast<int>(&member - model_.members.data());
@@ -43,15 +46,17 @@ void FallWatch::see_start(const Scene& scene, const Member& member, const Walker
   const Body& base = model_.bodies[at(walker.body)];
   const Vec3 usual = Quat(Eigen::Vector4d(pose->second.segment<4>(3))).inverse() * up_;
   const double tilt = std::acos(std::clamp(usual.dot(walker.up_B), -1.0, 1.0));
-  if (tilt < 2 * M_PI / 3) return;
-  fall_ = Finding{
-      Cause::Fall,
-      scene.start.t,
-      tilt,
-      most_tilt,
-      "rad",
-      "the base of '" + base.name + "' begins upside down, turned by " + degrees(tilt) + " from the pose of its file",
-      "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
+  if (tilt < most_tilt) return;
+  const bool over = tilt > 2 * M_PI / 3;
+  std::optional<Finding>& found = over ? fall_ : lying_;
+  found = Finding{Cause::Fall,
+                  scene.start.t,
+                  tilt,
+                  most_tilt,
+                  "rad",
+                  "the base of '" + base.name + "' begins " + (over ? "upside down" : "on its side") + ", turned by " +
+                      degrees(tilt) + " from the pose of its file",
+                  "rpy = [0, 0, 0] in [robot], or a quaternion in the order x, y, z, w"};
 }
 
 bool FallWatch::driven(const Simulation& simulation) const {
@@ -80,7 +85,7 @@ void FallWatch::see(Walker& walker, const Simulation& simulation, double t) {
   if (walker.height == 0) walker.height = std::max(height, 1e-3);
   const double tilt = std::acos(std::clamp(up_.dot(rotation(q, base) * walker.up_B), -1.0, 1.0));
   const bool low = height < 0.5 * walker.height;
-  if (!low && tilt < most_tilt) return;
+  if ((!low || meant_) && tilt < most_tilt) return;
   const bool held = driven(simulation);
   const bool thrown = walker.speed > fast;
   fall_ = Finding{held ? Cause::Fall : Cause::Uncontrolled,
@@ -119,7 +124,38 @@ void FallWatch::see_flight(const Walker& walker, const Simulation& simulation, d
                                : "a position above the ground, and groups that collide with it ('collides_with')"};
 }
 
-void FallWatch::observe(const Simulation& simulation, double t) {
+// An arm that drops on the ground, or is driven into it.
+void FallWatch::see_arms(const Simulation& simulation, double t) {
+  const double kinetic = fastest_;
+  fastest_ = std::max(fastest_, simulation.audit().energy.kinetic);
+  for (const ContactReport& c : simulation.contacts()) {
+    if (!(c.f.z() > 0) || !(c.c_start.z() < -hard) || c.geometry_a < 0 || c.geometry_b < 0) continue;
+    const Geometry *a = &model_.geometries[at(c.geometry_a)], *b = &model_.geometries[at(c.geometry_b)];
+    if (a->body >= 0) std::swap(a, b);
+    if (a->body != -1 || b->body < 0 || std::find(arms_.begin(), arms_.end(), b->member) == arms_.end()) continue;
+    const bool held = driven(simulation);
+    const double work = simulation.audit().energy.actuators;
+    const bool by_motors = work > 0.3 * kinetic;
+    struck_ = Finding{!held       ? Cause::Uncontrolled
+                      : by_motors ? Cause::Actuators
+                                  : Cause::Fall,
+                      t,
+                      -c.c_start.z(),
+                      hard,
+                      "m/s",
+                      "'" + b->name + "' strikes '" + a->name + "' with " + shown(-c.c_start.z()) + " m/s" +
+                          (!held       ? ", and nothing drives the joints of the robot"
+                           : by_motors ? "; until then the motors had put in " + shown(work) + " J"
+                                       : ""),
+                      held ? "the sign of the torques, gravity fed forward, or higher gains"
+                           : "a [controller] in the scene, for instance name = \"pd\", or --controller pd"};
+    return;
+  }
+}
+
+void FallWatch::observe(const Simulation& simulation, double t, bool meant) {
+  meant_ = meant;
+  if (!struck_ && !arms_.empty()) see_arms(simulation, t);
   for (Walker& walker : walkers_) {
     if (fall_) return;
     see(walker, simulation, t);

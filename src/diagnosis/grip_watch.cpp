@@ -14,6 +14,7 @@ namespace {
 constexpr double far = 0.02;      // [m]; fingers creep by less where they do their work
 constexpr double rest = 0.01;     // [rad/s] or [m/s]
 constexpr double long_for = 0.3;  // [s]
+constexpr double slippery = 0.1;  // friction that holds nothing in a hand
 
 }  // namespace
 
@@ -82,6 +83,26 @@ void GripWatch::see_slide(Grip& grip, int object, double t) {
                         : "a slower motion, or more force of the fingers"};
 }
 
+void GripWatch::see_loss(Grip& grip, int object, const Simulation& simulation, double t) {
+  const Member& member = model_.members[at(object)];
+  if (lost_ || member.robot || member.nq < 3) return;
+  const Vec3 p = simulation.state().q.segment<3>(member.iq);
+  if (grip.bodies.size() >= 2) {
+    grip.gripped = true;
+    grip.mu = grip.friction / grip.pressed;
+    grip.p = p;
+  }
+  if (!grip.gripped || !grip.bodies.empty() || grip.mu >= slippery || (p - grip.p).norm() < radius(object)) return;
+  lost_ = Finding{Cause::Slip,
+                  t,
+                  grip.mu,
+                  slippery,
+                  "-",
+                  "'" + member.name + "' left the links that held it: friction on it was " + shown(grip.mu) +
+                      " of what they pressed with",
+                  "more friction (mu of its material, or of theirs)"};
+}
+
 // The joints that move all of the links that grip.
 void GripWatch::see_stall(Grip& grip, int object, const Simulation& simulation, double t) {
   if (stalled_) return;
@@ -111,10 +132,11 @@ void GripWatch::see_stall(Grip& grip, int object, const Simulation& simulation, 
 }
 
 void GripWatch::observe(const Simulation& simulation, double t) {
-  if (slid_ && stalled_) return;
+  if (slid_ && stalled_ && lost_) return;
   gather(simulation);
   for (std::size_t m = 0; m < grips_.size(); ++m) {
     Grip& grip = grips_[m];
+    see_loss(grip, static_cast<int>(m), simulation, t);
     if (grip.bodies.size() < 2 || grip.sum.norm() > 0.5 * grip.pressed) {  // (grip.1)
       grip.still = 0;
       continue;

@@ -9,12 +9,16 @@
 #include <map>
 
 #include "base/names.hpp"
+#include "diagnosis/axis_faults.hpp"
+#include "readers/robots.hpp"
+#include "scene/model_checks.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
 
 constexpr double densest = 25'000, lightest = 0.2;           // [kg/m^3]
+constexpr double lightest_robot = 20;                        // the same of all of a robot, as foam
 constexpr double longest = 20;                               // from a joint to the next [m]
 constexpr double least_gyration = 2e-3, most_gyration = 10;  // of the reach of a body
 constexpr double least_median = 0.03, most_median = 4;       // the same of the middle one of all bodies
@@ -67,9 +71,12 @@ class Inspector {
   std::vector<Finding> found() {
     gravity();
     sizes();
-    axes();
+    lightness();
+    if (const std::optional<Finding> axis = axis_fault(model_, [&](const Member& m) { return known(m); }))
+      list_.push_back(*axis);
     inertias();
     ranges();
+    loops();
     motors();
     return std::move(list_);
   }
@@ -137,6 +144,21 @@ class Inspector {
           "masses in kilograms (0.001 of a number in grams)");
   }
 
+  // Links of masses in tonnes have sizes that each alone could have; all of a robot is no foam.
+  void lightness() {
+    for (const Member& member : model_.members) {
+      double mass = 0, litres = 0;
+      for (int b = member.first_body; b < member.first_body + member.bodies; ++b)
+        mass += model_.bodies[at(b)].inertia.mass, litres += 1e3 * volume_[at(b)];
+      if (!member.robot || !(litres > 1) || mass > 1e-3 * lightest_robot * litres) continue;
+      return add(Cause::Mass, 1e3 * mass / litres, lightest_robot, "kg/m^3",
+                 "'" + member.name + "' has " + shown(mass) + " kg in " + shown(litres) + " litres, a density of " +
+                     shown(1e3 * mass / litres) + " kg/m^3: that of foam. Is its mass given in tonnes, or are its " +
+                     "lengths too large?",
+                 "lengths in metres, masses in kilograms");
+    }
+  }
+
   // (fault.1). A wrist may be all motor: a tenth of the robot's size is a body's due. Where no shape tells how slender it
   // is, it may be a cube.
   double space(std::size_t b) const {
@@ -160,12 +182,22 @@ class Inspector {
     return far;
   }
 
+  // Known by name: its file is as others wrote it, and it stands with the links and joints that it has.
+  static bool known(const Member& member) {
+    const std::string& source = member.source;
+    return std::any_of(robot_records().begin(), robot_records().end(), [&](const RobotRecord& record) {
+      const std::string& urdf = record.entry.urdf;
+      return source.size() > urdf.size() && source.compare(source.size() - urdf.size(), urdf.size(), urdf) == 0;
+    });
+  }
   void inertias() {
     std::vector<double> ratios;
     for (std::size_t b = 0; b < model_.bodies.size(); ++b) {
       const Body& body = model_.bodies[b];
       const double mass = body.inertia.mass, reach = reach_[b];
-      if (!from_file(body) || !(mass > 1e-3) || !(reach > 0.02)) continue;
+      if (!from_file(body) || !(mass > 1e-3) || !(reach > 0.02) ||
+          known(model_.members[at(member_of(static_cast<int>(b)))]))
+        continue;
       const double I = body.inertia.about_com.diagonal().maxCoeff(), gyration = std::sqrt(std::max(I, 0.0) / mass);
       if (!(I > 0)) continue;  // a point, as its file says and loading warns of
       ratios.push_back(gyration / reach);
@@ -191,54 +223,6 @@ class Inspector {
         "moments of inertia in kg m^2 about the centre of mass of each link");
   }
 
-  // Joints that are called alike on several limbs ("FL_knee", "FR_knee", …) with the same range have parallel axes, or
-  // axes that are mirrored two by two: one that is alone with its own is wrong.
-  void axes() {
-    Dynamics dynamics(model_);
-    dynamics.compute(model_.neutral(), VecX::Zero(model_.nv));
-    std::map<std::string, std::vector<int>> alike;
-    for (int b = 0; b < static_cast<int>(model_.bodies.size()); ++b) {
-      const Body& body = model_.bodies[at(b)];
-      if (body.joint != JointKind::Revolute || !from_file(body)) continue;
-      const double low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv];
-      const std::size_t slash = body.name.find('/'), cut = body.name.find('_', slash + 1);
-      if (!std::isfinite(low) || !std::isfinite(high) || cut == std::string::npos) continue;
-      if (cut - slash > 4) continue;  // a short word for the limb: FL, left_ is too long
-      alike[body.name.substr(cut) + " " + shown(low) + " " + shown(high)].push_back(b);
-    }
-    for (const auto& [key, bodies] : alike) odd_axis(dynamics, bodies);
-  }
-  void odd_axis(const Dynamics& dynamics, const std::vector<int>& bodies) {
-    const auto cosine = [&](int a, int b) {
-      return dynamics.axis(model_.bodies[at(a)].iv).ang.dot(dynamics.axis(model_.bodies[at(b)].iv).ang);
-    };
-    std::vector<int> most;  // those whose axes are parallel
-    for (int a : bodies) {
-      std::vector<int> like;
-      std::copy_if(bodies.begin(), bodies.end(), std::back_inserter(like), [&](int b) { return cosine(a, b) > 0.9; });
-      if (like.size() > most.size()) most = like;
-    }
-    if (bodies.size() < 3 || 2 * most.size() <= bodies.size()) return;
-    for (int b : bodies) {
-      const Body& body = model_.bodies[at(b)];
-      const double low = model_.joints.lower[body.iv], high = model_.joints.upper[body.iv], c = cosine(most[0], b);
-      const bool one_sided = std::abs(low + high) > 0.3 * (high - low);
-      const bool odd = c < -0.9 && one_sided;  // the same range cannot be meant both ways
-      if (c > 0.9 || !(odd || (bodies.size() > 3 && mirrored(dynamics, b, most[0])))) continue;
-      return add(Cause::Axis, c, 1, "-",
-                 "the axis of '" + body.name + "' " + (c < -0.9 ? "points against" : "is not parallel to") +
-                     " those of the other " + std::to_string(most.size()) +
-                     " joints of its kind, which have the same range",
-                 c < -0.9 ? "the other sign of its axis, or of its range" : "the axis of the other joints of its kind");
-    }
-  }
-  // Are two joints of a robot as far to the front, to the side and below its base as each other?
-  bool mirrored(const Dynamics& dynamics, int a, int b) const {
-    const Vec3& root = dynamics.X_WB(model_.members[at(member_of(a))].first_body).p;
-    const Vec3 x = (dynamics.X_WB(a).p - root).cwiseAbs(), y = (dynamics.X_WB(b).p - root).cwiseAbs();
-    return member_of(a) == member_of(b) && (x - y).norm() < 0.02 * std::max(x.norm(), y.norm());
-  }
-
   void ranges() {
     for (const Body& body : model_.bodies) {
       if (body.joint != JointKind::Revolute && body.joint != JointKind::Prismatic) continue;
@@ -249,6 +233,14 @@ class Inspector {
           "'" + body.name + "' begins at " + shown(q) + ", outside its range from " + shown(low) + " to " + shown(high),
           "a pose within the ranges ('joints' or 'pose' of the scene file)");
     }
+  }
+
+  // Recovery would pull it shut, with energy that nothing else in the scene has.
+  void loops() {
+    for (const OpenLoop& loop : find_open_loops(model_, scene_.start))
+      return add(Cause::Loop, loop.gap, OpenLoop::least, loop.unit, loop.text,
+                 "a pose in which it is closed ('joints' of the scene file, 'angle' of links), or other points of the "
+                 "constraint");
   }
 
   void motors() {

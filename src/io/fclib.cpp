@@ -23,7 +23,7 @@ namespace {
 
 constexpr hsize_t most_numbers = hsize_t{1} << 28;
 constexpr int most_size = 16000;  ///< unknowns: the dense matrix takes 2 GB
-/// Numbers that a stored byte can unpack to: deflate makes at most 1032 bytes of one.
+/// Bytes that a stored byte can unpack to: deflate makes at most 1032 of one.
 constexpr hsize_t most_ratio = 1032;
 
 /// An HDF5 identifier, closed with the object.
@@ -40,6 +40,7 @@ struct Handle {
 struct Source {
   const std::string& path;
   hid_t file;
+  hsize_t bytes;  ///< of the file
 
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
     throw InvalidInput(path + ": '" + name + "' " + why);
@@ -59,28 +60,40 @@ struct Source {
     if (info.type != H5L_TYPE_HARD) refuse(name, "is a link to elsewhere, which is not followed");
     return true;
   }
-  /// Numbers that are not in the file would be made up by HDF5, or taken from another file.
+  /// Numbers that are not in the file would be made up by HDF5, or taken from another file; what is stored, and the
+  /// pieces that HDF5 unpacks it in, are no larger than the file has room for.
   void check_storage(const std::string& name, hid_t set, hsize_t n) const {
     const Handle creation(H5Dget_create_plist(set), H5Pclose);
     if (creation.id < 0) refuse(name, "cannot be read");
-    if (H5Pget_external_count(creation.id) != 0 || H5Pget_layout(creation.id) == H5D_VIRTUAL)
+    const H5D_layout_t layout = H5Pget_layout(creation.id);
+    if (H5Pget_external_count(creation.id) != 0 || layout == H5D_VIRTUAL)
       refuse(name, "lies in another file, which is not opened");
     const hsize_t stored = H5Dget_storage_size(set);
-    if (n > 0 && stored < (n - 1) / most_ratio + 1)
-      refuse(name, "claims " + std::to_string(n) + " numbers and stores " + std::to_string(stored) + " bytes");
+    const hsize_t room = std::min(stored, bytes), packed = H5Pget_nfilters(creation.id) > 0 ? most_ratio : 1;
+    const Handle type(H5Dget_type(set), H5Tclose);
+    const hsize_t size = type.id < 0 ? 0 : H5Tget_size(type.id);
+    const auto fits = [&](hsize_t numbers) { return numbers <= room * packed / std::max<hsize_t>(size, 1); };
+    if (size == 0 || stored > bytes || !fits(n))
+      refuse(name, "claims " + std::to_string(n) + " numbers of " + std::to_string(size) + " bytes and stores " +
+                       std::to_string(stored) + " bytes in a file of " + std::to_string(bytes));
+    if (layout != H5D_CHUNKED || n == 0) return;
+    hsize_t chunk[H5S_MAX_RANK], numbers = 1;
+    const int rank = H5Pget_chunk(creation.id, H5S_MAX_RANK, chunk);
+    for (int k = 0; k < rank; ++k) numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
+    if (!fits(numbers)) refuse(name, "claims chunks of " + std::to_string(numbers) + " numbers, more than it stores");
   }
   std::size_t stored(const std::string& name) const {
     const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
     return set.id < 0 ? 0 : static_cast<std::size_t>(H5Dget_storage_size(set.id));
   }
   template <class T>
-  std::vector<T> read(const std::string& name, hid_t type) const {
+  std::vector<T> read(const std::string& name, hid_t type, hsize_t most = most_numbers) const {
     if (!has(name)) refuse(name, "is missing");
     const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
     if (set.id < 0) refuse(name, "is not a data set");
     const Handle space(H5Dget_space(set.id), H5Sclose);
     const hssize_t n = space.id < 0 ? -1 : H5Sget_simple_extent_npoints(space.id);
-    if (n < 0 || static_cast<hsize_t>(n) > most_numbers) refuse(name, "has an impossible size");
+    if (n < 0 || static_cast<hsize_t>(n) > most) refuse(name, "has an impossible size");
     check_storage(name, set.id, static_cast<hsize_t>(n));
     std::vector<T> values(static_cast<std::size_t>(n));
     if (n > 0 && H5Dread(set.id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
@@ -90,8 +103,8 @@ struct Source {
   std::vector<int> integers(const std::string& name) const { return read<int>(name, H5T_NATIVE_INT); }
   std::vector<double> numbers(const std::string& name) const { return read<double>(name, H5T_NATIVE_DOUBLE); }
   int integer(const std::string& name) const {
-    const std::vector<int> x = integers(name);
-    if (x.size() != 1) refuse(name, "has " + std::to_string(x.size()) + " numbers; must be one");
+    const std::vector<int> x = read<int>(name, H5T_NATIVE_INT, 1);
+    if (x.empty()) refuse(name, "is empty; must be one number");
     return x[0];
   }
 };
@@ -146,7 +159,9 @@ RawProblem read_fclib(const std::string& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own messages would go to stderr
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (file.id < 0) throw InvalidInput(path + ": is missing or is not an HDF5 file");
-  const Source in{path, file.id};
+  hsize_t bytes = 0;
+  if (H5Fget_filesize(file.id, &bytes) < 0) throw InvalidInput(path + ": its size cannot be told");
+  const Source in{path, file.id, bytes};
   const std::string root = "/fclib_local";
   if (!in.has(root)) {
     in.refuse(root, in.has("/fclib_global") ? "is missing: this is a global problem; only local ones (W, q) are read"

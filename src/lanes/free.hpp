@@ -210,14 +210,21 @@ struct FreeLanes {
     return again;
   }
 
-  /// Once the step is solved: what friction holds has no velocity left.
+  /// Once the step is solved: what friction holds has no velocity left (dry.3).
   void hold_joints(Pack smallest, Pack* v_end) const {
-    constexpr double rounding = 1e-9;
+    constexpr double rounding = 1e-9, energy_rounding = 1e-9;
+    Pack twice_energy{};
+    bool known = false;
     for (int j = 0; j < problem.nr; ++j) {
       const RowSlot& x = problem.row[j];
       if (x.kind != friction_row) continue;
-      const Mask holds =
+      Mask holds =
           x.listed & (abs(problem.f[3 * problem.nc + j]) < (1 - rounding) * x.upper) & (abs(v_end[x.dof]) <= smallest);
+      if (!any(holds)) continue;
+      if (!known) twice_energy = tree.twice_kinetic(v_end);
+      known = true;
+      const Pack taken = abs(tree.momentum_along(x.dof, v_end) * v_end[x.dof]);
+      holds &= taken <= energy_rounding * twice_energy + x.upper * smallest * s.dt;
       v_end[x.dof] = select(holds, 0.0, v_end[x.dof]);
     }
   }

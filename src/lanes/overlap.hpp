@@ -20,7 +20,7 @@ struct OverlapLanes {
     return 5ul * (unsigned long)ProblemLanes::most(s) + (unsigned long)s.nv;
   }
 
-  static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3;
+  static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3, deep_share = 5e-4;
   static constexpr double compliance = 1e-4, most_tolerance = 1e-6, default_tolerance = 1e-8;
 
   /// Gaps at the end of the step as v_end has them; lanes with an overlap that is to be removed.
@@ -72,15 +72,40 @@ struct OverlapLanes {
     y = z;
   }
 
+  Mask deep() const {
+    Mask m = none();
+    for (int i = 0; i < p.nc; ++i)
+      m |= p.contact[i].listed & (gap[i] < -(deep_share + overlap_share) * TreeLanes::at(a.size, p.contact[i].point));
+    return m;
+  }
+
+  Pack turned_in(const ContactSlot& x) const {
+    const Spatial6 &V = tree.V[x.body], &A = tree.A[x.body];
+    const V3 r = x.rc + s.point[x.point].round * x.n;
+    const V3 bias = A.lin + given(s.gravity) + cross(A.ang, r) + cross(V.ang, V.lin + cross(V.ang, r));
+    return max((-0.5 * s.dt * s.dt) * dot(x.n, bias), 0.0);
+  }
+
+  /// What is taken off an overlap (rigid.16).
+  Pack removed(const ContactSlot& x, Pack over, bool turns) const {
+    const Pack part = TreeLanes::at(a.share, x.point) * over;
+    if (!turns) return part;
+    const Pack deep = max(min(over / (deep_share * TreeLanes::at(a.size, x.point)) - 1.0, all(1)), 0.0);
+    const Pack in = deep * turned_in(x);
+    return max(part, min(over + in, 3.0 * in));
+  }
+
   void set(Mask asked) {
     const double square = s.dt * s.dt;
+    const bool turns = any(asked & deep());
+    if (turns) tree.move(motion.v, w);  // velocities and accelerations of the start
     for (int i = 0; i < p.n; ++i) g[i] = R[i] = f[i] = Pack{};
     for (int i = 0; i < p.nc; ++i) {
       ContactSlot& x = p.contact[i];
       const int o = 3 * i + 2;
       const Mask on = x.listed & asked;
-      const Pack left = overlap_share * TreeLanes::at(a.size, x.point), share = TreeLanes::at(a.share, x.point);
-      const Pack asks = select(gap[i] < -left, share * (gap[i] + left), max(gap[i], 0.0)) / square;
+      const Pack left = overlap_share * TreeLanes::at(a.size, x.point);
+      const Pack asks = select(gap[i] < -left, -removed(x, -(gap[i] + left), turns), max(gap[i], 0.0)) / square;
       g[o] = only(on, asks);
       R[o] = only(on, compliance * p.G[o * p.n + o]);
       x.mu = Pack{};

@@ -391,4 +391,14 @@ struct TreeLanes {
     }
     return sum;
   }
+
+  /// (M v)_k
+  Pack momentum_along(int k, const Pack* v) const {
+    const int d = s.depth[k], *above = s.chain + s.chain_start[k];
+    Pack sum{};
+    for (int i = 0; i <= d; ++i) sum += (M + s.row[k])[i] * v[above[i]];
+    for (int j = k + 1; j < s.nv; ++j)
+      if (s.depth[j] > d && s.chain[s.chain_start[j] + d] == k) sum += (M + s.row[j])[d] * v[j];
+    return sum;
+  }
 };

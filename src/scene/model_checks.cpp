@@ -7,6 +7,7 @@
 #include "base/names.hpp"
 #include "dynamics/articulated.hpp"
 #include "linalg/decompositions.hpp"
+#include "stepping/rigid/closures.hpp"
 #include "stepping/workspace.hpp"
 
 namespace tribo {
@@ -92,6 +93,24 @@ std::vector<std::string> find_doubts(const Model& model) {
   return doubts;
 }
 
+std::vector<std::string> find_beyond_ranges(const Model& model, const State& start) {
+  constexpr double slack = 1e-3;  // rounding of files [rad] or [m]
+  std::vector<std::pair<double, std::string>> list;
+  for (const Body& body : model.bodies) {
+    if (body.joint != JointKind::Revolute && body.joint != JointKind::Prismatic) continue;
+    const double q = start.q[body.iq], lower = model.joints.lower[body.iv], upper = model.joints.upper[body.iv];
+    const double beyond = std::max(lower - q, q - upper);
+    const char* unit = body.joint == JointKind::Revolute ? " rad" : " m";
+    if (beyond > slack)
+      list.emplace_back(beyond, "joint '" + body.name + "' starts at " + shown(q) + unit + ", " + shown(beyond) + unit +
+                                    " beyond its range [" + shown(lower) + ", " + shown(upper) + "]: choose another pose");
+  }
+  std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (const auto& [beyond, line] : list) lines.push_back(line);
+  return lines;
+}
+
 std::vector<std::string> find_overlaps(const Model& model, const State& start) {
   Workspace work(model);
   work.dynamics.compute(start.q, VecX::Zero(model.nv));
@@ -112,6 +131,30 @@ std::vector<std::string> find_overlaps(const Model& model, const State& start) {
   std::vector<std::string> lines;
   for (const auto& [depth, line] : list) lines.push_back(line);
   return lines;
+}
+
+std::vector<OpenLoop> find_open_loops(const Model& model, const State& start) {
+  Dynamics dynamics(model);
+  dynamics.compute(start.q, VecX::Zero(model.nv));
+  std::vector<Row> rows;
+  Closures::list(model, start.q, dynamics, start.kinematic_time(), 0, rows);
+  std::vector<OpenLoop> loops;
+  for (std::size_t k = 0; k < model.equalities.size(); ++k) {
+    const Equality& equality = model.equalities[k];
+    const bool joint = equality.kind == EqualityKind::Joint;
+    double way = 0, turn = 0;  // squares
+    for (const Row& row : rows)
+      if (const EqualityPart* part = row.as<EqualityPart>(); part && part->element == static_cast<int>(k))
+        (std::holds_alternative<BodyTurns>(row.along) ? turn : way) += row.error * row.error;
+    const bool turned = std::sqrt(way) <= OpenLoop::least;
+    const double gap = std::sqrt(turned ? turn : way);
+    if (!(gap > OpenLoop::least)) continue;
+    const bool angle = turned || (joint && model.bodies[at(equality.body_a)].joint == JointKind::Revolute);
+    loops.push_back({gap, angle ? "rad" : "m",
+                     "constraint '" + equality.name + "' does not hold at the start: it is open by " +
+                         (angle ? shown(gap) + " rad" : shown(1e3 * gap) + " mm")});
+  }
+  return loops;
 }
 
 }  // namespace tribo

@@ -290,9 +290,9 @@ void Simulation::add_push(const Push& push) { impl_->pushes.push_back(push); }
 
 StepReport Simulation::step() {
   Impl& s = *impl_;
+  s.state.clock.set(s.state.t, s.dt);
   if (!s.started) s.start();
   const auto began = s.work.times != nullptr ? StageTimer::Clock::now() : StageTimer::Clock::time_point{};
-  s.state.clock.set(s.state.t, s.dt);
   s.control_or_none();
   StepReport report = s.stepper->advance(s.state, s.work, s.dt);
   if (s.work.times != nullptr) s.count_time(began);

@@ -43,9 +43,14 @@ bool SentOff::operator()(const Start& start, const Outcome& outcome) const {
   return hit(start, outcome) || driven(start, outcome);
 }
 
+// A single body is foreseen to fall, and goes where its velocity takes it but for impacts and what pushes it.
 bool SentOff::driven(const Start& start, const Outcome& outcome) const {
-  for (std::size_t t = 0; t < start.model.trees.size(); ++t)
-    if (start.model.trees[t].bodies > 1 && farther(start, outcome, static_cast<int>(t), margins_[t])) return true;
+  for (std::size_t t = 0; t < start.model.trees.size(); ++t) {
+    const Tree& tree = start.model.trees[t];
+    const bool may = tree.bodies > 1 || !start.actuation.external.segment(tree.iv, tree.nv).isZero(0) ||
+                     !start.actuation.tau.segment(tree.iv, tree.nv).isZero(0);
+    if (may && farther(start, outcome, static_cast<int>(t), margins_[t])) return true;
+  }
   return false;
 }
 

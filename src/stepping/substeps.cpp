@@ -13,6 +13,7 @@ constexpr int most_accurate_solves = 10000;  // where accuracy is asked for
 constexpr int most_iterations = 1000;        // of a scheme's own method in a step
 constexpr double least_held = 1e-3;          // shortest substep for a change of a contact, of the step
 constexpr double least_share = 1e-9;         // shortest substep, of the step
+constexpr double most_motion = 100;          // in a step that is divided [m] or [rad]
 
 // First time at which gap + speed t + acceleration t^2 / 2 falls to 0, or infinity.
 double touching_time(double gap, double speed, double acceleration) {
@@ -98,7 +99,9 @@ bool Substeps::solve(Crossing& crossing, double h) {
 
 // One substep: as long as h, or until something ends it.
 bool Substeps::take(Crossing& crossing, double h, double& taken) {
-  const bool may_split = rules_.touch && count_ < most_substeps && !spent();
+  const VecX& v = crossing.state().v;
+  runs_away_ = v.size() > 0 && crossing.step() * v.cwiseAbs().maxCoeff() > most_motion;
+  const bool may_split = rules_.touch && count_ < most_substeps && !spent() && !runs_away_;
   const double least = least_share * crossing.step();
   if (may_split) crossing.save(before_substep_);
   for (int attempt = 0;; ++attempt) {
@@ -128,7 +131,8 @@ bool Substeps::find_length(Crossing& crossing, double h, bool may_split, double&
   while (converged && crossing.outcome().held < 1 && h > crossing.step() * least_held && count_ < most_substeps &&
          !spent())
     converged = solve(crossing, h *= std::max(crossing.outcome().held, 0.02));  // (substeps.3)
-  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64 && !spent())
+  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64 && !spent() &&
+         !runs_away_)
     converged = solve(crossing, h *= 0.5);  // (substeps.4)
   taken = h;
   if (converged || rules_.failure != FailurePolicy::Stop) return true;

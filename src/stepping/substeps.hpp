@@ -5,7 +5,8 @@
 // Accuracy: a substep h is kept where it and two of h/2 agree; the two are what is kept                   (substeps.2)
 // Events, also where accuracy is asked for: a substep ends where a contact changes its law                (substeps.3)
 // Failure: a substep that does not converge is halved, down to 1/64 of the step                           (substeps.4)
-// Effort: after so many solves the rest of the step is crossed at once, and the step is unconverged.
+// Effort: after so many solves the rest of the step is crossed at once, and the step is unconverged. What has run away,
+// by 100 m or rad in a step, is not divided by touch or failure.
 #pragma once
 
 #include "stepping/crossing.hpp"
@@ -35,6 +36,7 @@ class Substeps {
   VecX q_single_, v_single_;
   int count_ = 0;  ///< substeps
   int left_ = 0;   ///< solves, less those that did not converge by their iterations
+  bool runs_away_ = false;
 };
 
 }  // namespace tribo

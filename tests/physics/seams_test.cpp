@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "tribo/scene.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;
@@ -191,4 +192,71 @@ TEST_CASE("tiles of a moving body") {
     CAPTURE(dt);
     CHECK((position(s, 1) - Vec3(-0.2, 0.01, 0.15)).norm() < 1e-6);
   }
+}
+
+namespace {
+
+std::string numbers(const Vec3& x) {
+  char text[100];
+  std::snprintf(text, sizeof text, "[%.17g, %.17g, %.17g]", x.x(), x.y(), x.z());
+  return text;
+}
+
+// Floors of kinematic bodies of a velocity, or of the world: of hexagons, one beside the other, or of one box.
+std::string laid(bool tiles, const Vec3& velocity) {
+  const std::string kind = velocity.isZero(0) ? "wall" : "kinematic",
+                    moves = velocity.isZero(0) ? "" : "velocity = " + numbers(velocity) + "\n";
+  if (!tiles) return "[[" + kind + "]]\nshape = \"box\"\nsize = [9, 9, 0.1]\nposition = [0, 0, -0.05]\n" + moves;
+  const double r = 0.11, across = std::sqrt(3.0) * r;
+  std::string corners, out;
+  for (int k = 0; k < 6; ++k)
+    for (double z : {-0.05, 0.05})
+      corners += numbers({r * std::sin(k * M_PI / 3), r * std::cos(k * M_PI / 3), z}) + ", ";
+  for (int i = -6; i < 12; ++i)
+    for (int j = -5; j < 6; ++j)
+      out += "[[" + kind + "]]\nshape = \"hull\"\nvertices = [" + corners + "]\nposition = " +
+             numbers({(i + 0.5 * (j & 1)) * across, 1.5 * r * j, -0.05}) + "\n" + moves;
+  return out;
+}
+
+}  // namespace
+
+// With friction, and turning, so that it matters which points carry: those of a face that lies on many tiles are its
+// corners, as on one. The belts move under what lies on them.
+TEST_CASE("hexagons, fixed or kinematic, carry what turns and slides as one plane does") {
+  const char* shapes[] = {"shape = \"box\"\nsize = [0.3, 0.2, 0.08]\nposition = [0, 0.02, 0.04]",
+                          "shape = \"hull\"\nvertices = [[0.17, 0, -0.03], [-0.11, 0.12, -0.03], [-0.05, -0.15, -0.03], "
+                          "[0, 0, 0.09]]\nposition = [0, 0.02, 0.03]",
+                          "shape = \"capsule\"\nradius = 0.04\nlength = 0.3\nposition = [0, 0.02, 0.04]\n"
+                          "rpy = [1.5707963267948966, 0, 0.3]",
+                          "shape = \"sphere\"\nradius = 0.05\nposition = [0, 0.02, 0.05]",
+                          "shape = \"ellipsoid\"\nradii = [0.09, 0.06, 0.05]\nposition = [0, 0.02, 0.05]"};
+  for (const char* shape : shapes)
+    for (const Vec3& belt : {Vec3(0, 0, 0), Vec3(0.3, -0.2, 0)})
+      for (double mu : {0.0, 0.3})
+        for (double speed : {0.3, 2.0})
+          for (double dt : {1e-3, 1e-2}) {
+            std::vector<Simulation> both;
+            for (bool tiles : {true, false}) {
+              Scene scene = parse_scene("[ground]\nnone = true\n" + laid(tiles, belt) + "[material.default]\nmu = " +
+                                            std::to_string(mu) + "\n[[object]]\nname = \"it\"\nmass = 1\n" + shape +
+                                            "\nvelocity = " + numbers({speed, 0.1 * speed, 0}) +
+                                            "\nangular_velocity = [0, 0, 3]\n",
+                                        "tiles.toml");
+              scene.dt = dt;
+              both.push_back(make_simulation(scene));
+            }
+            double most = 0;
+            while (both[0].state().t < 0.4) {
+              for (Simulation& s : both) s.step();
+              most = std::max(most, (position(both[0]) - position(both[1])).norm());
+              most = std::max(most, (both[0].body_pose(0).R - both[1].body_pose(0).R).norm());
+            }
+            CAPTURE(shape);
+            CAPTURE(belt.x());
+            CAPTURE(mu);
+            CAPTURE(speed);
+            CAPTURE(dt);
+            CHECK(most < 1e-6);
+          }
 }

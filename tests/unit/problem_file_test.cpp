@@ -236,7 +236,7 @@ TEST_CASE("problem file: FCLIB numbers that are not in the file are refused") {
     H5Sclose(space);
   };
   write(3, H5P_DEFAULT, 200'000'000);  // of which none is stored: HDF5 would give zeros
-  CHECK(message().find("claims 200000000 numbers and stores 0 bytes") != std::string::npos);
+  CHECK(message().find("claims 200000000 numbers of 4 bytes and stores 0 bytes") != std::string::npos);
   folder.write("numbers", std::string(400, 'x'));
   const hid_t external = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_external(external, folder.file("numbers").c_str(), 0, 400);
@@ -244,7 +244,7 @@ TEST_CASE("problem file: FCLIB numbers that are not in the file are refused") {
   H5Pclose(external);
   CHECK(message().find("lies in another file") != std::string::npos);
   write(15'999, H5P_DEFAULT, 1);
-  CHECK(message().find("W/p' claims 1 numbers and stores 0 bytes") != std::string::npos);
+  CHECK(message().find("W/p' claims 1 numbers of 4 bytes and stores 0 bytes") != std::string::npos);
   {
     FclibFile out(path);
     out.add<int>("W/m", {15'999});

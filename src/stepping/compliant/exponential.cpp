@@ -217,7 +217,7 @@ void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts
     }
     const LimitSpring& l = limits_[at(island.rows[at(j)])];
     K_[3 * nc + j] = options_.limit_stiffness;
-    B_[3 * nc + j] = options_.limit_damping;
+    B_[3 * nc + j] = l.B;
     x_[3 * nc + j] = l.gap;
     c_[3 * nc + j] = l.c;
   }

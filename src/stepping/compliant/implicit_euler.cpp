@@ -162,7 +162,7 @@ class ImplicitEuler final : public Compliant {
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       const auto& [dof, sign] = *rows_[j].coordinate();
-      limits_[j].mean = limit_force(limits_[j].gap + sign * h * z[dof], sign * z[dof]);
+      limits_[j].mean = limit_force(limits_[j], limits_[j].gap + sign * h * z[dof], sign * z[dof]);
       r_[dof] -= sign * limits_[j].mean;
     }
     if (!row_springs_.empty()) row_forces(start);
@@ -211,7 +211,7 @@ class ImplicitEuler final : public Compliant {
       if (!(limits_[j].mean > 0)) continue;
       const int k = rows_[j].coordinate()->dof;
       Eq(k, k) += options_.limit_stiffness;
-      Ev(k, k) += options_.limit_damping;
+      Ev(k, k) += limits_[j].B;
     }
     for (const RowSpring& s : row_springs_.all()) add_row_slope(s, Eq, Ev);
     to_unknowns(model, h);

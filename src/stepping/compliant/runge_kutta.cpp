@@ -21,6 +21,7 @@ class RungeKutta final : public Compliant {
   }
 
  private:
+  bool takes_start_forces() const override { return true; }
   void charge(const Start&, Outcome& out) override { out.work = work_; }
   int order() const override { return 4; }
 
@@ -131,7 +132,7 @@ class RungeKutta final : public Compliant {
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       const auto& [dof, sign] = *rows_[j].coordinate();
-      const double f = limit_force(limits_[j].gap + sign * move_[dof], sign * v_stage_[dof]);
+      const double f = limit_force(limits_[j], limits_[j].gap + sign * move_[dof], sign * v_stage_[dof]);
       limits_[j].mean += time * f;
       if (start.audited) work_.constraints += time * sign * f * v_stage_[dof];
       a_[dof] += sign * f;

@@ -86,8 +86,8 @@ bool JointFriction::wrong(double dt, bool failed, VecX& v_end) {
   return again;
 }
 
-void JointFriction::settle(int k, double force, double smallest, VecX& v_end) const {
-  if (std::abs(force) < (1 - rounding) * friction_[k] && std::abs(v_end[k]) <= smallest) v_end[k] = 0;
+bool JointFriction::holds(int k, double force, double smallest, const VecX& v_end) const {
+  return std::abs(force) < (1 - rounding) * friction_[k] && std::abs(v_end[k]) <= smallest;
 }
 
 double JointFriction::work(double dt, const VecX& v, const VecX& v_end) const {

@@ -4,6 +4,10 @@
 //   one that moves is rubbed:  f = -friction sign(v),  right if v' does not turn                                 (dry.2)
 // Where a guess was wrong the joint gets a row of the problem, the step is solved again, and the row stays for some
 // steps. So a robot at rest has no such rows at all, and one that moves hardly any.
+// A joint that its row holds is stopped: what a solve leaves of its velocity v' is rounding, if with the momentum p of the
+// joint and the energy T of its tree
+//   |p v'| <= 1e-9 2 T + friction dt v_rounding                                                          (dry.3)
+// Behind light links a heavy one may have a momentum beside which it is not: that joint moves on.
 #pragma once
 
 #include <vector>
@@ -35,8 +39,10 @@ class JointFriction {
   /// True where a guess was wrong, or all are given up since the solve failed: the step must be solved again. Sets the
   /// velocity of held joints to zero.
   bool wrong(double dt, bool failed, VecX& v_end);
-  /// Ends the step with the force of the row of joint k: one that holds stops its joint exactly.
-  void settle(int k, double force, double smallest, VecX& v_end) const;
+  /// Does the force of the row of joint k hold it?
+  bool holds(int k, double force, double smallest, const VecX& v_end) const;
+  /// Largest torque of joint k.
+  double bound(int k) const { return friction_[k]; }
   /// Of the joints that are rubbed [J].
   double work(double dt, const VecX& v, const VecX& v_end) const;
   /// Steps for which the row of joint k stays.

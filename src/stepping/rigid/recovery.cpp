@@ -15,6 +15,7 @@ constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double most_tolerance = 1e-6;       // of what is asked, stricter where forces are found more exactly than
 constexpr double default_tolerance = 1e-8;    // by default
 constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
+constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr int heap_sweeps = 64;               // of heaps, before they are solved
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
@@ -22,6 +23,19 @@ double gap_at_end(const Start& start, int listed, const Outcome& out) {
   const Contact& contact = start.contacts[at(listed)];
   if (start.model.surface(contact.surface).compliance > 0) return 0;
   return contact.gap + start.dt * out.contacts[at(listed)].c.z();
+}
+
+// How far the turning of what touches closes the gap within the step, beside its velocity: (dt^2/2) n . (J' v). Round
+// shapes touch with whichever point faces the other, so theirs is the way of the centre [m].
+double turned_in(const Start& start, const Contact& contact) {
+  const Vec3 n = contact.R_WC.col(2);
+  const auto bias = [&](int geometry, int body, const Vec3& out) {
+    const Geometry& g = start.model.geometries[at(geometry)];
+    const bool round = g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule;
+    return start.dynamics.point_bias(body, contact.p_WC - (round ? g.size.x() : 0) * out);
+  };
+  const Vec3 apart = bias(contact.geometry_b, contact.body_b, -n) - bias(contact.geometry_a, contact.body_a, n);
+  return std::max(0.0, -0.5 * start.dt * start.dt * n.dot(apart));
 }
 
 // Distance of a joint to its limit at the end of the step, negative beyond it; infinite for other rows.
@@ -98,6 +112,22 @@ double Recovery::share(double dt, double size) const {
   return 1 - std::exp(-dt / (time_ < 0 ? natural : time_));
 }
 
+bool Recovery::turns_in(const Start& start, const Outcome& out, int listed) const {
+  const double gap = gap_at_end(start, listed, out), size = size_of(start, listed);
+  return removed(start, listed, gap) > -share(start.dt, size) * (gap + overlap_share * size);
+}
+
+// Overlap that turning brings in faster than shares of it are taken off would add up over the steps. What is deep is opened
+// by as much as turns in within a step or so, and by what will have turned in by its end                   (rigid.16)
+double Recovery::removed(const Start& start, int listed, double gap) const {
+  const double size = size_of(start, listed), overlap = -(gap + overlap_share * size);
+  const double part = share(start.dt, size) * overlap;
+  const double deep = std::min(1.0, overlap / (deep_share * size) - 1);
+  if (!(deep > 0)) return part;
+  const double turns = deep * turned_in(start, start.contacts[at(listed)]);
+  return std::max(part, std::min(overlap + turns, 3 * turns));
+}
+
 double Recovery::joint_share(double dt) const { return share(dt, joint_size); }
 
 void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s) {
@@ -111,9 +141,9 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   problem.diagonal(s.c.data());
   for (int k = 0; k < problem.nc(); ++k) {
     const int n = 3 * k + 2;
-    const double gap = gap_at_end(start, island.contacts[at(k)], out), size = size_of(start, island.contacts[at(k)]);
-    const double left = overlap_share * size;
-    problem.g()[n] = (gap < -left ? share(dt, size) * (gap + left) : std::max(gap, 0.0)) / (dt * dt);
+    const int listed = island.contacts[at(k)];
+    const double gap = gap_at_end(start, listed, out), left = overlap_share * size_of(start, listed);
+    problem.g()[n] = (gap < -left ? -removed(start, listed, gap) : std::max(gap, 0.0)) / (dt * dt);
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);

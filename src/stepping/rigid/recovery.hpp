@@ -20,6 +20,8 @@ class Recovery {
   /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
   double contact_share(const Start& start, int listed) const { return share(start.dt, size_of(start, listed)); }
   double joint_share(double dt) const;
+  /// Is the contact opened faster than by its share, since it turns in?
+  bool turns_in(const Start& start, const Outcome& out, int listed) const;
 
  private:
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
@@ -27,6 +29,7 @@ class Recovery {
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
+  double removed(const Start& start, int listed, double gap) const;
   double size_of(const Start& start, int listed) const;
   double share(double dt, double size) const;
 

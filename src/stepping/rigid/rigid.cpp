@@ -195,7 +195,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       move_freely(start);
       solve_contacts(start, Round::Solve, out);
     }
-    rows_.hold_joints(still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    rows_.hold_joints(start, still * start.dt * out.solve.residual.motion_scale, out.v_end);
     constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
     StepRows::miss_targets(start, out);
   }

@@ -14,6 +14,7 @@ namespace {
 constexpr double joint_touching =
     1e-6;                              // distance to a limit that counts as none, where the limit carried [rad] or [m]
 constexpr double joint_still = 1e-7;   // a joint that moves less in a step is still [rad] or [m]
+constexpr double energy_rounding = 1e-9;  // of the energy of a tree, that may be lost where a joint is stopped
 constexpr double limit_carried = 0.1;  // of the joint's dry friction: a limit with more force carried
 
 // A joint that rests at its limit, and has dry friction: a distance within rounding would ask for a motion that the
@@ -59,9 +60,13 @@ StepRows::StepRows(const Model& model)
       bodies_(model),
       saturated_(at(model.nv), 0),
       drives_(at(model.nv)),
-      coordinate_(at(model.nv), -1) {
+      coordinate_(at(model.nv), -1),
+      tree_(at(model.nv), 0) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
+  for (std::size_t t = 0; t < model.trees.size(); ++t)
+    std::fill_n(tree_.begin() + model.trees[t].iv, model.trees[t].nv, static_cast<int>(t));
+  momentum_.setZero(model.nv);
 }
 
 void StepRows::begin(const State& state) {
@@ -111,10 +116,22 @@ Drive StepRows::free_drive(const Actuation& a, int k, double dt) const {
   return drive;
 }
 
-void StepRows::hold_joints(double smallest, VecX& v_end) const {
-  for (std::size_t j = 0; j < rows_.size(); ++j)
-    if (const Coordinate* c = rows_[j].coordinate(); c && rows_[j].is<DryFriction>())
-      friction_.settle(c->dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end);
+void StepRows::hold_joints(const Start& start, double smallest, VecX& v_end) {
+  int known = -1;
+  double twice_energy = 0;
+  for (std::size_t j = 0; j < rows_.size(); ++j) {
+    const Coordinate* c = rows_[j].coordinate();
+    if (!c || !rows_[j].is<DryFriction>() || v_end[c->dof] == 0) continue;
+    if (!friction_.holds(c->dof, forces_[static_cast<Eigen::Index>(j)], smallest, v_end)) continue;
+    const Tree& tree = start.model.trees[at(tree_[at(c->dof)])];
+    if (known != tree_[at(c->dof)]) {
+      known = tree_[at(c->dof)];
+      start.dynamics.multiply(known, v_end.data(), momentum_.data());
+      twice_energy = v_end.segment(tree.iv, tree.nv).dot(momentum_.segment(tree.iv, tree.nv));
+    }
+    const double taken = std::abs(momentum_[c->dof] * v_end[c->dof]);  // (dry.3)
+    if (taken <= energy_rounding * twice_energy + friction_.bound(c->dof) * start.dt * smallest) v_end[c->dof] = 0;
+  }
 }
 
 bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {

@@ -38,8 +38,9 @@ class StepRows {
 
   JointFriction& friction() { return friction_; }
   const JointFriction& friction() const { return friction_; }
-  /// Once the step is solved: joints whose friction holds them have no velocity left, below `smallest`.
-  void hold_joints(double smallest, VecX& v_end) const;
+  /// Once the step is solved: joints whose friction holds them have no velocity left, below `smallest`, unless stopping
+  /// them took energy from what else moves (dry.3).
+  void hold_joints(const Start& start, double smallest, VecX& v_end);
 
   /// Nothing where a row is in its place.
   const Drive& drive(int k) const { return drives_[at(k)]; }
@@ -62,6 +63,8 @@ class StepRows {
   std::vector<char> saturated_;
   std::vector<Drive> drives_;    // as list() found them
   std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
+  std::vector<int> tree_;        // of each velocity
+  VecX momentum_;
 };
 
 }  // namespace tribo
