@@ -68,6 +68,8 @@ struct Source {
     const H5D_layout_t layout = H5Pget_layout(creation.id);
     if (H5Pget_external_count(creation.id) != 0 || layout == H5D_VIRTUAL)
       refuse(name, "lies in another file, which is not opened");
+    // HDF5 1.10 reads beyond the end of damaged compact ones.
+    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) refuse(name, "is neither contiguous nor chunked: not read");
     const hsize_t stored = H5Dget_storage_size(set);
     const hsize_t room = std::min(stored, bytes), packed = H5Pget_nfilters(creation.id) > 0 ? most_ratio : 1;
     const Handle type(H5Dget_type(set), H5Tclose);
