@@ -83,13 +83,15 @@ struct Source {
     if (layout != H5D_CHUNKED || n == 0) return;
     hsize_t chunk[H5S_MAX_RANK], numbers = 1;
     const int rank = H5Pget_chunk(creation.id, H5S_MAX_RANK, chunk);
-    for (int k = 0; k < rank; ++k) numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
+    for (int k = 0; k < rank; ++k)
+      numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
     if (!fits(numbers)) refuse(name, "claims chunks of " + std::to_string(numbers) + " numbers, more than it stores");
     const int filters = H5Pget_nfilters(creation.id);
     unsigned flags = 0;
     std::size_t none = 0;
     if (rank != 1 || filters > 1 ||
-        (filters == 1 && H5Pget_filter2(creation.id, 0, &flags, &none, nullptr, 0, nullptr, nullptr) != H5Z_FILTER_DEFLATE))
+        (filters == 1 &&
+         H5Pget_filter2(creation.id, 0, &flags, &none, nullptr, 0, nullptr, nullptr) != H5Z_FILTER_DEFLATE))
       refuse(name, "is packed in a way that is not read: by deflate alone, along one dimension, is");
     check_chunks(name, set, n, numbers, numbers * size, filters == 1);
   }
