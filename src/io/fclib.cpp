@@ -4,8 +4,10 @@
 
 #ifdef TRIBO_HDF5
 #include <hdf5.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <cstdint>
 #endif
 
 namespace tribo {
@@ -68,6 +70,8 @@ struct Source {
     const H5D_layout_t layout = H5Pget_layout(creation.id);
     if (H5Pget_external_count(creation.id) != 0 || layout == H5D_VIRTUAL)
       refuse(name, "lies in another file, which is not opened");
+    // HDF5 1.10 reads beyond the end of damaged compact ones.
+    if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) refuse(name, "is neither contiguous nor chunked: not read");
     const hsize_t stored = H5Dget_storage_size(set);
     const hsize_t room = std::min(stored, bytes), packed = H5Pget_nfilters(creation.id) > 0 ? most_ratio : 1;
     const Handle type(H5Dget_type(set), H5Tclose);
@@ -79,8 +83,34 @@ struct Source {
     if (layout != H5D_CHUNKED || n == 0) return;
     hsize_t chunk[H5S_MAX_RANK], numbers = 1;
     const int rank = H5Pget_chunk(creation.id, H5S_MAX_RANK, chunk);
-    for (int k = 0; k < rank; ++k) numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
+    for (int k = 0; k < rank; ++k)
+      numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
     if (!fits(numbers)) refuse(name, "claims chunks of " + std::to_string(numbers) + " numbers, more than it stores");
+    const int filters = H5Pget_nfilters(creation.id);
+    unsigned flags = 0;
+    std::size_t none = 0;
+    if (rank != 1 || filters > 1 ||
+        (filters == 1 &&
+         H5Pget_filter2(creation.id, 0, &flags, &none, nullptr, 0, nullptr, nullptr) != H5Z_FILTER_DEFLATE))
+      refuse(name, "is packed in a way that is not read: by deflate alone, along one dimension, is");
+    check_chunks(name, set, n, numbers, numbers * size, filters == 1);
+  }
+  /// HDF5 1.10 reads beyond a chunk that unpacks to less than its size.
+  void check_chunks(const std::string& name, hid_t set, hsize_t n, hsize_t chunk, hsize_t size, bool deflated) const {
+    std::vector<unsigned char> packed, whole(size);
+    for (hsize_t at = 0; at < n; at += chunk) {
+      hsize_t stored = 0;
+      std::uint32_t skipped = 0;
+      if (H5Dget_chunk_storage_size(set, &at, &stored) < 0 || stored == 0 || stored > bytes)
+        refuse(name, "has a chunk that is not stored");
+      packed.resize(stored);
+      if (H5Dread_chunk(set, H5P_DEFAULT, &at, &skipped, packed.data()) < 0) refuse(name, "cannot be read");
+      uLongf got = size;
+      const bool right = deflated && skipped == 0
+                             ? uncompress(whole.data(), &got, packed.data(), stored) == Z_OK && got == size
+                             : stored == size;
+      if (!right) refuse(name, "has a chunk that does not unpack to its size");
+    }
   }
   std::size_t stored(const std::string& name) const {
     const Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);

@@ -83,7 +83,8 @@ toml::table parsed(const std::string& text, const std::string& file) {
   check_depth(text, file);
   if (const std::size_t at = misplaced_letter(text); at < text.size()) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    throw InvalidInput(file + ":" + std::to_string(line) + ": characters beyond ASCII stand in quotes and comments only");
+    throw InvalidInput(file + ":" + std::to_string(line) +
+                       ": characters beyond ASCII stand in quotes and comments only");
   }
   return toml::parse(text);
 }

@@ -246,7 +246,8 @@ TEST_CASE("scene: letters beyond ASCII stand in quotes and comments, and nowhere
   for (const std::string x : {"é", "\u00a0", "μ", "\u2003", "あ", "\ufeff"}) {
     CHECK(refusal(cube + x + " = 1\n").find("bad.toml:6: " + told) != std::string::npos);
     CHECK(refusal("# a\"\n" + cube + "mass = " + x).find("bad.toml:7: " + told) != std::string::npos);
-    CHECK(refusal("description = \"\"\"a\\  \n " + x + "\"\"\"\n" + cube).find("bad.toml:2: " + told) != std::string::npos);
+    CHECK(refusal("description = \"\"\"a\\  \n " + x + "\"\"\"\n" + cube).find("bad.toml:2: " + told) !=
+          std::string::npos);
   }
 }
 
