@@ -110,6 +110,9 @@ FAULTS = {
     "go2, a thigh the other way": (lambda f: f.of("go2", _after("FR_thigh_joint", 'xyz="0 1 0"', 'xyz="0 -1 0"'), (100.0, 3.0)), "axis"),
     "hyq, a knee the other way": (lambda f: f.of("hyq", _after("lh_kfe_joint", "<axis xyz=\"0 0 1\"", '<axis xyz="0 0 -1"'), (500.0, 10.0)), "axis"),
     "ur5, an elbow without effort": (lambda f: f.of("ur5", _after("elbow_joint", 'effort="[^"]+"', 'effort="0"')), "effort"),
+    "panda, a finger without effort": (
+        lambda f: _commanded(f.of("panda", _after("panda_finger_joint1", 'effort="[^"]+"', 'effort="0"')), panda_finger_joint1=0.04), "effort"),
+    "z1, motors too weak": (lambda f: f.of("z1", lambda s: re.sub('effort="[^"]+"', 'effort="0.5"', s)), "limit"),
     "talos, weak ankles": (
         lambda f: f.of("talos", lambda s: re.sub(r'(<joint name="leg_\w+_5_joint".*?effort=)"[^"]+"', r'\1"2"', s, flags=re.S),
                        (3000.0, 100.0)), "limit"),
@@ -261,6 +264,21 @@ def test_no_cause_is_named_where_nothing_is_wrong(run, tmp_path):
 def test_an_open_loop_is_told_before_the_run():
     with pytest.warns(UserWarning, match="'pin' does not hold at the start: it is open by 300 mm"):
         tribo.parse(FOUR_BAR.replace("point_b = [0.5, 0, 0]", "point_b = [0.5, 0, 0.3]"))
+
+
+def test_a_slow_arm_that_lifts_is_no_gain_of_the_scheme():
+    """Little energy is in its motion, much goes through its motors: at most a share of that is the error of a step."""
+    sim = tribo.load("panda", controller=tribo.Controller("pd", kp=2000.0, kd=100.0))
+    q = np.array(sim.target[:9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for goal in ([0, 0.4, 0, -0.3, 0, 0, 0, 0, 0], [0, -0.2, 0, 0.1, 0, 0.3, 0, 0, 0]):
+            for s in np.linspace(0, 1, 600):
+                sim.target[:9] = q + (3 - 2 * s) * s * s * np.array(goal)
+                sim.torque[:9] = sim.bias[:9]
+                sim.step()
+            q += goal
+    assert not sim.warning
 
 
 def test_worlds_know_how_often_their_controllers_are_asked(tmp_path):
