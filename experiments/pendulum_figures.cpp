@@ -17,16 +17,16 @@ MomentumOptions friction_afterwards() {
   return options;
 }
 
-MacroscopicOptions minimum_norm() {
+MacroscopicOptions macroscopic(SingularSolve singular) {
   MacroscopicOptions options;
-  options.singular = SingularSolve::MinimumNorm;
+  options.singular = singular;
   return options;
 }
 
 const std::vector<PendulumMethod> methods = {
     {"momentum", "momentum", "momentum"},
-    {"pivoting", "macroscopic, pivoting", "macroscopic"},
-    {"minimum_norm", "macroscopic, minimum norm", "macroscopic", 1e-3, minimum_norm()},
+    {"pivoting", "macroscopic, pivoting", "macroscopic", 1e-3, macroscopic(SingularSolve::Pivoting)},
+    {"minimum_norm", "macroscopic, minimum norm", "macroscopic", 1e-3, macroscopic(SingularSolve::MinimumNorm)},
     {"relaxed", "relaxed, soft springs", "relaxed"},
     {"afterwards", "momentum, friction cut afterwards", "momentum", 1e-3, friction_afterwards()},
     {"microscopic", "microscopic", "microscopic", 1e-5}};

@@ -34,7 +34,7 @@ enum class SingularSolve {
 };
 
 struct MacroscopicOptions : ImpulseOptions {
-  SingularSolve singular = SingularSolve::Pivoting;
+  SingularSolve singular = SingularSolve::MinimumNorm;
 };
 
 struct MicroscopicOptions : MomentumFamilyOptions {

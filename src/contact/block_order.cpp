@@ -22,8 +22,10 @@ bool BlockOrder::analyse(const ContactProblem& problem) {
   return analyse(pairs_, factor.node_start);
 }
 
-bool BlockOrder::analyse(const std::vector<int>& pairs, const std::vector<int>& node_start) {
-  if (pairs == seen_pairs_ && node_start == seen_sizes_) return false;
+bool BlockOrder::analyse(const std::vector<int>& pairs, const std::vector<int>& node_start,
+                         const std::vector<int>& parents) {
+  if (pairs == seen_pairs_ && node_start == seen_sizes_ && parents == parents_) return false;
+  parents_ = parents;
   seen_pairs_ = pairs;
   seen_sizes_ = node_start;
   nodes_ = static_cast<int>(node_start.size()) - 1;
@@ -56,6 +58,7 @@ bool BlockOrder::analyse(const std::vector<int>& pairs, const std::vector<int>& 
 }
 
 void BlockOrder::queue(int node) {
+  if (waiting_[at(node)] > 0) return;
   const std::size_t degree = neighbours_[at(node)].size();
   if (by_degree_.size() <= degree) by_degree_.resize(degree + 1);
   by_degree_[degree].push_back(node);
@@ -64,6 +67,9 @@ void BlockOrder::queue(int node) {
 // Least degree first. Entries of the queues whose degree has changed since are passed over.
 void BlockOrder::eliminate() {
   position_.assign(at(nodes_), -1);
+  waiting_.assign(at(nodes_), 0);
+  for (int parent : parents_)
+    if (parent >= 0) ++waiting_[at(parent)];
   order_.clear();
   for (std::vector<int>& list : by_degree_) list.clear();
   for (int k = nodes_ - 1; k >= 0; --k) queue(k);
@@ -76,7 +82,7 @@ void BlockOrder::eliminate() {
     by_degree_[degree].pop_back();
     if (position_[at(node)] >= 0 || neighbours_[at(node)].size() != degree) continue;
     take(node);
-    degree = degree > 0 ? degree - 1 : 0;
+    degree = degree > 0 && parents_.empty() ? degree - 1 : 0;  // a parent comes in with any degree
   }
 }
 
@@ -85,6 +91,8 @@ void BlockOrder::take(int node) {
   position_[at(node)] = static_cast<int>(order_.size());
   order_.push_back(node);
   const std::vector<int>& list = neighbours_[at(node)];
+  const int parent = parents_.empty() ? -1 : parents_[at(node)];
+  if (parent >= 0) --waiting_[at(parent)];  // it is a neighbour, and is queued below
   for (int j : list) {
     std::vector<int>& theirs = neighbours_[at(j)];
     merged_.clear();

@@ -13,8 +13,9 @@ class BlockOrder {
  public:
   /// Costs little where the pattern is that of the last call; false then.
   bool analyse(const ContactProblem& problem);
-  /// The same from pairs of nodes, two numbers each, and the first coordinate of each node and of the end.
-  bool analyse(const std::vector<int>& pairs, const std::vector<int>& node_start);
+  /// The same from pairs of nodes, two numbers each, and the first coordinate of each node and of the end. A node goes out
+  /// after those whose parent it is, where parents are given (-1: none).
+  bool analyse(const std::vector<int>& pairs, const std::vector<int>& node_start, const std::vector<int>& parents = {});
 
   int nodes() const { return nodes_; }
   int position(int node) const { return position_[static_cast<std::size_t>(node)]; }
@@ -35,6 +36,7 @@ class BlockOrder {
 
   int nodes_ = 0;
   std::vector<int> pairs_, seen_pairs_, seen_sizes_;  // two nodes a block, as met; of the last call
+  std::vector<int> parents_, waiting_;                // of the last call; for how many children
   std::vector<int> size_, start_, position_, order_, link_start_, others_;
   std::vector<std::vector<int>> neighbours_;
   std::vector<int> merged_;

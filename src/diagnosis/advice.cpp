@@ -34,8 +34,21 @@ double stable_step(double k, double d, double m) {
   return std::min(spring, damper);
 }
 
+// Does q move along the mean velocity of the step, so that a held torque -k x is no symplectic step of its spring?
+bool moves_along_mean(const StepperEntry& stepper) {
+  return stepper.memory == MemoryFamily::Momentum ||
+         (stepper.memory == MemoryFamily::Compliant && stepper.name != "implicit-euler");
+}
+
+// Then q' = q + h v + h^2 a / 2 with a = -(k q + d v)/m multiplies areas by 1 - h d/m + h^2 k/(2 m): an oscillation grows
+// where h k > 2 d, whatever h is. By no more than e in a second where                                        (advice.4)
+double held_step(double k, double d, double m) {
+  constexpr double growth = 1;  // [1/s]
+  return k > 0 ? 2 * (d + 2 * growth * m) / k : std::numeric_limits<double>::infinity();
+}
+
 // Gains that act explicitly, by the change of the torque with q and v, whatever controller gives it.
-Scale control_scale(const Scene& scene, const VecX& inertia, bool implicit_gains) {
+Scale control_scale(const Scene& scene, const VecX& inertia, const StepperEntry& stepper) {
   const Model& model = *scene.model;
   Scale scale;
   if (scene.controllers.empty()) return scale;
@@ -63,13 +76,16 @@ Scale control_scale(const Scene& scene, const VecX& inertia, bool implicit_gains
     moved = scene.start;
     moved.v[k] += eps;
     double damping = (base.tau[k] - torque(moved).tau[k]) / eps;
-    if (!implicit_gains) {
+    if (!stepper.implicit_gains) {
       stiffness += base.kp[k];
       damping += base.kd[k];
     }
     if (stiffness < 1e-3) stiffness = 0;
     if (damping < 1e-6) damping = 0;
-    scale.offer(stable_step(stiffness, damping, inertia[k]), "the gains at joint '" + body.name + "'");
+    const std::string whose = "the gains at joint '" + body.name + "'";
+    scale.offer(stable_step(stiffness, damping, inertia[k]), whose);
+    if (moves_along_mean(stepper))
+      scale.offer(held_step(stiffness, damping + model.joints.damping[k], inertia[k]), whose);
   }
   return scale;
 }
@@ -214,6 +230,33 @@ std::vector<std::string> depth_advice(const Scene& scene, const Dynamics& dynami
           (springs ? "stiffer material" : "smaller dt")};
 }
 
+// A light body under a heavy one: forces of the momentum family are held over a step, at points that move with the bodies.
+// Tilted by theta, a body of height h and inertia I under a load W feels W h theta, and falls over at the rate sqrt(W h / I)
+// until the next step asks it to rest.                                                                       (advice.5)
+Scale load_scale(const Model& model, const Dynamics& dynamics) {
+  constexpr double heavy = 10;  // times as heavy
+  Scale scale;
+  const double weight = model.gravity.norm();
+  if (!(weight > 0)) return scale;
+  const Vec3 up = -model.gravity / weight;
+  for (const Geometry& g : model.geometries) {
+    if (g.body < 0 || !std::isfinite(thickness(g))) continue;
+    const Tree& tree = model.trees[at(model.bodies[at(g.body)].tree)];
+    if (tree.bodies > 1 || !tree.single) continue;
+    const Vec3 low = dynamics.X_WB(g.body).p;
+    for (const Tree& other : model.trees) {
+      if (!(other.mass > heavy * tree.mass) || model.bodies[at(other.first_body)].joint != JointKind::Free) continue;
+      const Vec3 way = dynamics.X_WB(other.first_body).p - low;
+      const double above = up.dot(way), aside = (way - above * up).norm();
+      if (!(above > 0) || aside > thickness(g)) continue;
+      const double inertia = model.bodies[at(g.body)].inertia.about_com.diagonal().minCoeff();
+      scale.offer(1 / std::sqrt(other.mass * weight * thickness(g) / inertia),
+                  "'" + tree.name + "', which tips over under the weight of '" + other.name + "' within a step");
+    }
+  }
+  return scale;
+}
+
 Scale speed_scale(const Model& model, const Dynamics& dynamics) {
   Scale scale;
   for (const Geometry& g : model.geometries) {
@@ -264,28 +307,41 @@ Scale mechanism_scale(const Scene& scene, const Dynamics& dynamics) {
   return scale;
 }
 
-}  // namespace
-
-std::vector<std::string> dt_advice(const Scene& scene) {
+// All scales that bound dt, at the start of a scene; dynamics are computed and factored here.
+std::vector<Scale> find_scales(const Scene& scene, Dynamics& dynamics) {
   const Model& model = *scene.model;
-  Dynamics dynamics(model);
   dynamics.compute(scene.start.q, scene.start.v);
   const StepperEntry& stepper = stepper_entry(scene.stepper);
   dynamics.factor(VecX::Zero(model.nv));
   const VecX inertia = effective_inertia(model, dynamics);
-  std::vector<Scale> scales{control_scale(scene, inertia, stepper.implicit_gains), speed_scale(model, dynamics),
+  std::vector<Scale> scales{control_scale(scene, inertia, stepper), speed_scale(model, dynamics),
                             mechanism_scale(scene, dynamics)};
   if (stepper.explicit_contact) {
     scales.push_back(contact_scale(model, dynamics, ramp_of(scene)));
     scales.push_back(friction_scale(scene, inertia));
   }
+  if (stepper.memory == MemoryFamily::Momentum) scales.push_back(load_scale(model, dynamics));
+  return scales;
+}
+
+}  // namespace
+
+std::vector<std::string> dt_advice(const Scene& scene) {
+  Dynamics dynamics(*scene.model);
   std::vector<std::string> advice;
-  for (const Scale& scale : scales)
+  for (const Scale& scale : find_scales(scene, dynamics))
     if (scene.dt > scale.dt)
       advice.push_back("dt = " + shown(scene.dt) + " s is " + shown(scene.dt / scale.dt) + " times too large for " +
                        scale.whose + "; take at most " + shown(scale.dt) + " s");
   for (std::string& text : depth_advice(scene, dynamics)) advice.push_back(std::move(text));
   return advice;
+}
+
+double advised_step(const Scene& scene) {
+  Dynamics dynamics(*scene.model);
+  double dt = std::numeric_limits<double>::infinity();
+  for (const Scale& scale : find_scales(scene, dynamics)) dt = std::min(dt, scale.dt);
+  return dt;
 }
 
 }  // namespace tribo

@@ -165,29 +165,63 @@ void ArticulatedBody::respond(const Load& first, const Load& second, int dof, do
   if (other >= 0) tau_[other] = 0;
 }
 
-void ArticulatedBody::inverse_diagonal(VecX& diagonal) const {
+void ArticulatedBody::load(int body, const Spatial& f) { add(f_[at(body)], f, 1); }
+
+bool ArticulatedBody::same_tree(int a, int b) const {
+  return model_->bodies[at(a)].tree == model_->bodies[at(b)].tree;
+}
+
+void ArticulatedBody::respond() {
+  for (std::size_t k = path_.size(); k-- > 0;) {
+    const int i = path_[k], parent = model_->bodies[at(i)].parent;
+    pull(i, f_[at(i)]);
+    if (parent >= 0) add(f_[at(parent)], f_[at(i)], 1);
+    f_[at(i)] = {};
+  }
+  for (int i : path_) push(i);
+  for (int i : path_) {
+    const Body& body = model_->bodies[at(i)];
+    u_.segment(body.iv, nv_of(body.joint)).setZero();
+    tau_.segment(body.iv, nv_of(body.joint)).setZero();
+  }
+}
+
+// One body of (aba.5), (aba.6).
+void ArticulatedBody::respond_diagonal(int i, const Mat6& parent, Mat6& W, VecX& diagonal) const {
   using Vec6 = Eigen::Matrix<double, 6, 1>;
-  using Mat6 = Eigen::Matrix<double, 6, 6>;
   const auto vector = [](const Spatial& s) { return (Vec6() << s.lin, s.ang).finished(); };
+  const Body& body = model_->bodies[at(i)];
+  const bool single = model_->trees[at(body.tree)].single;
+  W = parent;
+  for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
+    if (single) {
+      diagonal[k] = D_inverse_[k];
+      continue;
+    }
+    const Vec6 S = vector(motion_->axis(k)), U = vector(U_[at(k)]);
+    const Vec6 WU = W * U;
+    const double UWU = U.dot(WU);
+    diagonal[k] = (1 + UWU * D_inverse_[k]) * D_inverse_[k];  // (aba.6)
+    W.noalias() -= D_inverse_[k] * (S * WU.transpose() + WU * S.transpose());
+    W.noalias() += diagonal[k] * S * S.transpose();  // (aba.5)
+  }
+}
+
+void ArticulatedBody::find_responses() {
+  response_.resize(model_->bodies.size());
+  response_of_.resize(model_->nv);
+  for (int i : path_) {
+    const int parent = model_->bodies[at(i)].parent;
+    respond_diagonal(i, parent < 0 ? Mat6(Mat6::Zero()) : response_[at(parent)], response_[at(i)], response_of_);
+  }
+}
+
+void ArticulatedBody::inverse_diagonal(VecX& diagonal) const {
   diagonal.resize(model_->nv);
   std::vector<Mat6> response(model_->bodies.size());
   for (std::size_t i = 0; i < model_->bodies.size(); ++i) {
-    const Body& body = model_->bodies[i];
-    const bool single = model_->trees[at(body.tree)].single;
-    Mat6 W = body.parent < 0 ? Mat6(Mat6::Zero()) : response[at(body.parent)];
-    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
-      if (single) {
-        diagonal[k] = D_inverse_[k];
-        continue;
-      }
-      const Vec6 S = vector(motion_->axis(k)), U = vector(U_[at(k)]);
-      const Vec6 WU = W * U;
-      const double UWU = U.dot(WU);
-      diagonal[k] = (1 + UWU * D_inverse_[k]) * D_inverse_[k];  // (aba.6)
-      W.noalias() -= D_inverse_[k] * (S * WU.transpose() + WU * S.transpose());
-      W.noalias() += diagonal[k] * S * S.transpose();  // (aba.5)
-    }
-    response[i] = W;
+    const int parent = model_->bodies[i].parent;
+    respond_diagonal(static_cast<int>(i), parent < 0 ? Mat6(Mat6::Zero()) : response[at(parent)], response[i], diagonal);
   }
 }
 

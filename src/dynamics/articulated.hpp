@@ -40,6 +40,16 @@ class ArticulatedBody {
   };
   void respond(const Load& first, const Load& second, int dof, double torque, int other = -1, double other_torque = 0);
 
+  /// The same to all loads on watched bodies and degrees since the last call, which are used up; along all their paths.
+  void respond();
+  void load(int body, const Spatial& f);
+  void load(int dof, double torque) { tau_[dof] += torque; }
+  /// The response of each watched body to a force on itself, and of its degrees to a torque (aba.5), (aba.6).
+  void find_responses();
+  const Eigen::Matrix<double, 6, 6>& response(int body) const { return response_[static_cast<std::size_t>(body)]; }
+  double response_of(int dof) const { return response_of_[dof]; }
+  bool same_tree(int a, int b) const;
+
   /// Diagonal of (M + diag(extra))^-1 after factor, in one pass from the roots: the response of a body to a force on it
   ///   L_k = 1 - S_k U_k^T / D_k,  Omega <- L_k Omega L_k^T + S_k S_k^T / D_k, beginning with that of the parent    (aba.5)
   ///   (M^-1)_kk = (1 + U_k . Omega U_k / D_k) / D_k, with Omega before degree k                                  (aba.6)
@@ -57,6 +67,7 @@ class ArticulatedBody {
   std::uint64_t operations() const { return operations_; }
 
  private:
+  using Mat6 = Eigen::Matrix<double, 6, 6>;
   struct Inertia6 {  // symmetric, in blocks: (lin, lin), (lin, ang), (ang, ang)
     Mat3 A, B, C;
     Spatial operator*(const Spatial& s) const { return {A * s.lin + B * s.ang, B.transpose() * s.lin + C * s.ang}; }
@@ -64,6 +75,7 @@ class ArticulatedBody {
 
   void pull(int body, Spatial& f);
   void push(int body);
+  void respond_diagonal(int body, const Mat6& parent, Mat6& W, VecX& diagonal) const;
 
   const Model* model_;
   const Dynamics* motion_ = nullptr;
@@ -72,6 +84,8 @@ class ArticulatedBody {
   VecX D_inverse_, u_, x_, tau_;
   std::vector<int> path_, dof_body_;
   std::vector<char> watched_;
+  std::vector<Mat6> response_;  // of the watched bodies, by body
+  VecX response_of_;            // (nv)
   std::uint64_t operations_ = 0;
 };
 

@@ -27,6 +27,9 @@ struct OpenLoop {
 /// Of the whole of a model, in its order.
 std::vector<OpenLoop> find_open_loops(const Model& model, const State& start);
 
+/// Joints that start beyond their ranges, the farthest first.
+std::vector<std::string> find_beyond_ranges(const Model& model, const State& start);
+
 /// 1 / (M^-1)_kk: the inertia that a torque at coordinate k alone would feel (nv). M must be factored.
 VecX effective_inertia(const Model& model, const Dynamics& dynamics);
 

@@ -71,14 +71,17 @@ void read_record(Section& root, RecordOptions& record) {
   section.finish();
 }
 
-void warn_of_start(Scene& scene) {
+void warn(Scene& scene, const std::vector<std::string>& faults, const std::string& of_more) {
   constexpr std::size_t most = 5;
-  const std::vector<std::string> overlaps = find_overlaps(*scene.model, scene.start);
-  for (std::size_t k = 0; k < std::min(most, overlaps.size()); ++k)
-    scene.warnings.push_back(scene.source + ": " + overlaps[k]);
-  if (overlaps.size() > most)
-    scene.warnings.push_back(scene.source + ": and " + std::to_string(overlaps.size() - most) +
-                             " more pairs overlap at the start");
+  for (std::size_t k = 0; k < std::min(most, faults.size()); ++k)
+    scene.warnings.push_back(scene.source + ": " + faults[k]);
+  if (faults.size() > most)
+    scene.warnings.push_back(scene.source + ": and " + std::to_string(faults.size() - most) + of_more);
+}
+
+void warn_of_start(Scene& scene) {
+  warn(scene, find_beyond_ranges(*scene.model, scene.start), " more joints start beyond their ranges");
+  warn(scene, find_overlaps(*scene.model, scene.start), " more pairs overlap at the start");
   for (const OpenLoop& loop : find_open_loops(*scene.model, scene.start))
     scene.warnings.push_back(scene.source + ": " + loop.text);
 }

@@ -12,11 +12,14 @@ class ContactSweeps {
   void run(const ContactProblem& problem, int sweeps, VecRef f);
 
  private:
-  void contact(const ContactProblem& problem, int i, VecRef f);
+  void gather(const ContactProblem& problem);
   void row(const ContactProblem& problem, int j, VecRef f);
 
   VectorBuffer w_, diagonal_;
-  std::vector<char> held_;  // rows of friction discs
+  std::vector<double> y_rows_;
+  std::vector<int> rows_;    // of block s of the factor: where its rows lie in y_rows_, else -1
+  std::vector<int> chosen_;  // contacts that a sweep goes over
+  std::vector<char> held_;   // rows of friction discs
 };
 
 }  // namespace tribo

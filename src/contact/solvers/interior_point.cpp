@@ -26,6 +26,8 @@ namespace {
 
 constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
+constexpr double short_step = 0.2;
+constexpr int most_short_steps = 3;
 constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
 
 }  // namespace
@@ -209,6 +211,10 @@ void InteriorPoint::take_forces(const ContactProblem& problem, VecRef f) const {
   }
 }
 
+double InteriorPoint::first_kappa(Way way, double residual) {
+  return way == Way::Again ? std::clamp(residual, 1e-3, 0.1) : std::clamp(0.1 * residual, 1e-4, 0.1);
+}
+
 // One run of the method; f holds the best point seen.
 SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f) {
   SolveReport report;
@@ -218,14 +224,15 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
   double least = report.residual.relative();
   start(problem);
-  if (way == Way::Warm)
-    start_warm(problem, f.data(), std::clamp(0.1 * least, 1e-4, 0.1));
-  else
+  if (way == Way::Cold)
     start_cold(problem);
-  const int patience = way == Way::Warm ? 6 : 15;
-  int without_gain = 0, steps_within = 0;
+  else
+    start_warm(problem, f.data(), first_kappa(way, least));
+  const bool brief = way == Way::Brief || way == Way::Again;
+  const int patience = way == Way::Cold ? 15 : 6;
+  int without_gain = 0, steps_within = 0, short_steps = 0;
   // What is left is noise for the next step: a few steps more, in small problems towards rounding.
-  const int more = problem.dense() ? 3 : 2;
+  const int more = brief ? 0 : problem.dense() ? 3 : 2;
   const Tolerance aim = within(tolerance, problem.dense() ? 0 : 1e-2);
   last_step_ = 1;
   turning_ = false;
@@ -237,6 +244,7 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
     }
     last_step_ = step(problem);
     move(last_step_);
+    short_steps = last_step_ < short_step ? short_steps + 1 : 0;
     report.iterations = k + 1;
     take_forces(problem, f);
     const Residual now = judge_afresh(problem, ContactModel::Ncp, f.data(), c_true_);
@@ -253,13 +261,19 @@ SolveReport InteriorPoint::run(const ContactProblem& problem, const Tolerance& t
       report.status = SolveStatus::Stalled;
       break;
     }
-    if (steps_within == 0 && without_gain > patience) {
+    if (steps_within == 0 && (without_gain > patience || (brief && short_steps == most_short_steps))) {
       report.status = SolveStatus::Stalled;
       break;
     }
   }
   f = best_.map();
   return report;
+}
+
+SolveReport InteriorPoint::approach(const ContactProblem& problem, const Tolerance& tolerance, bool again, VecRef f) {
+  scale(problem);
+  system_.analyse(problem);
+  return run(problem, tolerance, again ? Way::Again : Way::Brief, f);
 }
 
 SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {

@@ -14,6 +14,9 @@ class InteriorPoint {
   /// f: guess in, best point out.
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
 
+  /// From the guess alone, no closer than asked, and given up where steps stay short; again: farther from the boundaries.
+  SolveReport approach(const ContactProblem& problem, const Tolerance& tolerance, bool again, VecRef f);
+
  private:
   struct Point {                    // scaled iterate, or a direction
     VectorBuffer f, c, psi;         // (n), (n), (cones)
@@ -40,7 +43,7 @@ class InteriorPoint {
     int steps = 0;
   };
 
-  enum class Way { Warm, Cold, Path };
+  enum class Way { Warm, Brief, Again, Cold, Path };
 
   SolveReport run(const ContactProblem& problem, const Tolerance& tolerance, Way way, VecRef f);
   double step(const ContactProblem& problem);
@@ -68,6 +71,7 @@ class InteriorPoint {
   void start(const ContactProblem& problem);
   void start_cold(const ContactProblem& problem);
   void start_warm(const ContactProblem& problem, const double* guess, double kappa);
+  static double first_kappa(Way way, double residual);
   void start_cone(const Cone& cone, double kappa, double& psi);
   double complementarity(const ContactProblem& problem) const;
   bool factor(const ContactProblem& problem);

@@ -25,6 +25,7 @@
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/last_resort.hpp"
 #include "contact/solvers/newton_sparse.hpp"
+#include "contact/solvers/problem_parts.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
 
@@ -37,6 +38,9 @@ double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 // Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
 // three of thirteen on 300 balls, and most of the starts that stall.
 constexpr int sweeps_first = 16;
+constexpr int most_rounds = 8;    // of parts: each looks at what the one before left out
+constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
+constexpr int most_tries = 4, sweeps_between = 50;  // of the interior point on a part
 
 // A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
 struct Slip {
@@ -63,7 +67,13 @@ class Newton final : public ContactSolver {
 
     const SolveReport first = report;
     saved_.resize(problem.size());
-    if (!problem.dense() && first.residual.relative() > poor_guess) sweeps_.run(problem, sweeps_first, f);
+    if (!problem.dense() && first.residual.relative() > poor_guess) {
+      sweeps_.run(problem, sweeps_first, f);
+      if (problem.discs.empty()) {
+        report = solve_parts(problem, tolerance, f);
+        if (report.status == SolveStatus::Converged) return report;
+      }
+    }
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
@@ -100,6 +110,52 @@ class Newton final : public ContactSolver {
   }
 
  private:
+  // What presses, part by part. What is left out is looked at with the velocities that they give.
+  SolveReport solve_parts(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
+    SolveReport report;
+    int iterations = 0;
+    report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
+    parts_.choose(problem, f.data(), c_whole_.data(), may_close * report.residual.motion_scale);
+    report.status = SolveStatus::Stalled;
+    bool more = true;
+    for (int round = 0; round < most_rounds && more; ++round) {
+      parts_.split(problem);
+      for (int k = 0; k < parts_.size(); ++k) {
+        if (!parts_.fresh(k)) continue;
+        parts_.extract(problem, k, f.data(), part_, part_f_);
+        iterations += solve_part(tolerance).iterations;
+        parts_.put_back(problem, k, part_f_, f.data());
+      }
+      parts_.clear_others(problem, f.data());
+      report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
+      if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
+      more = report.status != SolveStatus::Converged && parts_.choose_more(problem, c_whole_.data(), 0);
+    }
+    report.iterations = iterations;
+    report.escalated = true;
+    return report;
+  }
+
+  // Where the path of the interior point turns back a few sweeps lead to another one.
+  SolveReport solve_part(const Tolerance& tolerance) {
+    VecRef f = part_f_.map();
+    if (part_.dense()) return solve(part_, tolerance, f);
+    SolveReport report;
+    int iterations = 0;
+    for (int k = 0; k < most_tries; ++k) {
+      report = interior_point_.approach(part_, tolerance, k > 0, f);
+      iterations += report.iterations;
+      if (report.status == SolveStatus::Converged) break;
+      sweeps_.run(part_, sweeps_between, f);
+    }
+    if (report.status != SolveStatus::Converged) {
+      report = interior_point_.solve(part_, tolerance, f);
+      iterations += report.iterations;
+    }
+    report.iterations = iterations;
+    return report;
+  }
+
   void prepare(const ContactProblem& problem) {
     const int n = problem.size();
     active_.resize(at(n));
@@ -397,6 +453,9 @@ class Newton final : public ContactSolver {
   VectorBuffer trial_;       // normal part of its trial point
   VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
+  ProblemParts parts_;
+  ContactProblem part_;
+  VectorBuffer part_f_, c_whole_;
 };
 
 }  // namespace

@@ -13,9 +13,14 @@ class NormalSweeps {
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f);
 
  private:
-  void sweep(const ContactProblem& problem, int first, int step, VecRef f);
+  void gather(const ContactProblem& problem);
+  void choose(const ContactProblem& problem, const VecRef& f);
+  void sweep(const ContactProblem& problem, bool back, VecRef f);
 
   VectorBuffer w_, c_, diagonal_;
+  std::vector<double> y_;   // of block s of the factor: its row that has a force, from first_[s]
+  std::vector<int> first_;
+  std::vector<int> chosen_;  // blocks that a sweep goes over
 };
 
 }  // namespace tribo

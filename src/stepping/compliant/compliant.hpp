@@ -62,6 +62,7 @@ struct Followed {
 /// A joint at its limit: a one-sided spring on one velocity coordinate.
 struct LimitSpring {
   double gap = 0, c = 0;  ///< distance to the limit and its rate [rad] or [m]
+  double B = 0;           ///< damping over the step (compliant.13)
   double f = 0, mean = 0;
 };
 
@@ -97,6 +98,8 @@ class Compliant : public Scheme {
   virtual FailurePolicy failure() const { return FailurePolicy::Substep; }
   /// Where in the step joint damping is taken: 0 at its start, 1 at its end.
   virtual double damping_at() const { return 0; }
+  /// Are stiff forces those of the start, or of stages?
+  virtual bool takes_start_forces() const { return false; }
 
   /// Force before the cone, by the law of contact (compliant.1), and how it falls with x and c.
   Vec3 free_force(const CompliantContact& s, const Vec3& x, const Vec3& c) const {
@@ -111,7 +114,7 @@ class Compliant : public Scheme {
   bool linear() const { return linear_; }
   Vec3 project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const;
-  double limit_force(double gap, double c) const;
+  double limit_force(const LimitSpring& limit, double gap, double c) const;
   /// Does the anchor follow its own law (compliant.8)? Else it is set at the start of a step (compliant.3).
   bool draws(const CompliantContact& s) const { return options_.slip == SlipAnchor::Drawn && s.B.x() > 0; }
   /// Velocity of the anchor that leaves the force f (compliant.8).

@@ -10,6 +10,10 @@ namespace {
 
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
+constexpr double deep = 1e-3;           // overlap that a run may have begun with [m]
+constexpr double deep_limit = 0.02;     // the same of a joint beyond its range [rad] or [m]
+constexpr double return_rate = 9.81;    // overlap d goes at the order of sqrt(9.81 d) [m/s^2], [rad/s^2]
+constexpr double most_damped = 0.2;     // of explicit steppers: B dt over the inertia of the joint
 
 }  // namespace
 
@@ -121,7 +125,11 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     }
   } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
     s.rest = c.gap;
+  } else if (!rules.bilateral && c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
+    s.rest = c.gap;  // it began here, and was not pressed in: a spring would throw it
   }
+  if (touched && split_ && s.rest < -touching_gap)  // (compliant.12)
+    s.rest = std::min(0.0, s.rest + 0.5 * start.dt * std::sqrt(return_rate * -s.rest));
   s.x.z() = c.gap - s.rest;
   if (source.contact != nullptr && !rules.bilateral) limit_stretch(s, source.contact->f.z());
   if (rules.slip == SlipAnchor::Drawn && s.mu_slip < s.mu_stick && !(s.last.z() > 0))
@@ -159,16 +167,22 @@ void Compliant::list_limits(const Start& start) {
       LimitSpring limit;
       limit.gap = gap;
       limit.c = sign * v[iv];
-      limit.f = limit_force(limit.gap, limit.c);
+      limit.B = options_.limit_damping;
+      if (limit.c >= 0 && -gap > deep_limit) {  // (compliant.13)
+        const double held = options_.limit_stiffness * std::sqrt(-gap / return_rate);
+        const double stable = takes_start_forces() ? most_damped * start.dynamics.inertia(iv) / start.dt : HUGE_VAL;
+        limit.B = std::max(limit.B, std::min(held, stable));
+      }
+      limit.f = limit_force(limit, limit.gap, limit.c);
       limits_.push_back(limit);
       rows_.push_back({.along = Coordinate{iv, sign}});
     }
   }
 }
 
-double Compliant::limit_force(double gap, double c) const {
+double Compliant::limit_force(const LimitSpring& limit, double gap, double c) const {
   if (gap >= 0) return 0;
-  return std::max(0.0, -options_.limit_stiffness * gap - options_.limit_damping * c);
+  return std::max(0.0, -options_.limit_stiffness * gap - limit.B * c);
 }
 
 Vec3 Compliant::project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const {
@@ -225,6 +239,7 @@ Elastic Compliant::stored(const State& state) {
   Elastic elastic = joints_.stored(state);
   double& energy = elastic.contacts;
   energy += row_springs_.energy();
+  elastic.joints += row_springs_.tendon_energy();
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
@@ -244,7 +259,7 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
     const Coordinate& along = *rows_[j].coordinate();
     tau[along.dof] += along.sign * limits_[j].f;
   }
-  for (const RowSpring& s : row_springs_.all()) RowSprings::add_force(s.row, dynamics, s.f, tau);
+  for (const RowSpring& s : row_springs_.all()) row_springs_.add_force(s.row, dynamics, s.f, tau);
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {

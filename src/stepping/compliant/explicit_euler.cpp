@@ -16,6 +16,7 @@ class ExplicitEuler final : public Compliant {
       : Compliant(model, options.own.taken<CompliantOptions>("stepper 'explicit-euler'")) {}
 
  private:
+  bool takes_start_forces() const override { return true; }
   bool cross(const Start& start, Outcome& out) override {
     for (CompliantContact& s : active_) s.mean = s.f;
     for (LimitSpring& l : limits_) l.mean = l.f;

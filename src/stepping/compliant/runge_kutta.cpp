@@ -21,6 +21,7 @@ class RungeKutta final : public Compliant {
   }
 
  private:
+  bool takes_start_forces() const override { return true; }
   void charge(const Start&, Outcome& out) override { out.work = work_; }
   int order() const override { return 4; }
 
@@ -131,7 +132,7 @@ class RungeKutta final : public Compliant {
     }
     for (std::size_t j = 0; j < limits_.size(); ++j) {
       const auto& [dof, sign] = *rows_[j].coordinate();
-      const double f = limit_force(limits_[j].gap + sign * move_[dof], sign * v_stage_[dof]);
+      const double f = limit_force(limits_[j], limits_[j].gap + sign * move_[dof], sign * v_stage_[dof]);
       limits_[j].mean += time * f;
       if (start.audited) work_.constraints += time * sign * f * v_stage_[dof];
       a_[dof] += sign * f;
@@ -143,10 +144,11 @@ class RungeKutta final : public Compliant {
     const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.kinematic_time().later(elapsed_));
     for (std::size_t j = 0; j < rows.size(); ++j) {
       RowSpring& s = row_springs_.all()[j];
-      const double c = RowSprings::velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);
+      const double c = row_springs_.velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);
       s.law.mean += time / start.dt * f;
-      RowSprings::add_force(rows[j], stage_, f, a_);
-      if (start.audited) RowSprings::charge(rows[j], time, f, c, work_);
+      row_springs_.add_force(rows[j], stage_, f, a_);
+      s.at = rows[j];
+      if (start.audited) RowSprings::charge(s, time, f, c, work_);
     }
   }
 

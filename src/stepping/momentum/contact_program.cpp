@@ -9,6 +9,7 @@ namespace {
 constexpr double rank_tolerance = 1e-12;  // of pivoting and minimum norm: rounding of A
 constexpr double local_slack = 1e-9;      // makes local blocks invertible, of the mean diagonal
 constexpr int dense_unknowns = 150;       // up to here a relaxed program is solved by QR
+constexpr double nearly_plastic = 1e-4;   // relaxation that stands for none: the shortest impulses to 1e-8
 constexpr int most_iterations = 2000;     // of CGLS in a pass
 constexpr double cgls_tolerance = 1e-10;  // of the gradient, over that at zero
 constexpr double surely = 4;              // times the friction that is there: a new contact slides
@@ -24,6 +25,7 @@ using Mat2 = Eigen::Matrix2d;
 void ContactProgram::resize(int n) {
   n_ = n;
   by_bodies_ = false;
+  relaxed_by_ = 0;
   start_.assign(1, 0);
   row_.clear();
   value_.clear();
@@ -68,7 +70,7 @@ int ContactProgram::solve(const Rules& rules) {
 }
 
 double ContactProgram::entry(int row, int column) const {
-  if (by_bodies_) return bodies_.entry(row / 3, row % 3, column % 3);
+  if (by_bodies_) return bodies_.entry(row, column);
   for (int k = start_[at(column)]; k < start_[at(column) + 1]; ++k)
     if (row_[at(k)] == row) return value_[at(k)];
   return 0;
@@ -222,26 +224,30 @@ void ContactProgram::solve_bodies(double eps) {
   parts_.resize(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     const ProgramItem& item = items[i];
-    FreeBodies::Part& part = parts_[i];
-    using Kind = FreeBodies::Part::Kind;
-    part.kind = item.out ? Kind::Out : item.slides || item.limited ? Kind::Tied : Kind::Rest;
+    ProgramBodies::Part& part = parts_[i];
+    using Kind = ProgramBodies::Part::Kind;
+    const bool contact = item.kind == ProgramItem::Kind::Contact;
+    part.kind = item.out || (item.slides && !contact) ? Kind::Out
+                : item.slides || item.limited         ? Kind::Tied
+                                                      : Kind::Rest;
     if (part.kind == Kind::Tied) part.along << share(item) * item.heading, 1;
   }
-  if (!bodies_.solve(parts_, w.data(), eps, full_.data())) converged_ = false;
+  wanted_.resize(n_);
+  wanted_.map() = w.map() + product_.map();  // with what is known
+  if (!bodies_.solve(parts_, wanted_.data(), eps, full_.data())) converged_ = false;
   for (std::size_t k = 0; k < unknowns_.size(); ++k) x_[static_cast<Eigen::Index>(k)] = full_[unknowns_[k].row];
 }
 
 void ContactProgram::solve_reduced(const Rules& rules) {
   known_impulses();
-  const double eps = rules.relaxation * scale_;
+  const double relaxation = rules.solve == ProgramSolve::Relaxed ? rules.relaxation : nearly_plastic;
+  const double eps = relaxation * (relaxed_by_ > 0 ? relaxed_by_ : scale_);
   const bool large = rules.solve == ProgramSolve::Relaxed && static_cast<int>(unknowns_.size()) > dense_unknowns;
   if (!large && !by_bodies_) reduce();
-  switch (rules.solve) {
+  if (by_bodies_) solve_bodies(eps);
+  switch (by_bodies_ ? ProgramSolve::Relaxed : rules.solve) {
     case ProgramSolve::Relaxed:
-      if (by_bodies_)
-        solve_bodies(eps);
-      else
-        large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
+      if (!by_bodies_) large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
       break;
     case ProgramSolve::Pivoting:
       least_squares_.pivoting(B_, y_.data(), rank_tolerance, x_.data());

@@ -8,7 +8,7 @@
 // the rows of A those of the unknowns stay. B p + w = 0 is solved as asked: relaxed, 1/2 |B p + w|^2 + 1/2 eps^2 |p|^2
 // -> min, or exactly, by pivoting or by minimum norm. A is kept by its entries that are not zero; a relaxed program of
 // many unknowns is solved by conjugate gradients on the least squares (CGLS), which needs products with A alone, from
-// the impulses of the last step. One between single free bodies is solved by bodies (bodies.1), and A is not kept.
+// the impulses of the last step. One of many contacts is solved by bodies (bodies.1), and A is not kept.
 //
 // Passes. Each solves, then does the first of these that changes something, until none does:
 //   1. a contact or limit with a negative impulse goes out                                         (program.3)
@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "linalg/least_squares.hpp"
-#include "stepping/momentum/free_bodies.hpp"
+#include "stepping/momentum/program_bodies.hpp"
 #include "tribo/buffer.hpp"
 
 namespace tribo {
@@ -54,25 +54,27 @@ class ContactProgram {
  public:
   struct Rules {
     ProgramSolve solve = ProgramSolve::Relaxed;
-    double relaxation = 0;            ///< eps over the mean diagonal of A [-]
+    double relaxation = 0;            ///< eps over the mean diagonal of A, or relax_by() [-]
     bool friction_in_program = true;  ///< false: every contact is taken at rest, and its friction is cut afterwards
   };
 
   /// n unknowns; items, w, p (a guess) and the columns of A are filled by the caller, the columns in their order.
   void resize(int n);
-  /// Contacts alone, between single free bodies: they are given to bodies() instead of columns. For relaxed programs.
+  /// Contacts and rows are given to bodies() instead of columns. For relaxed programs.
   void solve_by_bodies(int nodes);
-  FreeBodies& bodies() { return bodies_; }
+  ProgramBodies& bodies() { return bodies_; }
   void add(int row, double value) {
     row_.push_back(row);
     value_.push_back(value);
   }
   void end_column() { start_.push_back(static_cast<int>(row_.size())); }
   int size() const { return n_; }
+  /// What the relaxation is relative to, where that is not the mean diagonal of A [1/kg].
+  void relax_by(double scale) { relaxed_by_ = scale; }
   /// Fills p and the states of the items; returns the number of passes. False in converged: CGLS reached its limit.
   int solve(const Rules& rules);
   bool converged() const { return converged_; }
-  /// Entry of A by its place; 0 where it is not stored. By bodies: of the block of one contact.
+  /// Entry of A by its place; 0 where it is not stored. By bodies: of the block of one contact, or the diagonal of a row.
   double entry(int row, int column) const;
   /// A p + w after the solve, by unknown [m/s].
   double residual(int unknown) const { return c_[unknown]; }
@@ -105,11 +107,12 @@ class ContactProgram {
   Eigen::Vector2d stopping(const ProgramItem& item) const;
 
   int n_ = 0;
-  double scale_ = 0;  // mean diagonal of A
+  double scale_ = 0;                 // mean diagonal of A
+  double relaxed_by_ = 0;            // 0: scale_
   bool converged_ = true;
   bool by_bodies_ = false;
-  FreeBodies bodies_;
-  std::vector<FreeBodies::Part> parts_;
+  ProgramBodies bodies_;
+  std::vector<ProgramBodies::Part> parts_;
   std::vector<int> start_, row_;  // A by columns
   std::vector<double> value_;
   std::vector<int> place_;  // of each unknown among those of the pass, or -1
@@ -117,7 +120,7 @@ class ContactProgram {
   std::vector<Unknown> unknowns_;
   std::vector<char> asked_, readmitted_;
   MatrixBuffer B_;
-  VectorBuffer c_, y_, x_, full_, product_, residual_, gradient_, direction_, image_;
+  VectorBuffer c_, y_, x_, full_, product_, wanted_, residual_, gradient_, direction_, image_;
 };
 
 }  // namespace tribo

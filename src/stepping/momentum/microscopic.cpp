@@ -12,6 +12,7 @@ namespace tribo {
 namespace {
 
 constexpr double usual_ramp = 100;                               // k_w [s/m]
+constexpr double deep_limit = 0.02, slow_return = 0.1;            // of a joint beyond its range [rad]; time constant [s]
 constexpr double closure_stiffness = 1e4, closure_damping = 10;  // of joints that follow others [N/m], [N s/m]
 
 class Microscopic final : public MomentumFamily {
@@ -34,7 +35,7 @@ class Microscopic final : public MomentumFamily {
   // (microscopic.1)
   Vec3 stage_force(const Touching& t, double gap, const Vec3& c) const override {
     if (gap >= 0) return Vec3::Zero();
-    const double normal = -t.surface.stiffness * gap - t.surface.damping * c.z();
+    const double normal = -t.surface.stiffness * (gap - t.rest) - t.surface.damping * c.z();
     if (!(normal > 0)) return Vec3::Zero();
     const double speed = std::hypot(c.x(), c.y());
     const double share = speed > 0 ? -t.surface.mu_dynamic * normal * ramp(speed) / speed : 0;
@@ -46,14 +47,17 @@ class Microscopic final : public MomentumFamily {
     if (j.equality()) return -closure_stiffness * gap - closure_damping * rate;
     if (j.friction > 0) return -std::copysign(j.friction * ramp(std::abs(rate)), rate);
     if (gap >= 0) return 0;
-    return std::max(0.0, -own_.limit_stiffness * gap - own_.limit_damping * rate);
+    // What began beyond its range comes back damped.
+    const bool back = rate >= 0 && j.d < -deep_limit;
+    const double B = back ? std::max(own_.limit_damping, slow_return * own_.limit_stiffness) : own_.limit_damping;
+    return std::max(0.0, -own_.limit_stiffness * gap - B * rate);
   }
 
   Elastic stored(const State& state) override {
     Elastic elastic = MomentumFamily::stored(state);
     double& energy = elastic.contacts;
     for (const Touching& t : touching_) {
-      const double depth = std::min(t.c.gap, 0.0);
+      const double depth = std::min(t.c.gap - t.rest, 0.0);
       energy += 0.5 * t.surface.stiffness * depth * depth;
     }
     for (const JointForce& j : joints_)

@@ -17,6 +17,7 @@
 // tripping. friction_in_program = false is the paper's order.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stepping/momentum/contact_program.hpp"
 #include "stepping/momentum/momentum.hpp"
@@ -26,8 +27,9 @@
 namespace tribo {
 namespace {
 
-constexpr std::size_t most_trees = 64;         // of macroscopic
-constexpr int many_contacts = 20;              // of free bodies: from here on they are solved by bodies
+constexpr std::size_t most_trees = 64;         // of macroscopic by a dense A
+constexpr int many_contacts = 20;              // in an island: from here on they are solved by bodies
+constexpr double return_rate = 9.81;           // d is made up for at sqrt(9.81 d) at most [m/s^2], [rad/s^2]
 constexpr double equality_compensation = 0.2;  // share of the error of an equality that a step undoes at least
 
 enum class Variant { Momentum, Relaxed, Macroscopic };
@@ -43,10 +45,12 @@ class Impulses final : public MomentumFamily {
   Impulses(const Model& model, const ImpulseOptions& options, Variant variant, const Asked& asked)
       : MomentumFamily(model, options), asked_(asked), variant_(variant), model_(&model) {
     asked_.program.friction_in_program = options.friction_in_program;
-    if (variant == Variant::Macroscopic && model.trees.size() > most_trees)
+    if (asked.program.solve == ProgramSolve::Pivoting && model.trees.size() > most_trees)
       throw InvalidInput("the model has " + std::to_string(model.trees.size()) +
-                         " separate bodies and robots: the stepper 'macroscopic' keeps a dense A and takes at most " +
-                         std::to_string(most_trees) + "; 'momentum' and 'rigid' take more");
+                         " separate bodies and robots: the stepper 'macroscopic' with singular = \"pivoting\" keeps a "
+                         "dense A and takes at most " +
+                         std::to_string(most_trees) + "; singular = \"minimum-norm\" takes more");
+    answers_.resize(model.trees.size());
     dof_body_.resize(at(model.nv));
     for (std::size_t b = 0; b < model.bodies.size(); ++b)
       for (int k = 0; k < nv_of(model.bodies[b].joint); ++k)
@@ -77,10 +81,11 @@ class Impulses final : public MomentumFamily {
 
   void solve_island(const Start& start, const Island& island, Outcome& out) {
     list_items(start.state, island, start.dt);
-    if (are_free_bodies(island))
+    if (goes_by_bodies(island))
       fill_bodies(start.dynamics, island);
     else
       fill_matrix(island);
+    relax_by_the_heaviest(island);
     out.solve.iterations += program_.solve(asked_.program);
     if (!program_.converged()) out.status = StepStatus::Unconverged;
     take_forces(island, start.dt, out);
@@ -102,7 +107,7 @@ class Impulses final : public MomentumFamily {
       item.slid = t.slid;
       item.fresh = t.fresh;
       item.idle = !t.fresh && !t.loaded;
-      const Vec3 w = t.b + k * t.d;
+      const Vec3 w = t.b + held_back(k, t.d.norm()) * t.d;
       program_.w.map().segment<3>(item.first) = w;
       program_.p.map().segment<3>(item.first) = dt * t.f;
       const double speed = t.v.head<2>().norm(), drift = w.head<2>().norm();
@@ -121,49 +126,93 @@ class Impulses final : public MomentumFamily {
       item.bound = dt * j.friction;
       // Errors of equalities are taken back in every variant.
       const double back = j.equality() ? std::max(k, equality_compensation / dt) : k;
-      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + back * j.d;
+      program_.w[item.first] = j.sign * (state.v[j.dof] + dt * x0_[j.dof]) + held_back(back, std::abs(j.d)) * j.d;
       if (j.other >= 0) program_.w[item.first] += j.slope * (state.v[j.other] + dt * x0_[j.other]);
     }
   }
 
-  // Whether the program is relaxed, has many contacts, and only between single free bodies and what is fixed or driven.
-  bool are_free_bodies(const Island& island) const {
-    auto single = [&](int body) { return body < 0 || model_->trees[at(tree_of(body))].single; };
-    return asked_.program.solve == ProgramSolve::Relaxed && island.rows.empty() &&
-           static_cast<int>(island.contacts.size()) >= many_contacts &&
-           std::ranges::all_of(island.contacts, [&](int i) {
-             const Contact& c = contacts_[at(i)];
-             return single(c.body_a) && single(c.body_b);
-           });
+  // k, or what it may be at so large a displacement (momentum.12).
+  static double held_back(double k, double d) { return k * k * d > return_rate ? std::sqrt(return_rate / d) : k; }
+
+  // Whether the program is relaxed, or of minimum norm in a model of many trees, has many contacts, and no row of two
+  // joints.
+  bool goes_by_bodies(const Island& island) const {
+    const bool apt = asked_.program.solve == ProgramSolve::Relaxed ||
+                     (asked_.program.solve == ProgramSolve::MinimumNorm && model_->trees.size() > most_trees);
+    return apt && static_cast<int>(island.contacts.size()) >= many_contacts &&
+           std::ranges::none_of(island.rows, [&](int r) { return joints_[at(r)].other >= 0; });
   }
 
-  // Y = J (M + extra)^-1/2: M is diagonal.
   void fill_bodies(const Dynamics& dynamics, const Island& island) {
-    node_.resize(model_->bodies.size(), -1);
-    int nodes = 0;
-    for (int i : island.contacts)
-      for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
-        if (body >= 0) node_[at(body)] = -1;
-    for (int i : island.contacts)
-      for (int body : {contacts_[at(i)].body_a, contacts_[at(i)].body_b})
-        if (body >= 0 && node_[at(body)] < 0) node_[at(body)] = nodes++;
-    program_.solve_by_bodies(nodes);
-    auto side = [&](int body, const Contact& c, double sign) {
-      FreeBodies::Side s;
-      if (body < 0) return s;
-      s.node = node_[at(body)];
-      dynamics.point_jacobian(body, c.p_WC, c.R_WC, s.y.data());
-      const Body& b = model_->bodies[at(body)];
-      for (int k = 0; k < 6; ++k) {
-        const double inertia = k < 3 ? b.inertia.mass : b.inertia.about_com(k - 3, k - 3);
-        s.y.col(k) *= sign / std::sqrt(inertia + model_->joints.armature[b.iv + k] + extra_[b.iv + k]);
+    number_bodies(island);
+    ProgramBodies& bodies = program_.bodies();
+    bool linked = false;
+    for (int t : island.trees) {
+      const Tree& tree = model_->trees[at(t)];
+      if (tree.single) continue;
+      linked = true;
+      for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+        const Body& body = model_->bodies[at(i)];
+        const int node = node_[at(i)];
+        bodies.link(node, body.parent < 0 ? -1 : node_[at(body.parent)], i, dynamics.body_inertia(i));
+        for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k)
+          bodies.add_axis(node, k, dynamics.axis(k), model_->joints.armature[k] + extra_[k]);
       }
-      return s;
-    };
+    }
     for (int i : island.contacts) {
       const Contact& c = contacts_[at(i)];
-      program_.bodies().add(side(c.body_a, c, -1), side(c.body_b, c, 1));
+      bodies.add(side(dynamics, c.body_a, c, -1), side(dynamics, c.body_b, c, 1));
     }
+    for (int r : island.rows) {
+      const JointForce& j = joints_[at(r)];
+      bodies.add_row(node_[at(dof_body_[at(j.dof)])], j.dof, j.sign);
+    }
+    bodies.prepare(linked ? &articulated_ : nullptr);
+    for (std::size_t i = 0; i < island.contacts.size() && island.trees.size() > 1; ++i) {
+      const Contact& c = contacts_[at(island.contacts[i])];
+      for (int s = 0; s < 2; ++s)
+        if (const int tree = tree_of(s == 0 ? c.body_a : c.body_b); tree >= 0)
+          answers_[at(tree)].add(bodies.side_entry(static_cast<int>(i), s), 3);
+    }
+  }
+
+  // lambda goes by the tree that answers least to its contacts: what is light beside it must carry its weight.
+  void relax_by_the_heaviest(const Island& island) {
+    if (island.trees.size() < 2) return;
+    double least = std::numeric_limits<double>::infinity();
+    for (int t : island.trees) {
+      if (answers_[at(t)].count > 0) least = std::min(least, answers_[at(t)].sum / answers_[at(t)].count);
+      answers_[at(t)] = {};
+    }
+    if (std::isfinite(least)) program_.relax_by(least);
+  }
+
+  void number_bodies(const Island& island) {
+    node_.resize(model_->bodies.size(), -1);
+    int nodes = 0;
+    for (int t : island.trees) {
+      const Tree& tree = model_->trees[at(t)];
+      for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) node_[at(i)] = nodes++;
+    }
+    program_.solve_by_bodies(nodes);
+  }
+
+  ProgramBodies::Side side(const Dynamics& dynamics, int body, const Contact& c, double sign) const {
+    ProgramBodies::Side s;
+    if (body < 0) return s;
+    s.node = node_[at(body)];
+    const Body& b = model_->bodies[at(body)];
+    if (!model_->trees[at(b.tree)].single) {
+      const Mat3 turn = sign * c.R_WC.transpose();
+      s.y << turn, -turn * skew(c.p_WC - dynamics.origin(b.tree));
+      return s;
+    }
+    dynamics.point_jacobian(body, c.p_WC, c.R_WC, s.y.data());
+    for (int k = 0; k < 6; ++k) {  // Y = J (M + extra)^-1/2: M is diagonal
+      const double inertia = k < 3 ? b.inertia.mass : b.inertia.about_com(k - 3, k - 3);
+      s.y.col(k) *= sign / std::sqrt(inertia + model_->joints.armature[b.iv + k] + extra_[b.iv + k]);
+    }
+    return s;
   }
 
   // Column by column: the response to a unit force, by articulated-body passes (momentum.1).
@@ -198,6 +247,12 @@ class Impulses final : public MomentumFamily {
         const Vec3 a = c.R_WC.transpose() * (articulated_.point_acceleration(c.body_b, c.p_WC) -
                                              articulated_.point_acceleration(c.body_a, c.p_WC));
         for (int k = 0; k < 3; ++k) program_.add(3 * i + k, a[k]);
+        if (column / 3 != i || trees[0] == trees[1]) continue;
+        const Vec3 axis = c.R_WC.col(column % 3);
+        if (trees[0] >= 0)
+          answers_[at(trees[0])].add(axis.dot(articulated_.point_acceleration(c.body_b, c.p_WC)), 1);
+        if (trees[1] >= 0)
+          answers_[at(trees[1])].add(-axis.dot(articulated_.point_acceleration(c.body_a, c.p_WC)), 1);
       }
       for (int r = 3 * nc; r < n; ++r) {
         const JointForce& j = joints_[at(island.rows[at(r - 3 * nc)])];
@@ -235,15 +290,26 @@ class Impulses final : public MomentumFamily {
   void add_spring(Touching& t, double A_NN, double dt) const {
     if (!(A_NN > 0)) return;
     const double m = 1 / A_NN, frequency = asked_.soft_spring / dt;
-    const double f = m * frequency * (-frequency * t.d.z() - 2 * t.v.z());
+    const double f = m * frequency * (-held_back(frequency, std::abs(t.d.z())) * t.d.z() - 2 * t.v.z());
     if (!(f > 0)) return;
     t.f.z() += f;
     if (t.mode == ContactMode::Open) t.mode = ContactMode::Stick;
   }
 
+  // Diagonal entries of A that come from one tree.
+  struct Answers {
+    double sum = 0;
+    int count = 0;
+    void add(double x, int entries) {
+      sum += x;
+      count += entries;
+    }
+  };
+
   Asked asked_;
   Variant variant_;
   ContactProgram program_;
+  std::vector<Answers> answers_;  // by tree, zero between islands
   const Model* model_;
   std::vector<Contact> contacts_;
   std::vector<Row> rows_;

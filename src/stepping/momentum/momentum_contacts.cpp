@@ -12,6 +12,7 @@ namespace tribo {
 namespace {
 
 constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
+constexpr double deep = 1e-3;          // overlap that a run may have begun with [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
 constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
 
@@ -87,6 +88,10 @@ void MomentumFamily::set_reference(const Start& start, Touching& t, const Rememb
   t.slid = !t.fresh && memory.contact->mode == ContactMode::Slip;
   t.point = to_body(start, c.body_b, c.p_WC);
   t.d = Vec3(0, 0, c.gap);
+  if (!t.fresh)
+    t.rest = std::min(0.0, memory.reference->last_gap + 0.5 * start.dt * std::sqrt(-9.81 * memory.reference->last_gap));
+  else if (c.gap < -deep && -c.gap > 2 * start.dt * std::max(-t.v.z(), 0.0))
+    t.rest = c.gap;
   if (!t.fresh && !t.slid) {
     const Vec3 held = to_world(start, c.body_b, memory.reference->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
@@ -181,6 +186,7 @@ void MomentumFamily::remember(const Start& start, Outcome& out) const {
     m.touched = true;
     reference.point = t.point;
     reference.reference = t.reference;
+    reference.last_gap = t.rest;
     if (!t.slid || t.mode != ContactMode::Stick) continue;
     // It came to rest within the step: there.
     const Vec3 moved = t.c.R_WC.leftCols<2>() * (0.5 * start.dt * (t.v + t.v_end).head<2>());
