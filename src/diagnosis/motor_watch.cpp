@@ -72,6 +72,11 @@ MotorWatch::MotorWatch(const Scene& scene) : scene_(scene), model_(*scene.model)
   find_idle();
 }
 
+bool MotorWatch::slides(int dof) const {
+  return std::any_of(model_.bodies.begin(), model_.bodies.end(),
+                     [&](const Body& b) { return b.iv == dof && b.joint == JointKind::Prismatic; });
+}
+
 std::string MotorWatch::joint_of(int dof) const {
   for (const Body& b : model_.bodies)
     if (dof >= b.iv && dof < b.iv + nv_of(b.joint)) return "'" + b.name + "'";
@@ -231,7 +236,8 @@ void MotorWatch::see_end(int k, const Body& body, double q, double tau, double t
 void MotorWatch::see_drag(int k, const Body& body, double tau, double v, double t) {
   const double far = body.joint == JointKind::Revolute ? astray : astray / 5;
   const double dry = model_.joints.friction[k], viscous = model_.joints.damping[k] * std::abs(v);
-  const bool slow = error_[k] > far && std::abs(v) * arrives < error_[k] && tau != 0;
+  const bool slow =
+      error_[k] > far && error_[k] < first_error_[k] + far / 2 && std::abs(v) * arrives < error_[k] && tau != 0;
   const bool braked = viscous > dry && viscous > hard * std::abs(tau), stuck = dry > 0 && dry >= hard * std::abs(tau);
   held_back_[k] = slow && (braked || stuck) ? held_back_[k] + scene_.dt : 0;
   if (drag_ || held_back_[k] < long_for) return;
@@ -276,7 +282,7 @@ bool MotorWatch::obeyed() const {
 
 bool MotorWatch::idle_gave_way() const {
   return std::any_of(idle_joints_.begin(), idle_joints_.end(),
-                     [&](int k) { return error_[k] > first_error_[k] + gave_way; });
+                     [&](int k) { return error_[k] > (slides(k) ? gave_way_sliding / 2 : gave_way); });
 }
 
 bool MotorWatch::target_absurd() const {

@@ -35,7 +35,7 @@ class MotorWatch {
   bool obeyed() const;
   /// Were references changed in the run?
   bool commanded() const { return commanded_; }
-  /// Has a joint that has none gone far from its reference?
+  /// Is a joint that has none far from its reference?
   bool idle_gave_way() const;
   /// A motor that presses its joint against the end of its range, for long, and was not sent there.
   const std::optional<Finding>& pressing() const { return pressing_; }
@@ -58,6 +58,7 @@ class MotorWatch {
   void see_reference(const Body& body, double to, double t, const std::string& who);
   double share(std::uint64_t n) const { return static_cast<double>(n) / static_cast<double>(steps_); }
   std::string joint_of(int dof) const;
+  bool slides(int dof) const;
   std::string who_controls() const;
   void find_idle();
 

@@ -15,7 +15,8 @@ RunWarning::Kind RunWarning::look(const Simulation& simulation, const StepReport
   if (v.size() > 0 && simulation.dt() * v.cwiseAbs().maxCoeff() > turn) return Kind::Speed;
   // What is at rest has no energy that could grow: rounding is no gain.
   // Nor is a share of a hundred in what motors and pushes put in and take out: a slow arm that lifts moves little energy.
-  const double bound = std::max(share * std::max(most_, 1e-3 * audit.energy_scale), 0.01 * through_);
+  const double bound = std::max(share * std::max({most_, most_before_, 1e-3 * audit.energy_scale}),
+                                0.01 * std::max(through_, through_before_));
   // A force f on a mass at rest does f^2 dt^2 (n - 1/2)/m of work in step n, and the scheme adds n f^2 dt^2/(2 m) in n steps: no gain,
   // but its order, however little moves yet.
   if (audit.energy.integrator - integrator_ > bound + growth_) return Kind::SchemeGain;
@@ -36,6 +37,8 @@ void RunWarning::observe(Simulation& simulation, const StepReport& report) {
   time_ = t;
   if (began_ && t - second_ < 1 - 1e-9) return;
   if (began_) {
+    most_before_ = most_;
+    through_before_ = through_;
     most_ = energy;
     growth_ = through_ = 0;
     given_ = sum.actuators + sum.external;

@@ -4,6 +4,7 @@ none."""
 
 import pathlib
 import re
+import runpy
 import warnings
 
 import numpy as np
@@ -110,6 +111,9 @@ FAULTS = {
     "go2, a thigh the other way": (lambda f: f.of("go2", _after("FR_thigh_joint", 'xyz="0 1 0"', 'xyz="0 -1 0"'), (100.0, 3.0)), "axis"),
     "hyq, a knee the other way": (lambda f: f.of("hyq", _after("lh_kfe_joint", "<axis xyz=\"0 0 1\"", '<axis xyz="0 0 -1"'), (500.0, 10.0)), "axis"),
     "ur5, an elbow without effort": (lambda f: f.of("ur5", _after("elbow_joint", 'effort="[^"]+"', 'effort="0"')), "effort"),
+    "panda, a finger without effort": (
+        lambda f: _commanded(f.of("panda", _after("panda_finger_joint1", 'effort="[^"]+"', 'effort="0"')), panda_finger_joint1=0.04), "effort"),
+    "z1, motors too weak": (lambda f: f.of("z1", lambda s: re.sub('effort="[^"]+"', 'effort="0.5"', s)), "limit"),
     "talos, weak ankles": (
         lambda f: f.of("talos", lambda s: re.sub(r'(<joint name="leg_\w+_5_joint".*?effort=)"[^"]+"', r'\1"2"', s, flags=re.S),
                        (3000.0, 100.0)), "limit"),
@@ -261,6 +265,13 @@ def test_no_cause_is_named_where_nothing_is_wrong(run, tmp_path):
 def test_an_open_loop_is_told_before_the_run():
     with pytest.warns(UserWarning, match="'pin' does not hold at the start: it is open by 300 mm"):
         tribo.parse(FOUR_BAR.replace("point_b = [0.5, 0, 0]", "point_b = [0.5, 0, 0.3]"))
+
+
+def test_an_arm_that_picks_and_places_is_warned_of_nothing():
+    """Little energy is in its slow motion, much goes through its motors: at most a share of that is the error of a step."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runpy.run_path(str(ROOT / "tutorials/08_pick_and_place.py"))
 
 
 def test_worlds_know_how_often_their_controllers_are_asked(tmp_path):
