@@ -103,7 +103,8 @@ std::vector<std::string> find_beyond_ranges(const Model& model, const State& sta
     const char* unit = body.joint == JointKind::Revolute ? " rad" : " m";
     if (beyond > slack)
       list.emplace_back(beyond, "joint '" + body.name + "' starts at " + shown(q) + unit + ", " + shown(beyond) + unit +
-                                    " beyond its range [" + shown(lower) + ", " + shown(upper) + "]: choose another pose");
+                                    " beyond its range [" + shown(lower) + ", " + shown(upper) +
+                                    "]: choose another pose");
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;

@@ -297,7 +297,7 @@ void Crossing::finish() {
 }
 
 Elastic Crossing::elastic(State& state, Workspace& work) {
-  begun_ = false;  // what contacts remember may be other, at the same place and speed
+  begun_ = false;                                // what contacts remember may be other, at the same place and speed
   if (state.clock.dt > 0) dt_ = state.clock.dt;  // contacts are listed with the step in view, and so are their springs
   state_ = &state;
   work_ = &work;

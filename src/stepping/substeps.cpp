@@ -131,8 +131,7 @@ bool Substeps::find_length(Crossing& crossing, double h, bool may_split, double&
   while (converged && crossing.outcome().held < 1 && h > crossing.step() * least_held && count_ < most_substeps &&
          !spent())
     converged = solve(crossing, h *= std::max(crossing.outcome().held, 0.02));  // (substeps.3)
-  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64 && !spent() &&
-         !runs_away_)
+  while (!converged && rules_.failure == FailurePolicy::Substep && h > crossing.step() / 64 && !spent() && !runs_away_)
     converged = solve(crossing, h *= 0.5);  // (substeps.4)
   taken = h;
   if (converged || rules_.failure != FailurePolicy::Stop) return true;

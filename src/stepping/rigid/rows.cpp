@@ -12,10 +12,10 @@ namespace tribo {
 namespace {
 
 constexpr double joint_touching =
-    1e-6;                              // distance to a limit that counts as none, where the limit carried [rad] or [m]
-constexpr double joint_still = 1e-7;   // a joint that moves less in a step is still [rad] or [m]
+    1e-6;                             // distance to a limit that counts as none, where the limit carried [rad] or [m]
+constexpr double joint_still = 1e-7;  // a joint that moves less in a step is still [rad] or [m]
 constexpr double energy_rounding = 1e-9;  // of the energy of a tree, that may be lost where a joint is stopped
-constexpr double limit_carried = 0.1;  // of the joint's dry friction: a limit with more force carried
+constexpr double limit_carried = 0.1;     // of the joint's dry friction: a limit with more force carried
 
 // A joint that rests at its limit, and has dry friction: a distance within rounding would ask for a motion that the
 // friction opposes, step after step. As of contacts that carry (island_setup.cpp), it counts as none.
