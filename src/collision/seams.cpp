@@ -188,7 +188,8 @@ bool Seams::surrounded(double size) {
   if (widest > half_turn) return false;
   M.diagonal().array() += 1e-14 * M(0, 0);  // of a line: any plane through it
   const Vec3 plane = M.ldlt().solve(b);
-  return std::abs(plane[0]) <= flat * size && std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
+  return std::abs(plane[0]) <= flat * size &&
+         std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
            return std::abs(plane.dot(Vec3(1, p.x / size, p.y / size)) - p.gap) <= flat * size;
          });
 }

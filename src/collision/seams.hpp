@@ -54,7 +54,7 @@ class Seams {
   const Model* model_;
   std::vector<std::vector<int>> neighbours_;  // of each geometry: those of the same body that touch or overlap it
   bool any_ = false;
-  bool kinematic_ = false;                     // are there solids of kinematic bodies?
+  bool kinematic_ = false;                    // are there solids of kinematic bodies?
   std::vector<std::pair<int, int>> together_;  // (moving solid, fixed or kinematic one that it touches), sorted
   std::vector<char> drop_;
   std::vector<Beside> beside_;

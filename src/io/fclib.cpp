@@ -79,8 +79,7 @@ struct Source {
     if (layout != H5D_CHUNKED || n == 0) return;
     hsize_t chunk[H5S_MAX_RANK], numbers = 1;
     const int rank = H5Pget_chunk(creation.id, H5S_MAX_RANK, chunk);
-    for (int k = 0; k < rank; ++k)
-      numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
+    for (int k = 0; k < rank; ++k) numbers = chunk[k] < most_numbers ? std::min(numbers * chunk[k], most_numbers) : most_numbers;
     if (!fits(numbers)) refuse(name, "claims chunks of " + std::to_string(numbers) + " numbers, more than it stores");
   }
   std::size_t stored(const std::string& name) const {
