@@ -128,7 +128,8 @@ void print_table(const Table& table, const MatrixOptions& options) {
         "adds below 5 %% of the energy, no overlap beyond load over stiffness above 5 mm, nothing thrown, less than 25 "
         "s of "
         "CPU time. Explicit steppers\n"
-        "(explicit-euler, runge-kutta, microscopic) take the largest of 0.5, 0.1, 0.02, 0.004 and 0.0008 ms that `tribo "
+        "(explicit-euler, runge-kutta, microscopic) take the largest of 0.5, 0.1, 0.02, 0.004 and 0.0008 ms that "
+        "`tribo "
         "check` has nothing\n"
         "against, or the last; others the dt of the scene, and the same where `tribo check` has something against it "
         "(gains that act explicitly, a load on a light body).\n\n",

@@ -167,9 +167,7 @@ void ArticulatedBody::respond(const Load& first, const Load& second, int dof, do
 
 void ArticulatedBody::load(int body, const Spatial& f) { add(f_[at(body)], f, 1); }
 
-bool ArticulatedBody::same_tree(int a, int b) const {
-  return model_->bodies[at(a)].tree == model_->bodies[at(b)].tree;
-}
+bool ArticulatedBody::same_tree(int a, int b) const { return model_->bodies[at(a)].tree == model_->bodies[at(b)].tree; }
 
 void ArticulatedBody::respond() {
   for (std::size_t k = path_.size(); k-- > 0;) {
@@ -221,7 +219,8 @@ void ArticulatedBody::inverse_diagonal(VecX& diagonal) const {
   std::vector<Mat6> response(model_->bodies.size());
   for (std::size_t i = 0; i < model_->bodies.size(); ++i) {
     const int parent = model_->bodies[i].parent;
-    respond_diagonal(static_cast<int>(i), parent < 0 ? Mat6(Mat6::Zero()) : response[at(parent)], response[i], diagonal);
+    respond_diagonal(static_cast<int>(i), parent < 0 ? Mat6(Mat6::Zero()) : response[at(parent)], response[i],
+                     diagonal);
   }
 }
 

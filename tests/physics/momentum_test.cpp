@@ -213,12 +213,13 @@ TEST_CASE("a chain on the ground rests on a hundred points, and a step costs wha
   auto chain = [](int links) {
     const std::string link =
         "size = [0.1, 0.04, 0.04]\nmass = 0.3\ncom = [0.05, 0, 0]\naxis = [0.0, 1.0, 0.0]\ndamping = 1e-3\n";
-    return parse_scene("[robot]\nname = \"chain\"\nposition = [0, 0, 0.02]\n[[robot.link]]\nname = \"head\"\njoint = "
-                       "\"free\"\nsize = [0.1, 0.04, 0.04]\nmass = 0.3\n[[robot.link]]\nname = \"first\"\nposition = "
-                       "[0.05, 0, 0]\n" +
-                           link + "[[robot.link]]\nname = \"next\"\nposition = [0.1, 0, 0]\noffset = [0.1, 0, 0]\ncount = " +
-                           std::to_string(links - 2) + "\n" + link + "[stepper]\nname = \"momentum\"\ndt = 1e-3\n",
-                       "chain.toml");
+    return parse_scene(
+        "[robot]\nname = \"chain\"\nposition = [0, 0, 0.02]\n[[robot.link]]\nname = \"head\"\njoint = "
+        "\"free\"\nsize = [0.1, 0.04, 0.04]\nmass = 0.3\n[[robot.link]]\nname = \"first\"\nposition = "
+        "[0.05, 0, 0]\n" +
+            link + "[[robot.link]]\nname = \"next\"\nposition = [0.1, 0, 0]\noffset = [0.1, 0, 0]\ncount = " +
+            std::to_string(links - 2) + "\n" + link + "[stepper]\nname = \"momentum\"\ndt = 1e-3\n",
+        "chain.toml");
   };
   auto s = make_simulation(chain(25));
   run(s, 0.2);
@@ -235,7 +236,8 @@ TEST_CASE("what begins in the ground, or beyond its range, comes out without a t
   for (const char* stepper : {"rigid", "exponential", "implicit-euler", "momentum", "relaxed", "macroscopic"}) {
     CAPTURE(std::string(stepper));
     auto s = make_simulation(parse_scene(
-        "[robot]\nname = \"chain\"\nposition = [0, 0, -0.01]\n[[robot.link]]\nname = \"head\"\njoint = \"free\"\nsize = "
+        "[robot]\nname = \"chain\"\nposition = [0, 0, -0.01]\n[[robot.link]]\nname = \"head\"\njoint = \"free\"\nsize "
+        "= "
         "[0.1, 0.04, 0.04]\nmass = 0.3\n[[robot.link]]\nname = \"link\"\nposition = [0.05, 0, 0]\naxis = [0.0, 1.0, "
         "0.0]\nsize = [0.1, 0.04, 0.04]\ncom = [0.05, 0, 0]\nmass = 0.3\nrange = [0.2, 1.0]\n[[robot.link]]\nname = "
         "\"next\"\nposition = [0.1, 0, 0]\noffset = [0.1, 0, 0]\ncount = 4\naxis = [0.0, 1.0, 0.0]\nsize = [0.1, 0.04, "

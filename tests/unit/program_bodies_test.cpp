@@ -224,7 +224,8 @@ TEST_CASE("program by bodies: trees, with links between their bodies, against th
       VecX x = VecX::LinSpaced(n, -1, 2), y(n), p(n);
       it.bodies.multiply(x.data(), y.data());
       CHECK((y - it.A * x).norm() <= 1e-9 * y.norm());  // the condition number of M is about 1e4
-      for (int i = 0; i < n; ++i) CHECK(it.bodies.entry(i, i < 3 * contacts ? i % 3 : 0) == doctest::Approx(it.A(i, i)));
+      for (int i = 0; i < n; ++i)
+        CHECK(it.bodies.entry(i, i < 3 * contacts ? i % 3 : 0) == doctest::Approx(it.A(i, i)));
       const double scale = it.A.diagonal().mean();
       for (const double relaxation : {1.0, 1e-1, 1e-2}) {
         REQUIRE(it.bodies.solve(it.parts, it.w.data(), relaxation * scale, p.data()));

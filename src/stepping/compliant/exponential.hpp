@@ -107,10 +107,10 @@ class Exponential final : public Compliant {
   ContactProblem problem_;
   VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_, end_x_, end_c_;
-  VectorBuffer Y_;  // whitened Jacobians, row after row
-  bool sparse_ = false, reduced_ = false;            // of the island: G is not made; Rational is in use
-  VectorBuffer root_, scaled_, work_;                // K^1/2; of products
-  VectorBuffer pending_, Gf1_, Gf2_, row_sums_;      // known forces that are not in free_ yet
+  VectorBuffer Y_;                               // whitened Jacobians, row after row
+  bool sparse_ = false, reduced_ = false;        // of the island: G is not made; Rational is in use
+  VectorBuffer root_, scaled_, work_;            // K^1/2; of products
+  VectorBuffer pending_, Gf1_, Gf2_, row_sums_;  // known forces that are not in free_ yet
   VecX extra_, vdot_, pair_;
   Modal modal_;
   Polynomial polynomial_;

@@ -41,9 +41,10 @@ class ImplicitEuler final : public Compliant {
   static const Model& checked(const Model& model) {
     constexpr int most = 2000;
     if (model.nv > most)
-      throw InvalidInput("the model has " + std::to_string(model.nv) +
-                         " coordinates: the stepper 'implicit-euler' factors a dense matrix of them and takes at most " +
-                         std::to_string(most) + "; 'exponential' and 'rigid' take more");
+      throw InvalidInput(
+          "the model has " + std::to_string(model.nv) +
+          " coordinates: the stepper 'implicit-euler' factors a dense matrix of them and takes at most " +
+          std::to_string(most) + "; 'exponential' and 'rigid' take more");
     return model;
   }
   FailurePolicy failure() const override { return own_.failure; }

@@ -107,8 +107,8 @@ class ContactProgram {
   Eigen::Vector2d stopping(const ProgramItem& item) const;
 
   int n_ = 0;
-  double scale_ = 0;                 // mean diagonal of A
-  double relaxed_by_ = 0;            // 0: scale_
+  double scale_ = 0;       // mean diagonal of A
+  double relaxed_by_ = 0;  // 0: scale_
   bool converged_ = true;
   bool by_bodies_ = false;
   ProgramBodies bodies_;

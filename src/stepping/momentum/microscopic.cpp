@@ -12,7 +12,7 @@ namespace tribo {
 namespace {
 
 constexpr double usual_ramp = 100;                               // k_w [s/m]
-constexpr double deep_limit = 0.02, slow_return = 0.1;            // of a joint beyond its range [rad]; time constant [s]
+constexpr double deep_limit = 0.02, slow_return = 0.1;           // of a joint beyond its range [rad]; time constant [s]
 constexpr double closure_stiffness = 1e4, closure_damping = 10;  // of joints that follow others [N/m], [N s/m]
 
 class Microscopic final : public MomentumFamily {

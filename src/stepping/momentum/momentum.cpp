@@ -249,10 +249,8 @@ class Impulses final : public MomentumFamily {
         for (int k = 0; k < 3; ++k) program_.add(3 * i + k, a[k]);
         if (column / 3 != i || trees[0] == trees[1]) continue;
         const Vec3 axis = c.R_WC.col(column % 3);
-        if (trees[0] >= 0)
-          answers_[at(trees[0])].add(axis.dot(articulated_.point_acceleration(c.body_b, c.p_WC)), 1);
-        if (trees[1] >= 0)
-          answers_[at(trees[1])].add(-axis.dot(articulated_.point_acceleration(c.body_a, c.p_WC)), 1);
+        if (trees[0] >= 0) answers_[at(trees[0])].add(axis.dot(articulated_.point_acceleration(c.body_b, c.p_WC)), 1);
+        if (trees[1] >= 0) answers_[at(trees[1])].add(-axis.dot(articulated_.point_acceleration(c.body_a, c.p_WC)), 1);
       }
       for (int r = 3 * nc; r < n; ++r) {
         const JointForce& j = joints_[at(island.rows[at(r - 3 * nc)])];

@@ -50,8 +50,8 @@ struct Touching {
   Vec3 reference = Vec3::Zero();                    ///< the referential point on the surface, in the frame of a [m]
   bool slid = false, loaded = false;                ///< in the last step
   bool fresh = false;                               ///< touches for the first time
-  double rest = 0;                                  ///< gap without load where a run began with overlap (momentum.13) [m]
-  ContactMode mode = ContactMode::Open;             ///< over the step
+  double rest = 0;                       ///< gap without load where a run began with overlap (momentum.13) [m]
+  ContactMode mode = ContactMode::Open;  ///< over the step
 };
 
 /// A joint at its limit (d <= 0), dry friction, or a joint that follows another: a force on one degree of freedom, or two.

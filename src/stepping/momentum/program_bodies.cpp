@@ -214,8 +214,7 @@ void ProgramBodies::assemble(std::span<const Part> parts, const double* w, doubl
     }
   }
   for (std::size_t i = 0; i < contacts_.size(); ++i)
-    if (parts[i].kind != Part::Kind::Out)
-      add_contact(contacts_[i], parts[i], Eigen::Map<const Vec3>(w + 3 * i), eps);
+    if (parts[i].kind != Part::Kind::Out) add_contact(contacts_[i], parts[i], Eigen::Map<const Vec3>(w + 3 * i), eps);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (parts[contacts_.size() + r].kind == Part::Kind::Out) continue;
     const JointRow& row = rows_[r];

@@ -79,7 +79,7 @@ class ProgramBodies {
   };
   struct Pair {
     Side side[2];
-    Mat3 A = Mat3::Zero();      ///< block of the matrix
+    Mat3 A = Mat3::Zero();     ///< block of the matrix
     double trace[2] = {0, 0};  ///< of what each side adds to it
   };
   struct JointRow {
