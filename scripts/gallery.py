@@ -20,7 +20,7 @@ TITLES = {"robots that walk and stand": ("solo", "go2", "g1", "talos", "romeo", 
 def draw(name: str) -> None:
     sim = tribo.load(name)
     sim.run(MOMENTS.get(name, MOMENT), check=False)
-    picture = Image.fromarray(sim.render(tribo.Camera(zoom=0.75), width=2 * SIZE[0], height=2 * SIZE[1])).resize(SIZE)
+    picture = Image.fromarray(sim.render(tribo.Camera(zoom=1.05), width=2 * SIZE[0], height=2 * SIZE[1], forces=not name.startswith("heap-1"))).resize(SIZE)
     picture.quantize(96).save(PICTURES / f"{name}.png", optimize=True)
 
 

@@ -129,6 +129,12 @@ class Batch {
   void set(std::span<const int> worlds, const double* q, const double* v);
   /// Kinematic body k of these worlds goes to a pose within a time, see State::move_kinematic. A reset ends it.
   void move_kinematic(std::span<const int> worlds, int k, const Placement& to, double time);
+  /// A push of these worlds beside those of the scene, and on through a reset: as Simulation::add_push.
+  void push(std::span<const int> worlds, const Push& push);
+  /// From now on a world has other constraints: `without` cease to hold, `equalities` begin, and all else goes on. It steps in
+  /// no lane from then on, until it is given parameters, which begin anew from the constraints of the scene. InvalidInput for
+  /// other changes.
+  void change(int world, const ModelChanges& changes);
   /// Goes to a state of the world's model; worlds with other masses or friction have another one, and refuse it unless
   /// they are to adopt it: coordinates, velocities and memory as they are. Targets are those of the scene again, torques
   /// zero, controllers remember what the state says. forgotten_memory(state, scene().stepper) says what it loses there.

@@ -48,7 +48,15 @@ enum class FileSensorKind {
   SubtreeCenter,
   SubtreeVelocity,
   SubtreeMomentum,
-  Clock
+  Clock,
+  TendonForce,  ///< of its motors
+  JointLimitPosition,
+  JointLimitVelocity,
+  TendonLimitPosition,
+  TendonLimitVelocity,
+  PotentialEnergy,  ///< of weights and springs
+  KineticEnergy,
+  InsideZone
 };
 
 /// A place on a body; -1: the world; or a kinematic body.
@@ -79,10 +87,11 @@ struct FileSensor {
   bool relative = false;          ///< against another frame, along its axes
   SensorFrame reference;          ///< that one
   Vec3 field = Vec3::Zero();      ///< of a magnetometer, in W
-  Geometry zone;                  ///< of a touch sensor, in its frame
+  Geometry zone;                  ///< of a touch sensor, in its frame; or that a frame is inside of, in the reference
   std::vector<SensorPart> parts;  ///< what lies beyond a force sensor, or belongs to a subtree
   std::vector<int> geometries;    ///< of those; of the body of a touch sensor or rangefinder
   std::vector<SensorPull> pulls;  ///< by tendons on those parts
+  std::vector<int> actuators;     ///< that pull on the tendon
   double cutoff = 0;              ///< of real numbers, both sides; 0: none
   bool positive = false;          ///< cut off from above alone
 };

@@ -33,7 +33,8 @@ class RunWarning final : public Observer {
   double time_ = 0;
   double second_ = 0, most_ = 0;  ///< when the running second began; most energy in motion and springs in it [J]
   double last_ = 0, growth_ = 0;  ///< that energy after the last step; its largest growth in a step of the second [J]
-  double integrator_ = 0, contacts_ = 0;  ///< work at its start [J]
+  double integrator_ = 0, contacts_ = 0, given_ = 0;  ///< work at its start; of motors and pushes [J]
+  double through_ = 0;                                ///< most that these gave or took since [J]
   bool began_ = false;
 };
 

@@ -1,4 +1,5 @@
 // Many worlds at once.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -13,7 +14,10 @@
 #include "interrupts.hpp"
 #include "kinematic_commands.hpp"
 #include "named_contact.hpp"
+#include "pushes.hpp"
+#include "settings.hpp"
 #include "tribo/batch.hpp"
+#include "tribo/recorder.hpp"
 
 namespace tribo::python {
 namespace {
@@ -80,6 +84,16 @@ MatrixView contact_table(const Batch& b) {
   return copied_rows(table.data(), table.size() / columns, columns);
 }
 
+/// Who is shown the steps of a world.
+struct Eyes final : Observer {
+  std::unique_ptr<Witness> witness;
+  std::unique_ptr<Recorder> recorder;
+  void observe(Simulation& simulation, const StepReport& report) override {
+    if (witness) witness->observe(simulation, report);
+    if (recorder) recorder->observe(simulation, report);
+  }
+};
+
 /// Made before the controllers that write to it.
 struct Interrupt {
   std::atomic<bool> interrupted{false};  ///< Ctrl-C came while a function ran
@@ -95,7 +109,7 @@ struct FunctionBatch : Interrupt, Batch {
       : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
         functions(rows),
         period(longest(kinds)),
-        witnesses(at(std::max(worlds, 0))) {}
+        eyes(at(std::max(worlds, 0))) {}
 
   static double longest(const Kinds& kinds) {
     double most = 0;
@@ -110,13 +124,13 @@ struct FunctionBatch : Interrupt, Batch {
       throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
                          std::to_string(INT_MAX));
     const auto row = [&](auto&& table, std::size_t w) -> VecX {
-      const std::size_t n = table.size() / witnesses.size();
+      const std::size_t n = table.size() / eyes.size();
       return Eigen::Map<const VecX>(table.data() + w * n, static_cast<Eigen::Index>(n));
     };
-    for (std::size_t w = 0; w < witnesses.size(); ++w)
-      if (witnesses[w]) {
-        witnesses[w]->see_target(row(target(), w), t()[w]);
-        witnesses[w]->see_controls(row(ctrl(), w), t()[w]);
+    for (std::size_t w = 0; w < eyes.size(); ++w)
+      if (Witness* witness = eyes[w].witness.get()) {
+        witness->see_target(row(target(), w), t()[w]);
+        witness->see_controls(row(ctrl(), w), t()[w]);
       }
     Interrupts interrupts;
     {
@@ -134,31 +148,49 @@ struct FunctionBatch : Interrupt, Batch {
   /// From now on what explains these worlds is kept.
   void witness(std::span<const int> worlds) {
     for (int w : worlds) {
-      if (witnesses[at(w)]) continue;
-      witnesses[at(w)] = std::make_unique<Witness>(scene_of(w));
-      witnesses[at(w)]->see_period(period);
-      watch(w, witnesses[at(w)].get());
+      Eyes& eye = eyes[at(w)];
+      if (eye.witness) continue;
+      eye.witness = std::make_unique<Witness>(scene_of(w));
+      eye.witness->see_period(period);
+      watch(w, &eye);
     }
+  }
+  /// Every step of a world from now on.
+  void record(int w, const std::string& folder, const std::string& controller, const Settings& settings) {
+    Eyes& eye = eyes[at(w)];
+    check_still();
+    if (eye.recorder) throw InvalidInput("world " + std::to_string(w) + " is being recorded already");
+    eye.recorder =
+        std::make_unique<Recorder>(folder, scene_of(w), RecordingRequest{controller, overrides_of(settings)});
+    watch(w, &eye);
+  }
+  /// The path of its recording; "" where there is none.
+  std::string end_record(int w) {
+    Eyes& eye = eyes[at(w)];
+    if (!eye.witness) watch(w, nullptr);
+    const std::unique_ptr<Recorder> recorder = std::move(eye.recorder);
+    return recorder ? recorder->finish() : "";
   }
   /// Worlds begin anew, and so do those who watch them.
   void renew(std::span<const int> worlds) {
     for (int w : worlds)
-      if (witnesses[at(w)]) {
-        *witnesses[at(w)] = Witness(scene_of(w));
-        witnesses[at(w)]->see_period(period);
+      if (Witness* witness = eyes[at(w)].witness.get()) {
+        *witness = Witness(scene_of(w));
+        witness->see_period(period);
       }
   }
   Explanation explain(int w) const {
     check_still();
-    if (!witnesses[at(w)])
+    const Witness* witness = eyes[at(w)].witness.get();
+    if (witness == nullptr)
       throw InvalidInput("world " + std::to_string(w) +
                          " is not watched: what explains a run is kept from watch(worlds) on");
-    return {witnesses[at(w)]->explain(), witnesses[at(w)]->text()};
+    return {witness->explain(), witness->text()};
   }
 
   Functions functions;
-  double period;                                    ///< the longest between calls of the functions [s]
-  std::vector<std::unique_ptr<Witness>> witnesses;  ///< of the worlds that are watched
+  double period;           ///< the longest between calls of the functions [s]
+  std::vector<Eyes> eyes;  ///< of the worlds; they keep their place
 
  private:
   Scene scene_of(int w) const {
@@ -395,6 +427,32 @@ void bind_batch(nb::module_& m) {
             b.renew(list(worlds));
           },
           "worlds"_a)
+      .def(
+          "_record",
+          [](FunctionBatch& b, nb::handle world, const std::string& folder, const std::string& controller,
+             const Settings& settings) { b.record(checked(b, world), folder, controller, settings); },
+          "world"_a, "folder"_a, "controller"_a, "settings"_a)
+      .def(
+          "_end_record", [](FunctionBatch& b, nb::handle world) { return b.end_record(checked(b, world)); }, "world"_a)
+      .def(
+          "_constraints",
+          [](const FunctionBatch& b, nb::handle world) {
+            std::vector<std::string> names;
+            const std::shared_ptr<const Model> model = b.model(checked(b, world));
+            for (const Equality& e : model->equalities) names.push_back(e.name);
+            return names;
+          },
+          "world"_a)
+      .def(
+          "_change",
+          [](FunctionBatch& b, nb::handle world, const ModelChanges& changes) { b.change(checked(b, world), changes); },
+          "world"_a, "changes"_a)
+      .def(
+          "_push",
+          [](FunctionBatch& b, const Which& worlds, const std::string& where, double duration,
+             const std::map<std::string, VectorIn>& vectors,
+             double start) { b.push(list(worlds), asked_push(*b.scene().model, where, duration, vectors, start)); },
+          "worlds"_a, "where"_a, "duration"_a, "vectors"_a, "start"_a)
       .def(
           "_watch", [](FunctionBatch& b, const Which& worlds) { b.witness(list(worlds)); }, "worlds"_a)
       .def(

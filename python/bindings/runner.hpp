@@ -15,6 +15,7 @@
 #include "history.hpp"
 #include "interrupts.hpp"
 #include "kinematic_commands.hpp"
+#include "settings.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/file_sensors.hpp"
 #include "tribo/linearization.hpp"
@@ -24,14 +25,6 @@
 #include "tribo/run_warning.hpp"
 
 namespace tribo::python {
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-inline std::vector<Override> overrides_of(const Settings& settings) {
-  std::vector<Override> list;
-  for (const auto& [path, value] : settings) list.push_back({path, value});
-  return list;
-}
 
 /// The numbers that the commands of one world are written to.
 class Commands {
@@ -126,6 +119,21 @@ class Runner final : public Observer {
     return simulation_->check_derivatives();
   }
 
+  /// Every step from now on, of loops and of runs that do not record by themselves.
+  void record(const std::string& folder, const std::string& controller, const Settings& settings) {
+    const Turn turn(*this);
+    if (recorder_) throw InvalidInput("it is being recorded already");
+    Scene now = scene_;
+    now.start = simulation_->state();
+    recorder_ = std::make_unique<Recorder>(folder, now, RecordingRequest{controller, overrides_of(settings)});
+  }
+  /// The path of the recording; "" where there is none.
+  std::string end_record() {
+    const Turn turn(*this);
+    const std::unique_ptr<Recorder> recorder = std::move(recorder_);
+    return recorder ? recorder->finish() : "";
+  }
+
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
     const Turn turn(*this);
     check_commands();
@@ -138,6 +146,7 @@ class Runner final : public Observer {
     Run steps(*simulation_, duration);
     steps.watch(witness_).watch(warning_).watch(*this);
     if (recorder) steps.watch(*recorder);
+    if (recorder_) steps.watch(*recorder_);
     Interrupts interrupts;
     {
       nb::gil_scoped_release release;
@@ -345,6 +354,7 @@ class Runner final : public Observer {
   void take() {
     last_ = simulation_->step();
     witness_.observe(*simulation_, last_);
+    if (recorder_) recorder_->observe(*simulation_, last_);
     warning_.observe(*simulation_, last_);
     show();
   }
@@ -370,6 +380,7 @@ class Runner final : public Observer {
   VecX q_, v_;             ///< of the state, at an address that does not change
   std::atomic<double> t_;  ///< [s]
   Witness witness_;
+  std::unique_ptr<Recorder> recorder_;         ///< of all steps, where they are recorded
   std::unique_ptr<FileSensors> file_sensors_;  ///< where there are any
   const Sensors* sensors_ = nullptr;           ///< belong to the simulation
   std::size_t sensors_at_ = 0;                 ///< where their memory begins in State::control

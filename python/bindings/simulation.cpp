@@ -8,6 +8,7 @@
 #include "diagnosis/advice.hpp"
 #include "named_contact.hpp"
 #include "origins.hpp"
+#include "pushes.hpp"
 #include "runner.hpp"
 #include "scene/find_scene.hpp"
 
@@ -16,23 +17,10 @@ namespace {
 
 using namespace nb::literals;
 
-/// Asked for as in a scene, see make_push; from now on where no start is given.
+/// From now on where no start is given.
 void push(Runner& runner, const std::string& where, double duration, const std::map<std::string, VectorIn>& vectors,
           std::optional<double> start) {
-  PushRequest push;
-  push.where = where;
-  const auto given = [&](const char* key) {
-    const auto found = vectors.find(key);
-    return found == vectors.end() ? std::nullopt : std::optional<Vec3>(vec3(found->second, key));
-  };
-  push.point = given("point");
-  push.force = given("force");
-  push.force_end = given("force_end");
-  push.torque = given("torque");
-  push.torque_end = given("torque_end");
-  push.start = start.value_or(runner.t());
-  push.duration = duration;
-  runner.add_push(make_push(*runner.scene().model, push));
+  runner.add_push(asked_push(*runner.scene().model, where, duration, vectors, start.value_or(runner.t())));
 }
 
 void bind_scene(nb::module_& m) {
@@ -224,6 +212,8 @@ void bind_simulation(nb::module_& m) {
           "How the end of the step that begins now moves with parameters, a column each (2 nv x n): 'mass:BODY' [kg], "
           "'friction:MATERIAL'. By differences.",
           nb::rv_policy::automatic)
+      .def("_record", &Runner::record, "folder"_a, "controller"_a = "", "settings"_a = Settings{})
+      .def("_end_record", &Runner::end_record)
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
       .def("explain", &Runner::explain,
            "Why the run went wrong, or is about to: the likely first cause with its evidence.")

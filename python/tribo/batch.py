@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Union, cast
 
 import numpy as np
 
 from . import _core
-from .hand import Hand, Named, adopts, by_body
+from .hand import Hand, Named, adopts, by_body, push_of
 from .parameters import Rows
 from .simulation import Simulation, load
 
@@ -103,6 +105,7 @@ class Batch(_Handed):
         functions: list[object] = []
         kinds: list[tuple[int, float]] = []
         sensors: _core._SensorOptions | None = None
+        self._request: tuple[str, list[tuple[str, str]]] = scene._request if isinstance(scene, Simulation) else ("", [])
         if isinstance(scene, Simulation):
             for method, _, keys in scene._added:
                 if method == "add_sensors":
@@ -269,6 +272,45 @@ class Batch(_Handed):
         for w, now in zip(chosen.tolist(), self.pose(name)[chosen], strict=True):
             now[:3, 3] = place
             self._move_kinematic(np.array([w], dtype=np.intc), name, np.ascontiguousarray(now), duration)
+
+    def weld(self, a: str, b: str = "world", *, name: str | None = None, worlds: Worlds | None = None) -> None:
+        """Holds two bodies together as they are now in worlds, until release(name): see Simulation.weld. A world with
+        constraints of its own steps in no lane, until it is given parameters: then it has those of the scene again."""
+        chosen = self._which(worlds).tolist()
+        for w, changes in [(w, self._welded(self._constraints(w), w, a, b, name)) for w in chosen]:
+            self._change(w, changes)
+
+    def release(self, name: str, b: str | None = None, *, worlds: Worlds | None = None) -> None:
+        """Ends a constraint of worlds by its name, or the weld of two bodies: see Simulation.release."""
+        chosen = self._which(worlds).tolist()
+        for w, changes in [(w, self._released(self._constraints(w), name, b)) for w in chosen]:
+            self._change(w, changes)
+
+    def push(self, where: str, force: ArrayLike | None = None, duration: float = 0.0, *, start: float | None = None,
+             point: ArrayLike | None = None, force_end: ArrayLike | None = None, torque: ArrayLike | None = None,
+             torque_end: ArrayLike | None = None, worlds: Worlds | None = None) -> None:
+        """A force [N] or a torque [N m] on a robot, object, body or frame of worlds, for a duration [s] from start [s] on,
+        by their own clocks: see Simulation.push. It stays through a reset; such worlds step in no lane."""
+        vectors = push_of(force=force, force_end=force_end, torque=torque, torque_end=torque_end, point=point)
+        now = self._rows()[2]
+        for w in self._which(worlds).tolist():
+            self._push(np.array([w], dtype=np.intc), where, duration, vectors, float(now[w] if start is None else start))
+
+    @contextlib.contextmanager
+    def record(self, folder: str | os.PathLike[str], worlds: Worlds | None = None) -> Iterator[list[str]]:
+        """Records every step that worlds take inside it: with batch.record("out", [0, 3]) as folders: ... Each world has a
+        folder of its own, out/world-3, with recording.npz. A world that is recorded steps in no lane."""
+        chosen = self._which(worlds).tolist()
+        folders = [os.path.join(os.fspath(folder), f"world-{w}") for w in chosen]
+        begun: list[int] = []
+        try:
+            for w, path in zip(chosen, folders):
+                self._record(w, path, *self._request)
+                begun.append(w)
+            yield folders
+        finally:
+            for w in begun:
+                self._end_record(w)
 
     def set_state(self, world: Worlds, state: _core.State, *, adopt: bool = False) -> None:
         """Puts a state into a world, into several, or into those that a mask marks. Worlds with other masses or friction

@@ -123,6 +123,11 @@ def _pose(place: ArrayLike) -> tuple[Array, bool]:
     return pose, False
 
 
+def push_of(**vectors: ArrayLike | None) -> dict[str, Array]:
+    """Those that are given, as arrays."""
+    return {key: np.asarray(x, dtype=float) for key, x in vectors.items() if x is not None}
+
+
 def inverse_kinematics(model: _core.Model, q: ArrayLike, targets: Mapping[str, ArrayLike], *,
                        joints: Iterable[str] | None = None, tolerance: float = 1e-6, iterations: int = 100,
                        starts: int = 8) -> _core.IkResult:
@@ -332,6 +337,38 @@ class Hand:
         start = self._rows()[0][world] if q is None else q
         return inverse_kinematics(self._model(), start, targets, joints=joints, tolerance=tolerance,
                                   iterations=iterations, starts=starts)
+
+    # What constraints are: of a world whose constraints are called so.
+    def _frame_of(self, name: str, world: int) -> Array:
+        """Pose of the body that a name stands for, not of a frame on it."""
+        model = self._model()
+        for frame in model.frames:
+            if frame.name == name and frame.body >= 0:
+                pose: Array = model.poses(self._rows()[0][world])[frame.body]
+                return pose
+        answer: Array = self._ask("pose", name)[world]
+        return answer
+
+    def _welded(self, known: Sequence[str], world: int, a: str, b: str, name: str | None) -> _core._ModelChanges:
+        called = f"{a} on {b}" if name is None else name
+        if called in known:
+            raise _core.InvalidInput(f"there is a constraint '{called}' already: release it first")
+        other = np.eye(4) if b == "world" else self._frame_of(b, world)
+        changes = _core._ModelChanges()
+        changes.weld(self._model(), called, a, b, np.ascontiguousarray(np.linalg.inv(self._frame_of(a, world)) @ other))
+        return changes
+
+    @staticmethod
+    def _released(known: Sequence[str], name: str, b: str | None) -> _core._ModelChanges:
+        called = name if b is None else f"{name} on {b}"
+        if called not in known and b is None:
+            fitting = [k for k in known if k.endswith("/" + name)]
+            called = fitting[0] if len(fitting) == 1 else f"{name} on world"
+        if called not in known:
+            raise _core.InvalidInput(f"unknown constraint '{name}'; known: {', '.join(known) or 'none'}")
+        changes = _core._ModelChanges()
+        changes.without = [list(known).index(called)]
+        return changes
 
     # What a keyframe is.
     def _keyframe(self, name: str) -> tuple[Array, Array, Array]:

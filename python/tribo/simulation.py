@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _core, mujoco_coordinates
-from .hand import Hand, adopts
+from .hand import Hand, adopts, push_of
 from .parameters import changes_of
 from .robot_descriptions import described_robot
 
@@ -139,10 +140,7 @@ class Simulation(_Handed):
         on (now where none is given). It changes linearly to force_end and torque_end where these are given. point is in
         the frame of what is named [m]; where none is given, its centre of mass, or the origin of a frame. The same as
         [[push]] in a scene."""
-        import numpy as np
-
-        given = {"force": force, "force_end": force_end, "torque": torque, "torque_end": torque_end, "point": point}
-        vectors = {key: np.asarray(x, dtype=float) for key, x in given.items() if x is not None}
+        vectors = push_of(force=force, force_end=force_end, torque=torque, torque_end=torque_end, point=point)
         start = self.t if start is None else float(start)
         self._push(where, duration, vectors, start)
         self._pushes.append((where, duration, vectors, start))
@@ -254,37 +252,22 @@ class Simulation(_Handed):
 
     def weld(self, a: str, b: str = "world", *, name: str | None = None) -> None:
         """Holds two bodies together as they are now, until release(name): a grasp, a latch. b may be "world"."""
-        import numpy as np
-
-        changes = _core._ModelChanges()
-        known = self.model.equalities
-        called = f"{a} on {b}" if name is None else name
-        if called in known:
-            raise _core.InvalidInput(f"there is a constraint '{called}' already: release it first")
-        other = np.eye(4) if b == "world" else self._body_pose(b)
-        changes.weld(self.model, called, a, b, np.ascontiguousarray(np.linalg.inv(self._body_pose(a)) @ other))
+        changes = self._welded(self.model.equalities, 0, a, b, name)
         self._change(changes, _core._ModelFactors(), 1.0)
-
-    def _body_pose(self, name: str) -> Array:
-        """Pose of the body that a name stands for, not of a frame on it."""
-        for frame in self.model.frames:
-            if frame.name == name and frame.body >= 0:
-                pose: Array = self.model.poses(self._rows()[0][0])[frame.body]
-                return pose
-        return self.pose(name)
 
     def release(self, name: str, b: str | None = None) -> None:
         """Ends a constraint by its name, or the weld of two bodies: release("hand", "cube")."""
-        called = name if b is None else f"{name} on {b}"
-        known = self.model.equalities
-        if called not in known and b is None:
-            fitting = [k for k in known if k.endswith("/" + name)]
-            called = fitting[0] if len(fitting) == 1 else f"{name} on world"
-        if called not in known:
-            raise _core.InvalidInput(f"unknown constraint '{name}'; known: {', '.join(known) or 'none'}")
-        changes = _core._ModelChanges()
-        changes.without = [known.index(called)]
-        self._change(changes, _core._ModelFactors(), 1.0)
+        self._change(self._released(self.model.equalities, name, b), _core._ModelFactors(), 1.0)
+
+    @contextlib.contextmanager
+    def record(self, folder: str | os.PathLike[str]) -> Iterator[None]:
+        """Records every step that is taken inside it, of loops as well as runs: with sim.record("out"): ...
+        The folder then holds recording.npz, as after run(record=folder)."""
+        self._record(os.fspath(folder), *self._request)
+        try:
+            yield
+        finally:
+            self._end_record()
 
     def _run_shown(self, duration: float) -> _core.StepReport:
         """In parts, so that viewers see them."""

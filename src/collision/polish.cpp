@@ -5,7 +5,8 @@
 //   (H_a + H_b + s) t = y_T,   n <- (n + t)/|n + t|,   y_T = y - s n,  s = n . y                          (polish.1)
 // Of an ellipsoid y = S^2 n/|S n|, H = (S^2 - y y^T)/|S n|; of the rim of a cylinder H = r/|n_xy| t t^T, with t along the rim.
 // On a straight side or edge, with direction e, any point is as far: n and t stay across e, and y_T is taken across it.
-// Features are those nearest to the points of GJK; of the solutions that are points of both shapes the largest s counts.
+// Features are those nearest to the points of GJK. n begins as its normal, and where they touch as that of the curved
+// surface too. Of the solutions that are points of both shapes the largest s counts.
 #include "collision/polish.hpp"
 
 #include <Eigen/LU>
@@ -15,9 +16,10 @@
 namespace tribo {
 namespace {
 
-constexpr double settled = 1e-14;  // a change of the normal that ends it [rad]
-constexpr double wild = 0.5;       // and one that gives it up
-constexpr double opposed = 1e-9;   // of the smaller radius: what is left of y across the normal
+constexpr double settled = 1e-14;      // a change of the normal that ends it [rad]
+constexpr double wild = 0.5;           // and one that gives it up
+constexpr double no_direction = 1e-4;  // of the smaller radius: gaps at which the normal of GJK may be any
+constexpr double opposed = 1e-9;       // of the smaller radius: what is left of y across the normal
 
 /// A point, a curve or a straight line of a solid, in its frame. Curves: the point farthest along n.
 struct Feature {
@@ -163,6 +165,15 @@ double parted(const Query& query, const Vec3& n) {
          reach_along(*b.solid, b.X.R.transpose() * -n);
 }
 
+/// Of the curved one of the two, at a point where they touch; from a to b.
+Vec3 surface_normal(const Query& query, const Vec3& p) {
+  const bool of_a = is_curved(*query.a.solid);
+  const PlacedSolid& x = of_a ? query.a : query.b;
+  Vec3 n;
+  depth_of(*x.solid, x.X.R.transpose() * (p - x.X.p), n);
+  return x.X.R * (of_a ? n : Vec3(-n));
+}
+
 }  // namespace
 
 void polish(const Query& query, Separation& x) {
@@ -170,18 +181,23 @@ void polish(const Query& query, Separation& x) {
   if (!std::isfinite(x.gap) || !x.n.allFinite() || !x.p.allFinite()) return;
   const double size = std::max(query.a.solid->radius, query.b.solid->radius);
   const Vec3 start = x.n, p = x.p;
-  double best = parted(query, start) - opposed * size;
   const Features of_a = features(query.a, p - 0.5 * x.gap * start), of_b = features(query.b, p + 0.5 * x.gap * start);
-  for (int i = 0; i < of_a.count; ++i)
-    for (int j = 0; j < of_b.count; ++j) {
-      const Feature &a = of_a.items[at(i)], &b = of_b.items[at(j)];
-      Found found{start, p, p};
-      if (!turn(query, a, b, found) || !slide(a, b, opposed * size, found)) continue;
-      const double s = parted(query, found.n);
-      if (!(s > best) || std::abs(s - found.n.dot(found.on_b - found.on_a)) > opposed * size) continue;
-      best = s;
-      x = {s, 0.5 * (found.on_a + found.on_b), found.n};
-    }
+  double best = parted(query, start) - opposed * size;
+  const auto begin = [&](const Vec3& n) {
+    for (int i = 0; i < of_a.count; ++i)
+      for (int j = 0; j < of_b.count; ++j) {
+        const Feature &a = of_a.items[at(i)], &b = of_b.items[at(j)];
+        Found found{n, p, p};
+        if (!turn(query, a, b, found) || !slide(a, b, opposed * size, found)) continue;
+        const double s = parted(query, found.n);
+        if (!(s > best) || std::abs(s - found.n.dot(found.on_b - found.on_a)) > opposed * size) continue;
+        best = s;
+        x = {s, 0.5 * (found.on_a + found.on_b), found.n};
+      }
+  };
+  const bool touching = std::abs(x.gap) < no_direction * std::min(query.a.solid->radius, query.b.solid->radius);
+  begin(start);
+  if (touching) begin(surface_normal(query, p));
 }
 
 void add_polished(const Query& query, Separation x, std::uint64_t feature, Touches& out) {

@@ -17,8 +17,9 @@ namespace tribo {
 namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
-constexpr double flat = 1e-8;       // of the smaller radius: out of one plane, of the surface and of gaps
-constexpr double one_normal = 1e-7, half_turn = M_PI + 1e-7;
+constexpr double found = 1e-4;      // the same of a point on the edge of a solid, as GJK finds it
+constexpr double flat = 1e-6;       // of the smaller radius: out of one plane, of the surface and of gaps
+constexpr double one_normal = 1e-5, half_turn = M_PI + 1e-7;
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
   const Vec3 center = g.X_BG * solid.box_center;
@@ -35,17 +36,14 @@ Seams::Seams(const Model& model, const std::vector<Solid>& solids)
     of_body[model.geometries[i].body].push_back(static_cast<int>(i));
   for (const auto& [body, geometries] : of_body)
     if (geometries.size() > 1) find_neighbours(model, geometries, solids);
-  int still = 0;  // solids of the world and of kinematic bodies
-  for (const Geometry& g : model.geometries) {
-    kinematic_ |= g.body < -1 && !endless(g.kind);
-    still += g.body < 0 && !endless(g.kind);
+  for (std::size_t i = 0; i < model.geometries.size(); ++i) {
+    const Geometry& g = model.geometries[i];
+    if (g.body < 0 && !endless(g.kind)) (g.body == -1 ? fixed_ : kinematic_).push_back(static_cast<int>(i));
   }
-  kinematic_ &= still > 1;
-  any_ |= kinematic_;
+  any_ |= !kinematic_.empty() && kinematic_.size() + fixed_.size() > 1;
   if (!any_) return;
   beside_.reserve(64);
   angles_.reserve(64);
-  together_.reserve(64);
 }
 
 void Seams::find_neighbours(const Model& model, const std::vector<int>& geometries, const std::vector<Solid>& solids) {
@@ -90,7 +88,7 @@ Seams::Side Seams::side_b(const Contact& c) {
 bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side,
                    int k) const {
   const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)], &cover = placed[at(k)];
-  const double slack = tolerance * std::min({a.solid->radius, b.solid->radius, cover.solid->radius});
+  const double size = std::min({a.solid->radius, b.solid->radius, cover.solid->radius}), slack = found * size;
   const Vec3 r = side.p - cover.X.p;
   if (const double far = cover.solid->radius + slack; r.squaredNorm() > far * far) return false;
   const Vec3 x = cover.X.R.transpose() * r, n = cover.X.R.transpose() * side.n;
@@ -98,13 +96,19 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   Vec3 ignored;
   if (!(depth_of(*cover.solid, x, ignored) <= slack)) return false;  // (seams.1)
 
-  const auto [from, to] = of_pair(contacts, k, side.other);
-  for (auto c = from; c != to; ++c) {
-    const Side held = c->geometry_a == k ? side_a(*c) : side_b(*c);
+  const auto holds = [&](const Contact& c, int solid) {
+    const Side held = c.geometry_a == solid ? side_a(c) : side_b(c);
     const double beyond = reach_along(*a.solid, a.X.R.transpose() * held.n) + held.n.dot(a.X.p - held.p);
-    if (beyond <= slack) return true;  // (seams.2)
-  }
-  return false;
+    return beyond <= tolerance * size;  // (seams.2)
+  };
+  const auto [from, to] = of_pair(contacts, k, side.other);
+  if (std::any_of(from, to, [&](const Contact& c) { return holds(c, k); })) return true;
+  // What is fast meets a tile after some others: those that are not near yet hold nothing, the first one does.
+  return model_->geometries[at(side.solid)].body < 0 &&
+         std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
+           return c.geometry_b == side.other && c.geometry_a != side.solid && as_one(placed, side, c.geometry_a) &&
+                  holds(c, c.geometry_a);
+         });
 }
 
 Seams::Range Seams::of_pair(const Contacts& contacts, int solid, int other) const {
@@ -117,14 +121,14 @@ Seams::Range Seams::of_pair(const Contacts& contacts, int solid, int other) cons
   return {from, to};
 }
 
-// Solids of kinematic bodies join others for as long as they move together.
-void Seams::find_together(const Contacts& contacts) {
-  together_.clear();
-  if (!kinematic_) return;
-  for (const Contact& c : contacts)
-    if (c.body_a < 0 && (together_.empty() || together_.back() != std::pair(c.geometry_b, c.geometry_a)))
-      together_.emplace_back(c.geometry_b, c.geometry_a);
-  std::sort(together_.begin(), together_.end());
+// Of one body, or fixed and kinematic ones that move together where the contact is.
+bool Seams::as_one(std::span<const PlacedSolid> placed, const Side& side, int k) const {
+  const int body = model_->geometries[at(side.solid)].body, other = model_->geometries[at(k)].body;
+  if (body == other) return true;
+  if (body >= 0 || other >= 0) return false;
+  const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(k)];
+  const Vec3 v = a.v + a.w.cross(side.p - a.X.p), u = b.v + b.w.cross(side.p - b.X.p);
+  return (u - v).norm() <= 1e-9 * (u.norm() + v.norm());
 }
 
 template <class F>
@@ -132,18 +136,15 @@ bool Seams::any_neighbour(std::span<const PlacedSolid> placed, const Side& side,
   for (int k : neighbours_[at(side.solid)])
     if (f(k)) return true;
   const int body = model_->geometries[at(side.solid)].body;
-  if (!kinematic_ || body >= 0) return false;
-  const PlacedSolid& a = placed[at(side.solid)];
-  const Vec3 v = a.v + a.w.cross(side.p - a.X.p);
-  for (auto t = std::lower_bound(together_.begin(), together_.end(), std::pair(side.other, 0));
-       t != together_.end() && t->first == side.other; ++t) {
-    const int k = t->second, of = model_->geometries[at(k)].body;
-    if (of == body || endless(placed[at(k)].solid->kind)) continue;
+  if (kinematic_.empty() || body >= 0) return false;
+  const auto joins = [&](int k) {
     const PlacedSolid& x = placed[at(k)];
-    const Vec3 u = x.v + x.w.cross(side.p - x.X.p);
-    if ((u - v).norm() <= 1e-9 * (u.norm() + v.norm()) && f(k)) return true;
-  }
-  return false;
+    const double far = (1 + found) * x.solid->radius;
+    return model_->geometries[at(k)].body != body && (side.p - x.X.p).squaredNorm() <= far * far &&
+           as_one(placed, side, k) && f(k);
+  };
+  return std::any_of(kinematic_.begin(), kinematic_.end(), joins) ||
+         (body < -1 && std::any_of(fixed_.begin(), fixed_.end(), joins));
 }
 
 bool Seams::covered(std::span<const PlacedSolid> placed, const Contacts& contacts, const Side& side) const {
@@ -151,23 +152,21 @@ bool Seams::covered(std::span<const PlacedSolid> placed, const Contacts& contact
   return any_neighbour(placed, side, [&](int k) { return covers(placed, contacts, side, k); });
 }
 
-// The contacts of side.other with solid k that lie in the plane of the side. False where there are none.
-bool Seams::gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side,
-                   int k) {
+// The contacts of side.other that lie in the plane of the side, on solids that are as one with its own.
+void Seams::gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
   const double size = std::min(placed[at(side.solid)].solid->radius, placed[at(side.other)].solid->radius);
   const Vec3 x = across(side.n), y = side.n.cross(x);
-  const auto [from, to] = of_pair(contacts, k, side.other);
-  bool found = false;
-  for (auto c = from; c != to; ++c) {
-    const auto j = static_cast<std::size_t>(c - contacts.begin());
-    if (j == i || drop_[j]) continue;
-    const Side held = c->geometry_a == k ? side_a(*c) : side_b(*c);
+  beside_.clear();
+  for (std::size_t j = 0; j < contacts.size(); ++j) {
+    const Contact& c = contacts[j];
+    const bool first = c.geometry_b == side.other;
+    if (j == i || drop_[j] || !(first || c.geometry_a == side.other)) continue;
+    const Side held = first ? side_a(c) : side_b(c);
     const Vec3 d = held.p - side.p;
-    if ((held.n - side.n).norm() > one_normal || std::abs(side.n.dot(d)) > flat * size) continue;
-    beside_.push_back({x.dot(d), y.dot(d), c->gap - contacts[i].gap});
-    found = true;
+    const double apart = std::min(std::abs(side.n.dot(d)), std::abs(held.n.dot(d)));  // one may be GJK's
+    if ((held.n - side.n).norm() > one_normal || apart > flat * size || !as_one(placed, side, held.solid)) continue;
+    beside_.push_back({x.dot(d), y.dot(d), c.gap - contacts[i].gap});
   }
-  return found;
 }
 
 // (seams.3) of beside_.
@@ -188,8 +187,7 @@ bool Seams::surrounded(double size) {
   if (widest > half_turn) return false;
   M.diagonal().array() += 1e-14 * M(0, 0);  // of a line: any plane through it
   const Vec3 plane = M.ldlt().solve(b);
-  return std::abs(plane[0]) <= flat * size &&
-         std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
+  return std::abs(plane[0]) <= flat * size && std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
            return std::abs(plane.dot(Vec3(1, p.x / size, p.y / size)) - p.gap) <= flat * size;
          });
 }
@@ -197,25 +195,30 @@ bool Seams::surrounded(double size) {
 bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
   const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)];
   if (endless(a.solid->kind) || !b.solid->convex_or_flat()) return false;
-  bool seam = false;
-  beside_.clear();
-  any_neighbour(placed, side, [&](int k) {
+  const double size = std::min(a.solid->radius, b.solid->radius), still = flat * size;
+  const Contact& c = contacts[i];
+  if ((!c.arm_a.isZero(0) || !c.arm_b.isZero(0)) && std::abs(c.gap) <= still) {  // (seams.4)
+    gather(placed, contacts, i, side);
+    if (std::any_of(beside_.begin(), beside_.end(), [&](const Beside& p) { return std::abs(p.gap) <= still; }))
+      return true;
+  }
+  const bool seam = any_neighbour(placed, side, [&](int k) {
     const PlacedSolid& next = placed[at(k)];
-    if (endless(next.solid->kind) || !gather(placed, contacts, i, side, k)) return false;
+    if (endless(next.solid->kind)) return false;
     const double slack = tolerance * std::min({a.solid->radius, b.solid->radius, next.solid->radius});
+    const Vec3 r = side.p - next.X.p;
+    if (const double far = next.solid->radius + slack; r.squaredNorm() > far * far) return false;
     Vec3 ignored;
-    seam |= depth_of(*next.solid, next.X.R.transpose() * (side.p - next.X.p), ignored) <= slack;
-    return false;
+    return depth_of(*next.solid, next.X.R.transpose() * r, ignored) <= slack;
   });
   if (!seam) return false;
-  gather(placed, contacts, i, side, side.solid);
-  return surrounded(std::min(a.solid->radius, b.solid->radius));
+  gather(placed, contacts, i, side);
+  return surrounded(size);
 }
 
 void Seams::remove_covered(std::span<const PlacedSolid> placed, std::vector<Contact>& contacts) {
   if (!any_) return;
   drop_.assign(contacts.size(), 0);
-  find_together(contacts);
   bool found = false;
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];

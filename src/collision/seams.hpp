@@ -41,21 +41,20 @@ class Seams {
   using Contacts = std::vector<Contact>;
   using Range = std::pair<Contacts::const_iterator, Contacts::const_iterator>;
   Range of_pair(const Contacts& contacts, int solid, int other) const;
-  void find_together(const Contacts& contacts);
+  bool as_one(std::span<const PlacedSolid> placed, const Side& side, int k) const;
   /// Calls f(k) for what may join side.solid, until f says true.
   template <class F>
   bool any_neighbour(std::span<const PlacedSolid> placed, const Side& side, F f) const;
-  bool covered(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side) const;
+  bool covered(std::span<const PlacedSolid> placed, const Contacts& contacts, const Side& side) const;
+  bool covers(std::span<const PlacedSolid> placed, const Contacts& contacts, const Side& side, int k) const;
   bool between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side);
-  bool gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side, int k);
+  void gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side);
   bool surrounded(double size);
-  bool covers(std::span<const PlacedSolid> placed, const std::vector<Contact>& contacts, const Side& side, int k) const;
 
   const Model* model_;
   std::vector<std::vector<int>> neighbours_;  // of each geometry: those of the same body that touch or overlap it
   bool any_ = false;
-  bool kinematic_ = false;                    // are there solids of kinematic bodies?
-  std::vector<std::pair<int, int>> together_;  // (moving solid, fixed or kinematic one that it touches), sorted
+  std::vector<int> kinematic_, fixed_;  // solids of kinematic bodies; and, beside such, of the world
   std::vector<char> drop_;
   std::vector<Beside> beside_;
   std::vector<double> angles_;

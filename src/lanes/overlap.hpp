@@ -20,7 +20,8 @@ struct OverlapLanes {
     return 5ul * (unsigned long)ProblemLanes::most(s) + (unsigned long)s.nv;
   }
 
-  static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3, deep_share = 5e-4;
+  static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3,
+                          deep_share = 5e-4;
   static constexpr double compliance = 1e-4, most_tolerance = 1e-6, default_tolerance = 1e-8;
 
   /// Gaps at the end of the step as v_end has them; lanes with an overlap that is to be removed.

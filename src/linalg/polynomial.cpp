@@ -260,17 +260,36 @@ bool Polynomial::resolve(Terms& t, int n) {
 
 const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound, Length length) {
   auto fits = [&](const Terms& t) { return t.h == h && t.bound == bound && t.beta == beta; };
-  if (length == Length::Single && fits(single_)) return single_;
+  if (length != Length::Usual && fits(single_) && (single_.count > 0 || length == Length::Single)) return single_;
   if (length == Length::Usual)
     for (const Terms& t : known_)
       if (fits(t)) return t;
-  Terms& t = length == Length::Single ? single_ : known_[next_];
+  Terms& t = length != Length::Usual ? single_ : known_[next_];
   if (length == Length::Usual) next_ = (next_ + 1) % known_.size();
   t.beta = beta;
   t.h = h;
   t.bound = bound;
   expand(t, length);
   return t;
+}
+
+// At a norm that is rounded up to a quarter power of 2.
+const Polynomial::Terms& Polynomial::bounded_terms(double norm, double beta, double h, Length length) {
+  double bound = 1;
+  if (norm > 0) {
+    int exponent = 0;
+    const double mantissa = std::frexp(norm, &exponent);  // in [1/2, 1)
+    for (double step : {0.8408964152537145, M_SQRT1_2, 0.5946035575013605})
+      if (mantissa <= step) bound = step;
+    bound = std::ldexp(bound, exponent);
+  }
+  return terms(beta, h, bound, length);
+}
+
+bool Polynomial::prepare(double norm, double beta, double h, Length length) {
+  if (!(norm < 1e300)) return false;
+  terms_ = &bounded_terms(norm, beta, h, length);
+  return terms_->count > 0;
 }
 
 bool Polynomial::prepare(const double* G, const double* K, int n, double beta, double h, Length length) {
@@ -281,18 +300,9 @@ bool Polynomial::prepare(const double* G, const double* K, int n, double beta, d
   for (int i = 0; i < n; ++i) root_[at(i)] = std::sqrt(K[i]);
   const double norm = scaled(G, root_.data(), n, stride, A_.data());
   if (!(norm < 1e300)) return false;
-  double bound = 1;
-  if (norm > 0) {
-    int exponent = 0;
-    const double mantissa = std::frexp(norm, &exponent);  // in [1/2, 1)
-    bound = 1;
-    for (double step : {0.8408964152537145, M_SQRT1_2, 0.5946035575013605})
-      if (mantissa <= step) bound = step;
-    bound = std::ldexp(bound, exponent);
-  }
-  terms_ = &terms(beta, h, bound, length);
+  terms_ = &bounded_terms(norm, beta, h, length);
   if (terms_->count == 0) return false;
-  const double scale = 4 / bound;
+  const double scale = 4 / terms_->bound;
   for (int i = 0; i < n * stride; ++i) A_[at(i)] *= scale;
   for (int i = 0; i < n; ++i) A_[at(i * (stride + 1))] -= 2;
   return true;

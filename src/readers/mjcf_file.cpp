@@ -212,7 +212,13 @@ ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
   }
   if (!model) throw InvalidInput("robot file '" + path + "': " + one_line(error));
   if (error[0] != '\0') said.emplace_back(error);
-  for (const std::string& text : said) warnings.push_back("robot file '" + path + "': " + one_line(text));
+  std::string last;
+  for (auto text = said.rbegin(); text != said.rend(); ++text) {
+    // The last has all of them, once it is more than one.
+    if (last.find(*text) != std::string::npos) continue;
+    last = *text;
+    warnings.push_back("robot file '" + path + "': " + one_line(last));
+  }
   return model;
 }
 

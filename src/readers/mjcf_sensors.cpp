@@ -72,8 +72,51 @@ std::optional<Kind> sensor_kind(int type) {
       return Kind::SubtreeMomentum;
     case mjSENS_CLOCK:
       return Kind::Clock;
+    case mjSENS_TENDONACTFRC:
+      return Kind::TendonForce;
+    case mjSENS_JOINTLIMITPOS:
+      return Kind::JointLimitPosition;
+    case mjSENS_JOINTLIMITVEL:
+      return Kind::JointLimitVelocity;
+    case mjSENS_TENDONLIMITPOS:
+      return Kind::TendonLimitPosition;
+    case mjSENS_TENDONLIMITVEL:
+      return Kind::TendonLimitVelocity;
+    case mjSENS_E_POTENTIAL:
+      return Kind::PotentialEnergy;
+    case mjSENS_E_KINETIC:
+      return Kind::KineticEnergy;
+    case mjSENS_INSIDESITE:
+      return Kind::InsideZone;
     default:
       return {};
+  }
+}
+
+std::string kind_name(int type) {
+  switch (type) {
+    case mjSENS_JOINTLIMITFRC:
+      return "jointlimitfrc";
+    case mjSENS_TENDONLIMITFRC:
+      return "tendonlimitfrc";
+    case mjSENS_CAMPROJECTION:
+      return "camprojection";
+    case mjSENS_GEOMDIST:
+      return "distance";
+    case mjSENS_GEOMNORMAL:
+      return "normal";
+    case mjSENS_GEOMFROMTO:
+      return "fromto";
+    case mjSENS_CONTACT:
+      return "contact";
+    case mjSENS_TACTILE:
+      return "tactile";
+    case mjSENS_RANGEFINDER:
+      return "rangefinder of several rays";
+    case mjSENS_USER:
+      return "user";
+    default:
+      return "of another kind";
   }
 }
 
@@ -111,7 +154,8 @@ void add_parts(const Loading& load, int root, bool subtree, FileSensor& sensor) 
   for (int b = root; b < m.nbody; ++b) {
     if (subtree ? !below(m, b, root) : b != root) continue;
     const int ours = load.body[at(b)];
-    if (ours >= 0 && subtree) sensor.parts.push_back({ours, inertia_of(m, b, load.X_BM[at(b)])});
+    if ((ours >= 0 || sensor.kind == Kind::PotentialEnergy) && subtree)
+      sensor.parts.push_back({ours, inertia_of(m, b, load.X_BM[at(b)])});
     for (int g = 0; g < m.ngeom; ++g)
       if (m.geom_bodyid[g] == b && load.geometry[at(g)] >= 0) sensor.geometries.push_back(load.geometry[at(g)]);
   }
@@ -160,12 +204,19 @@ bool aim(const Loading& load, int s, FileSensor& sensor) {
   const mjModel& m = load.m;
   const int type = m.sensor_objtype[s], id = m.sensor_objid[s];
   if (sensor.kind == Kind::Clock) return true;
+  if (sensor.kind == Kind::PotentialEnergy || sensor.kind == Kind::KineticEnergy) {
+    add_parts(load, 0, true, sensor);
+    return true;
+  }
   if (type == mjOBJ_JOINT) {
     sensor.index = load.joint[at(id)];
     return true;
   }
   if (type == mjOBJ_TENDON) {
     sensor.index = load.tendon[at(id)];
+    for (std::size_t a = 0; a < load.actuator.size(); ++a)
+      if (m.actuator_trntype[load.actuator[a]] == mjTRN_TENDON && m.actuator_trnid[2 * load.actuator[a]] == id)
+        sensor.actuators.push_back(static_cast<int>(a));
     return sensor.index >= 0;
   }
   if (type == mjOBJ_ACTUATOR) {
@@ -190,6 +241,7 @@ bool aim(const Loading& load, int s, FileSensor& sensor) {
     add_parts(load, seen->body, subtree, sensor);
   if (sensor.kind == Kind::Force || sensor.kind == Kind::Torque) add_pulls(load, seen->body, sensor);
   if (sensor.kind == Kind::Touch) sensor.zone = zone(m, id);
+  if (sensor.kind == Kind::InsideZone) sensor.zone = zone(m, m.sensor_refid[s]);
   return true;
 }
 
@@ -207,7 +259,9 @@ void add_sensors(Loading& load) {
     if (kind) sensor.kind = *kind;
     const bool plain = sensor.kind != Kind::Rangefinder || (m.sensor_dim[s] == 1 && m.sensor_objtype[s] == mjOBJ_SITE);
     if (!kind || !plain || !aim(load, s, sensor)) {
-      load.unsupported.add("sensor of a kind that is not read", label);
+      const std::string what = kind ? "what it looks at" : kind_name(m.sensor_type[s]);
+      load.unsupported.add("sensor of a kind that is not read (" + (plain ? what : kind_name(mjSENS_RANGEFINDER)) + ")",
+                           label);
       continue;
     }
     if (m.sensor_delay[s] != 0 || m.sensor_interval[2 * s] != 0)

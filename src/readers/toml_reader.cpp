@@ -60,8 +60,31 @@ void check_depth(const std::string& text, const std::string& file) {
   }
 }
 
+/// First character beyond ASCII where TOML has none, or its end: outside of strings and comments, and what follows a backslash.
+/// (toml++ 3.3 asks there whether letters are spaces, by code that C++ leaves undefined.)
+std::size_t misplaced_letter(const std::string& text) {
+  const auto beyond = [&](std::size_t i) { return i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80; };
+  for (std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; i < text.size(); ++i) {
+    if (beyond(i)) return i;
+    if (text[i] == '#') {
+      i = std::min(text.find_first_of("\r\n", i), text.size()) - 1;
+      continue;
+    }
+    if (text[i] != '"' && text[i] != '\'') continue;
+    const std::size_t end = end_of_string(text, i);
+    for (std::size_t at = text[i] == '"' ? text.find('\\', i) : end; at < end; at = text.find('\\', at + 2))
+      if (const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1); next < end && beyond(next)) return next;
+    i = end - 1;
+  }
+  return text.size();
+}
+
 toml::table parsed(const std::string& text, const std::string& file) {
   check_depth(text, file);
+  if (const std::size_t at = misplaced_letter(text); at < text.size()) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    throw InvalidInput(file + ":" + std::to_string(line) + ": characters beyond ASCII stand in quotes and comments only");
+  }
   return toml::parse(text);
 }
 
@@ -103,16 +126,20 @@ void forget_lines(TomlValue& value) {
 }
 
 TomlValue parse_override(const std::string& path, const std::string& text) {
+  const auto as_word = [&] {
+    TomlValue word;
+    word.kind = TomlValue::Kind::Text;
+    word.text = text;
+    return word;
+  };
+  if (misplaced_letter(text) < text.size()) return as_word();
   try {
     TomlValue table = convert(parsed("x = " + text, "--set " + path), "--set");
     if (table.keys.size() != 1) throw InvalidInput("--set " + path + "=" + text + ": give one value");
     forget_lines(table.items[0]);
     return table.items[0];
   } catch (const toml::parse_error&) {
-    TomlValue word;
-    word.kind = TomlValue::Kind::Text;
-    word.text = text;
-    return word;
+    return as_word();
   }
 }
 

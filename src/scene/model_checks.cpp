@@ -19,6 +19,16 @@ std::string joint_of(const Model& model, int iv) {
   return "";
 }
 
+// URDF files whose inertias are left out are made for a reader that takes them from the shapes.
+std::string shapes_give(const Model& model, int iv) {
+  for (const Member& member : model.members) {
+    const bool urdf = member.source.size() > 5 && member.source.substr(member.source.size() - 5) == ".urdf";
+    if (urdf && iv >= member.iv && iv < member.iv + member.nv)
+      return "; inertia = \"shapes\" in [robot] takes it from the collision shapes";
+  }
+  return "";
+}
+
 // Of each velocity coordinate: a smaller inertia is rounding beside that of its tree.
 std::vector<double> least_inertia(const Model& model, const Dynamics& dynamics) {
   std::vector<double> least(at(model.nv), 0);
@@ -70,7 +80,7 @@ std::vector<std::string> find_errors(const Model& model, const State& start) {
                         (alone ? " moves nothing that has inertia about its axis: give the body a mass and an inertia"
                                : " and its neighbours turn bodies that have mass and no moments of inertia, so that "
                                  "together they can move without inertia: give the bodies an inertia") +
-                        ", or the joint an armature";
+                        ", or the joint an armature" + shapes_give(model, k);
     if (errors.empty() || errors.back() != error) errors.push_back(std::move(error));  // once for a joint
   }
   return errors;
@@ -103,7 +113,8 @@ std::vector<std::string> find_beyond_ranges(const Model& model, const State& sta
     const char* unit = body.joint == JointKind::Revolute ? " rad" : " m";
     if (beyond > slack)
       list.emplace_back(beyond, "joint '" + body.name + "' starts at " + shown(q) + unit + ", " + shown(beyond) + unit +
-                                    " beyond its range [" + shown(lower) + ", " + shown(upper) + "]: choose another pose");
+                                    " beyond its range [" + shown(lower) + ", " + shown(upper) +
+                                    "]: choose another pose");
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;

@@ -170,6 +170,25 @@ void Batch::move_kinematic(std::span<const int> worlds, int k, const Placement& 
   for (int w : worlds) impl_->synced(w).move_kinematic(k, to, time);
 }
 
+void Batch::push(std::span<const int> worlds, const Push& push) {
+  const auto turn = impl_->turn();
+  impl_->check(worlds);
+  for (int w : worlds) {
+    impl_->synced(w).add_push(push);
+    impl_->worlds[at(w)].pushes.push_back(push);
+  }
+}
+
+void Batch::change(int world, const ModelChanges& changes) {
+  const ModelChanges& c = changes;
+  if (!c.mass.empty() || !c.friction.empty() || !c.com.empty() || !c.damping.empty() || !c.armature.empty() ||
+      !c.dry_friction.empty())
+    throw InvalidInput("only the constraints of a world change while it runs: others are its parameters");
+  const auto turn = impl_->turn();
+  impl_->world(world);
+  impl_->rewire(world, changes);
+}
+
 void Batch::set_state(int world, const State& state, bool adopt) {
   const auto turn = impl_->turn();
   const std::uint64_t own = impl_->world(world).model->hash();

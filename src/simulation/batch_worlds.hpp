@@ -13,6 +13,7 @@
 #include "simulation/lane_worlds.hpp"
 #include "tribo/batch.hpp"
 #include "tribo/commands.hpp"
+#include "tribo/model_changes.hpp"
 
 namespace tribo {
 
@@ -22,6 +23,8 @@ struct BatchWorld {
   std::unique_ptr<Simulation> simulation;
   std::string reason;
   Observer* observer = nullptr;
+  std::vector<Push> pushes = {};  ///< beside those of the scene
+  bool rewired = false;           ///< it has constraints of its own
 };
 
 /// May a controller have looked at the numbers of the model when it was made?
@@ -142,6 +145,11 @@ struct Batch::Impl final : LaneWorlds::Host {
 
   // A world of this model, from the start. One that cannot be made leaves the one before in its place.
   void make(int w, std::shared_ptr<Model> model) {
+    place(w, std::move(model));
+    restart(w, going);
+  }
+  // The same, whose commands stay as they are; `going` is its start.
+  void place(int w, std::shared_ptr<Model> model) {
     auto made = std::make_unique<Simulation>(model, scene.stepper, scene.stepper_options, scene.dt);
     add_commanded(*made, scene, commands(w));
     const std::size_t own = made->state().control.size();
@@ -154,15 +162,29 @@ struct Batch::Impl final : LaneWorlds::Host {
     }
     add_direct(*made, commands(w));
     for (const Push& push : scene.pushes) made->add_push(push);
+    for (const Push& push : worlds[at(w)].pushes) made->add_push(push);
     // A start says nothing, or what the controllers of the scene remember; the others remember nothing yet.
     const std::size_t said = start.control.size();
     if (said == 0 || said == own) start.control.resize(made->state().control.size(), 0.0);
     going = start;
     going.model = model->hash();
     made->set_state(going);
-    worlds[at(w)] = {std::move(model), std::move(made), "", worlds[at(w)].observer};
-    if (lanes) lanes->set_model(w, *worlds[at(w)].model);
-    restart(w, going);
+    BatchWorld& world = worlds[at(w)];
+    world.model = std::move(model);
+    world.simulation = std::move(made);
+    world.reason.clear();
+    if (lanes) lanes->set_model(w, *world.model);
+  }
+  // The run goes on with other constraints.
+  void rewire(int w, const ModelChanges& changes) {
+    State now = synced(w).state();
+    auto other = std::make_shared<Model>(changed(*worlds[at(w)].model, changes));
+    now.model = other->hash();
+    place(w, std::move(other));
+    worlds[at(w)].rewired = true;
+    worlds[at(w)].simulation->set_state(now);
+    if (lanes) lanes->put(w, now);
+    show(w);
   }
 
   /// The world goes on from a state of its model.
@@ -189,7 +211,8 @@ struct Batch::Impl final : LaneWorlds::Host {
   /// A world begins anew with these numbers.
   void vary(int w, const ModelNumbers& numbers) {
     Model& model = *worlds[at(w)].model;
-    if (follows && keeps_zeros(model, *scene.model, numbers)) {
+    const bool rewired = std::exchange(worlds[at(w)].rewired, false);
+    if (follows && !rewired && keeps_zeros(model, *scene.model, numbers)) {
       set_numbers(model, *scene.model, numbers);
       if (lanes) lanes->set_model(w, model);
       return reset(w);
@@ -273,7 +296,10 @@ struct Batch::Impl final : LaneWorlds::Host {
     }
     return false;
   }
-  bool watched(int w) const override { return worlds[at(w)].observer != nullptr; }
+  bool watched(int w) const override {
+    const BatchWorld& world = worlds[at(w)];
+    return world.observer != nullptr || world.rewired || !world.pushes.empty();
+  }
   Simulation& simulation(int w) override { return *worlds[at(w)].simulation; }
   bool go_on() override {
     if (asked && std::this_thread::get_id() == caller && (*asked)()) halt = true;

@@ -6,6 +6,8 @@
 #include "collision/ray.hpp"
 #include "dynamics/actuator_length.hpp"
 #include "dynamics/tendons.hpp"
+#include "stepping/rigid/body_rows.hpp"
+#include "stepping/rigid/springs.hpp"
 
 namespace tribo {
 namespace {
@@ -140,6 +142,79 @@ void weigh(const FileSensor& sensor, const SensorInstant& s, Vec3& c, Vec3& v, V
   }
 }
 
+// Is the place of the frame in the zone?
+bool inside(const FileSensor& sensor, const SensorInstant& s) {
+  const Vec3 p = look_at(sensor.reference, s).X.inverse() * look_at(sensor.frame, s).X.p, &size = sensor.zone.size;
+  const double across = std::hypot(p.x(), p.y()), along = std::abs(p.z());
+  switch (sensor.zone.kind) {
+    case ShapeKind::Box:
+      return (p.cwiseAbs().array() <= size.array()).all();
+    case ShapeKind::Ellipsoid:
+      return p.cwiseQuotient(size).squaredNorm() <= 1;
+    case ShapeKind::Cylinder:
+      return across <= size.x() && along <= size.z();
+    case ShapeKind::Capsule:
+      return std::hypot(across, std::max(0.0, along - size.z())) <= size.x();
+    default:
+      return p.norm() <= size.x();
+  }
+}
+
+// How far a limit is passed, as a negative number, and how fast that grows; 0 where it is not.
+struct Passed {
+  double distance = 0, rate = 0;
+};
+
+Passed passed(double x, double rate, double lower, double upper) {
+  if (x < lower) return {x - lower, rate};
+  if (x > upper) return {upper - x, -rate};
+  return {};
+}
+
+Passed passed(const FileSensor& sensor, const SensorInstant& s) {
+  const std::size_t i = at(sensor.index);
+  if (sensor.kind == Kind::TendonLimitPosition || sensor.kind == Kind::TendonLimitVelocity) {
+    const Tendon& t = s.model.tendons[i];
+    return passed(tendon_length(s.model, t, s.q, s.dynamics), tendon_rate(s.model, t, s.v, s.dynamics), t.lower,
+                  t.upper);
+  }
+  const Body& b = s.model.bodies[i];
+  if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic)
+    return passed(s.q[b.iq], s.v[b.iv], s.model.joints.lower[b.iv], s.model.joints.upper[b.iv]);
+  if (b.joint != JointKind::Spherical) return {};
+  const Swing swing = swing_of(s.model, s.q, s.dynamics, sensor.index);
+  if (!(swing.distance < 0)) return {};
+  return {swing.distance, Vec3(swing.along.axis).dot(s.dynamics.X_WB(sensor.index).R * s.v.segment<3>(b.iv))};
+}
+
+double potential(const FileSensor& sensor, const Member& member, const SensorInstant& s) {
+  double sum = 0;
+  for (const SensorPart& part : sensor.parts)
+    sum -= part.inertia.mass * s.model.gravity.dot(look_at({part.body, {}}, s).X * part.inertia.com);
+  VecX d;
+  spring_deflection(s.model, s.q, d);
+  const VecX k = s.model.joints.stiffness.segment(member.iv, member.nv);
+  sum += 0.5 * k.dot(d.segment(member.iv, member.nv).cwiseAbs2());
+  for (const Tendon& t : s.model.tendons) {
+    if (t.name.rfind(member.name + "/", 0) != 0) continue;
+    const double stretch = tendon_deflection(t, tendon_length(s.model, t, s.q, s.dynamics));
+    sum += 0.5 * t.stiffness * stretch * stretch;
+  }
+  return sum;
+}
+
+double kinetic(const FileSensor& sensor, const Member& member, const SensorInstant& s) {
+  const VecX v = s.v.segment(member.iv, member.nv);
+  double sum = 0.5 * s.model.joints.armature.segment(member.iv, member.nv).dot(v.cwiseAbs2());
+  for (const SensorPart& part : sensor.parts) {
+    const Placement& X = s.dynamics.X_WB(part.body);
+    const Vec3 w = X.R.transpose() * s.dynamics.body_velocity(part.body).ang;
+    sum += 0.5 * part.inertia.mass * s.dynamics.point_velocity(part.body, X * part.inertia.com).squaredNorm();
+    sum += 0.5 * w.dot(part.inertia.about_com * w);
+  }
+  return sum;
+}
+
 // Of a frame: where and how it moves, against its reference where it has one.
 Vec3 frame_value(const FileSensor& sensor, const Member& member, const SensorInstant& s) {
   const Seen here = look_at(sensor.frame, s);
@@ -202,6 +277,23 @@ double scalar_value(const FileSensor& sensor, const Member& member, const Sensor
     }
     case Kind::ActuatorForce:
       return s.force[sensor.index];
+    case Kind::TendonForce: {
+      double sum = 0;
+      for (int a : sensor.actuators) sum += s.force[a];
+      return sum;
+    }
+    case Kind::JointLimitPosition:
+    case Kind::TendonLimitPosition:
+      return passed(sensor, s).distance;
+    case Kind::JointLimitVelocity:
+    case Kind::TendonLimitVelocity:
+      return passed(sensor, s).rate;
+    case Kind::PotentialEnergy:
+      return potential(sensor, member, s);
+    case Kind::KineticEnergy:
+      return kinetic(sensor, member, s);
+    case Kind::InsideZone:
+      return inside(sensor, s) ? 1 : 0;
     case Kind::Touch:
       return touch(sensor, s);
     case Kind::Rangefinder:

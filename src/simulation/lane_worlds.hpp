@@ -31,7 +31,7 @@ class LaneWorlds {
   /// What the batch does with one world.
   struct Host {
     virtual Simulation& simulation(int world) = 0;
-    /// Is somebody shown its steps?
+    /// Must it step by itself: is somebody shown its steps, or has it pushes or constraints of its own?
     virtual bool watched(int world) const = 0;
     /// A step of its own; false where it is the last one.
     virtual bool step_alone(int world) = 0;

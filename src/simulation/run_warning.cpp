@@ -1,6 +1,7 @@
 #include "tribo/run_warning.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/names.hpp"
 
@@ -13,7 +14,8 @@ RunWarning::Kind RunWarning::look(const Simulation& simulation, const StepReport
   if (report.unresolved > 0) return Kind::Turning;
   if (v.size() > 0 && simulation.dt() * v.cwiseAbs().maxCoeff() > turn) return Kind::Speed;
   // What is at rest has no energy that could grow: rounding is no gain.
-  const double bound = share * std::max(most_, 1e-3 * audit.energy_scale);
+  // Nor is a share of a hundred in what motors and pushes put in and take out: a slow arm that lifts moves little energy.
+  const double bound = std::max(share * std::max(most_, 1e-3 * audit.energy_scale), 0.01 * through_);
   // A force f on a mass at rest does f^2 dt^2 (n - 1/2)/m of work in step n, and the scheme adds n f^2 dt^2/(2 m) in n steps: no gain,
   // but its order, however little moves yet.
   if (audit.energy.integrator - integrator_ > bound + growth_) return Kind::SchemeGain;
@@ -29,12 +31,14 @@ void RunWarning::observe(Simulation& simulation, const StepReport& report) {
   most_ = std::max(most_, energy);
   growth_ = std::max(growth_, energy - last_);
   last_ = energy;
+  through_ = std::max(through_, std::abs(sum.actuators + sum.external - given_));
   kind_ = look(simulation, report);
   time_ = t;
   if (began_ && t - second_ < 1 - 1e-9) return;
   if (began_) {
     most_ = energy;
-    growth_ = 0;
+    growth_ = through_ = 0;
+    given_ = sum.actuators + sum.external;
     integrator_ = sum.integrator;
     contacts_ = sum.contacts;
   }

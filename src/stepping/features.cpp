@@ -125,11 +125,10 @@ std::string why_not(Feature feature) {
     case Feature::NormalCompliance:
       return " (there it is 'stiffness', 1 / compliance)";
     case Feature::Tendons:
-      return " (a taut tendon pulls at several joints and bodies at once, by an impulse that is solved together with "
-             "the contacts: "
-             "springs along single coordinates cannot hold its length)";
+      return " (a tendon pulls at several joints and bodies at once: the program of contacts there has rows of single "
+             "joints and of joints that follow one another)";
     case Feature::BallLimits:
-      return " (the angle of a turn about any axis is no single coordinate that a spring could hold)";
+      return " (the angle of a turn about any axis is no single coordinate that its program could hold)";
     case Feature::FreeFriction:
       return " (it acts along the axes of the world, which turn against the coordinates of the body)";
     default:
@@ -166,7 +165,7 @@ constexpr const char* ways = R"(
 | joint stiffness | in M + h^2 k | as gains | in M + h^2 k, then held | as momentum |
 | equalities of joints | rows, and q is corrected | springs and dampers, `closure_stiffness`, `closure_damping` | rows of the program, errors taken back over five steps | springs and dampers |
 | connect, weld | rows, and q is corrected | springs and dampers, as above | refused | refused |
-| tendons, ball-joint limits, friction of free joints | rows; a tendon's spring and damper in the row, with its length at the end of the step | refused | refused | refused |
+| tendons, ball-joint limits, friction of free joints | rows; a tendon's spring and damper in the row, with its length at the end of the step | springs and dampers: a tendon's own; ranges and angles by `limit_stiffness`, `limit_damping` where they are passed, ties by those of closures; dry friction as in joints | refused | refused |
 | torsional, rolling friction | discs of the contact problem | by the speed of turning, full from 0.05 rad/s on, with f_N of the start of the step: slower turns creep | refused | refused |
 
 What is refused:
@@ -177,8 +176,9 @@ What is refused:
   that a load would press them in by.
 - loops (connect, weld) in the momentum family: its articulated-body passes are those of trees, and its relaxed impulses would leave a loop open.
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
-- tendons, limits of ball joints and friction of free joints, outside of rigid: they are rows along several coordinates, which the other families do not list.
-- more than 64 separate bodies, macroscopic: it keeps a dense A.
+- tendons, limits of ball joints and friction of free joints in the momentum family: they are rows along several coordinates, which its program does not have.
+- more than 64 separate bodies, macroscopic with singular = "pivoting": it keeps a dense A.
+- more than 2000 coordinates, implicit-euler: each of its iterations factors one dense matrix of all.
 )";
 
 }  // namespace

@@ -11,8 +11,9 @@ std::deque<StepperEntry>& table_of_steppers() {
   using enum Feature;
   using enum MemoryFamily;
   const std::vector<Feature> visco_elastic = {
-      JointLimits,     JointDamping,      JointFriction,   JointStiffness, Connect,    Weld,   JointEquality,
-      KinematicBodies, TorsionalFriction, RollingFriction, Cylinders,      Ellipsoids, Terrain};
+      JointLimits,   JointDamping,    JointFriction,     JointStiffness,  Connect,   Weld,
+      JointEquality, KinematicBodies, TorsionalFriction, RollingFriction, Cylinders, Ellipsoids,
+      Terrain,       Tendons,         BallLimits,        FreeFriction};
   const std::vector<Feature> impulses = {JointLimits,     JointDamping, JointFriction, JointStiffness, JointEquality,
                                          KinematicBodies, Cylinders,    Ellipsoids,    Terrain};
   static std::deque<StepperEntry> table = {

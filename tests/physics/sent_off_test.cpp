@@ -207,10 +207,10 @@ TEST_CASE("a ball that a ramp sends against a wall within one step stops at the 
 
 // A push of 50 N moves 1 kg by 125 mm within a step of 50 ms: over the wall, which stands 30 mm off, and beyond it.
 TEST_CASE("what is pushed against a wall within one step stops at the wall") {
-  for (const char* shape : {"shape = \"box\"\nsize = 0.1", "shape = \"sphere\"\nradius = 0.05",
-                            "shape = \"cylinder\"\nradius = 0.05\nlength = 0.1",
-                            "shape = \"ellipsoid\"\nradii = [0.05, 0.06, 0.04]",
-                            "shape = \"capsule\"\nradius = 0.05\nlength = 0.05"})
+  for (const char* shape :
+       {"shape = \"box\"\nsize = 0.1", "shape = \"sphere\"\nradius = 0.05",
+        "shape = \"cylinder\"\nradius = 0.05\nlength = 0.1", "shape = \"ellipsoid\"\nradii = [0.05, 0.06, 0.04]",
+        "shape = \"capsule\"\nradius = 0.05\nlength = 0.05"})
     for (double dt : {1e-3, 5e-3, 2e-2, 5e-2}) {
       Scene scene = parse_scene(
           "gravity = [0, 0, 0]\n[ground]\nnone = true\n[[wall]]\nshape = \"box\"\nsize = [0.02, 1, 1]\n"

@@ -30,7 +30,9 @@ struct Sliders {
     t.joints = {{0, c0}, {1, c1}};
     return t;
   }
-  Simulation simulate(double dt) { return Simulation(std::make_shared<const Model>(builder.build()), "rigid", {}, dt); }
+  Simulation simulate(double dt, const std::string& stepper = "rigid") {
+    return Simulation(std::make_shared<const Model>(builder.build()), stepper, {}, dt);
+  }
 };
 
 void run_for(Simulation& sim, double time) {
@@ -40,13 +42,15 @@ void run_for(Simulation& sim, double time) {
 constexpr double g = 9.81;
 
 // A sphere of 1 kg as a free body.
-Simulation sphere(double dt, const std::function<void(ModelBuilder&)>& more) {
+Simulation sphere(double dt, const std::function<void(ModelBuilder&)>& more, const std::string& stepper = "rigid") {
   ModelBuilder builder;
   builder.add_material({});
   builder.add_object("ball", ShapeKind::Sphere, Vec3(0.1, 0, 0), 1, 0);
   more(builder);
-  return Simulation(std::make_shared<const Model>(builder.build()), "rigid", {}, dt);
+  return Simulation(std::make_shared<const Model>(builder.build()), stepper, {}, dt);
 }
+
+const std::vector<std::string> visco_elastic = {"exponential", "implicit-euler", "explicit-euler", "runge-kutta"};
 
 }  // namespace
 
@@ -149,6 +153,145 @@ TEST_CASE("tendons: a ball hangs on a string, and swings on it") {
     last = swing.state().q[0];
   }
   CHECK(crossed == doctest::Approx(0.5 * M_PI * std::sqrt(1 / g) * (1 + angle * angle / 16)).epsilon(1e-3));
+}
+
+// Limits give way as limit_stiffness says (1e3 N/m here), dry friction by 1 mm before it slips.
+TEST_CASE("tendons under visco-elastic steppers: springs, dampers, ranges and friction end where closed forms say") {
+  for (const std::string& stepper : visco_elastic) {
+    CAPTURE(stepper);
+    Sliders world(2, 3);
+    Tendon t = world.over(1, 0);
+    t.stiffness = 1000;
+    t.damping = 60;
+    t.rest_lower = -0.01;
+    t.rest_upper = 0.02;
+    world.builder.add_tendon(t);
+    Tendon slow = world.over(0, 1);
+    slow.name = "w/s";
+    slow.damping = 40;
+    world.builder.add_tendon(slow);
+    Simulation sim = world.simulate(1e-3, stepper);
+    run_for(sim, 1.5);
+    CHECK(sim.state().q[0] == doctest::Approx(-0.01 - 2 * g / 1000).epsilon(1e-6));
+    CHECK(sim.state().v[1] == doctest::Approx(-3 * g / 40).epsilon(1e-6));
+    CHECK(sim.audit().ledger_error < 1e-6);
+
+    Sliders atwood(3, 1);
+    Tendon rope = atwood.over(-1, -1);
+    rope.upper = 0;
+    atwood.builder.add_tendon(rope);
+    Tendon rubs = atwood.over(0.5, -0.5);  // rubs on the pulley
+    rubs.name = "w/r";
+    rubs.friction = 4;
+    atwood.builder.add_tendon(rubs);
+    Simulation falls = atwood.simulate(1e-3, stepper);
+    run_for(falls, 0.5);
+    // Without friction 2 g / 4; 4 N along (x0 - x1) / 2 takes 2 N off each side.
+    CHECK(falls.state().v[0] == doctest::Approx(-0.5 * (2 * g - 4) / 4).epsilon(0.02));
+
+    Sliders holds(1, 1);
+    Tendon brake = holds.over(1, 0);
+    brake.friction = 20;  // more than g
+    holds.builder.add_tendon(brake);
+    Simulation still = holds.simulate(1e-3, stepper);
+    run_for(still, 2);
+    CHECK(still.state().q[0] == doctest::Approx(-1e-3 * g / 20).epsilon(1e-3));
+    CHECK(std::abs(still.state().v[0]) < 1e-9);
+  }
+}
+
+// A ball on an elastic string that stays taut, for a second: what its energy has changed by.
+double drift(const std::string& stepper, double dt) {
+  const double k = 200, length = 0.8;
+  const auto hang = [&](ModelBuilder& builder) {
+    Tendon string;
+    string.name = "string";
+    string.path = {{-1, 0, Vec3(0, 0, 2), Vec3(0, 0, 0.1), 1}};
+    string.stiffness = k;
+    string.rest_lower = string.rest_upper = length;
+    builder.add_tendon(string);
+  };
+  Simulation sim = sphere(dt, hang, stepper);
+  State state = sim.state();
+  state.q.head<3>() = Vec3(0.6, 0, 1.2);
+  state.v.head<3>() = Vec3(0, 0.8, 0);
+  sim.set_state(state);
+  auto energy = [&] {
+    const State& s = sim.state();
+    const Mat3 R = Quat(Eigen::Vector4d(s.q.segment<4>(3))).toRotationMatrix();
+    const Vec3 top = Vec3(s.q.head<3>()) + R * Vec3(0, 0, 0.1);
+    const double d = (top - Vec3(0, 0, 2)).norm() - length;
+    return 0.5 * s.v.head<3>().squaredNorm() + 0.5 * 0.4 * 0.01 * s.v.tail<3>().squaredNorm() + g * s.q[2] +
+           0.5 * k * d * d;
+  };
+  const double before = energy();
+  run_for(sim, 1);
+  CHECK(sim.audit().ledger_error < 1e-2);
+  return std::abs(energy() - before);
+}
+
+TEST_CASE("tendons under visco-elastic steppers: a swing on an elastic string keeps its energy to their order") {
+  CHECK(drift("runge-kutta", 1e-3) < 1e-6);
+  for (const std::string stepper : {"exponential", "implicit-euler", "explicit-euler"}) {
+    CAPTURE(stepper);
+    CHECK(drift(stepper, 5e-4) < 0.6 * drift(stepper, 1e-3));
+  }
+}
+
+TEST_CASE("ties, largest angles and friction of free joints under visco-elastic steppers") {
+  for (const std::string& stepper : visco_elastic) {
+    CAPTURE(stepper);
+    Sliders world(2, 1);
+    world.builder.add_tendon({.name = "w/a", .joints = {{0, 1}}, .path = {}});
+    world.builder.add_tendon({.name = "w/b", .joints = {{1, 1}}, .path = {}});
+    TendonTie tie;
+    tie.name = "w/tie";
+    tie.tendon_a = 0;
+    tie.tendon_b = 1;
+    tie.polynomial = {0, -0.5, 0, 0, 0};  // q0 = -q1 / 2: balanced
+    world.builder.add_tie(tie);
+    Simulation tied = world.simulate(2e-4, stepper);
+    run_for(tied, 0.3);
+    // The spring of 1e5 N/m sags by the force in it, 2 g.
+    CHECK(tied.state().q[0] + 0.5 * tied.state().q[1] == doctest::Approx(-2 * g / 1e5).epsilon(0.02));
+
+    ModelBuilder builder;
+    builder.add_material({});
+    builder.begin_member("arm", true, "test");
+    Body body;
+    body.name = "arm/rod";
+    body.joint = JointKind::Spherical;
+    body.X_PJ.p = Vec3(0, 0, 1);
+    body.inertia = solid_inertia(ShapeKind::Box, Vec3(0.2, 0.02, 0.02), 1);
+    body.inertia.com = Vec3(0.2, 0, 0);
+    builder.add_body(body);
+    builder.joint_properties().upper[0] = 0.4;
+    builder.joint_properties().damping.setConstant(0.5);
+    Simulation sim(std::make_shared<const Model>(builder.build()), stepper, {}, 1e-3);
+    run_for(sim, 2);
+    const Quat q(Eigen::Vector4d(sim.state().q));
+    const double angle = 2 * std::atan2(q.vec().norm(), q.w());
+    // 1e3 N m/rad against the weight at its lever.
+    CHECK(angle == doctest::Approx(0.4 + 0.2 * g * std::cos(angle) / 1e3).epsilon(1e-4));
+
+    Simulation slides = sphere(
+        1e-3,
+        [](ModelBuilder& b) {
+          b.set_gravity(Vec3::Zero());
+          b.joint_properties().friction.segment<3>(0).setConstant(2);
+        },
+        stepper);
+    State state = slides.state();
+    const Mat3 R = Eigen::AngleAxisd(0.9, Vec3(1, 2, 3).normalized()).toRotationMatrix();
+    state.q.segment<4>(3) = Quat(R).coeffs();
+    state.v.head<3>() = R.transpose() * Vec3(1, 0.3, 0);
+    slides.set_state(state);
+    run_for(slides, 0.1);
+    const Vec3 v = R * Vec3(slides.state().v.head<3>());
+    CHECK((v - Vec3(1 - 0.2, 0.3 - 0.2, 0)).norm() < 0.02);
+    run_for(slides, 1);
+    CHECK(slides.state().v.head<3>().norm() < 1e-6);
+  }
 }
 
 TEST_CASE("a ball joint stops at its largest angle") {

@@ -376,20 +376,87 @@ def test_worlds_command_their_kinematic_bodies():
         batch.set_kinematic("box", pose)
 
 
-def test_a_weld_holds_and_is_released():
-    sim = tribo.parse(CUBES.replace("position = [1, 0, 0.1]", "position = [0, 0, 0.3]"))
-    sim.weld("cube", "ball")
-    sim.wrench["cube"] = [0, 0, 45.0, 0, 0, 0]  # more than both weigh
-    sim.step(200)
-    gap = sim.pose("ball")[:3, 3] - sim.pose("cube")[:3, 3]
-    np.testing.assert_allclose(gap, [0, 0, 0.2], atol=1e-6)
-    assert sim.pose("cube")[2, 3] > 0.15
-    sim.release("cube", "ball")
-    sim.wrench["cube"] = [30.0, 0, 0, 0, 0, 0]
-    sim.step(200)
-    assert np.linalg.norm(sim.pose("ball")[:3, 3] - sim.pose("cube")[:3, 3]) > 0.21
+def test_a_weld_holds_and_is_released(make):
+    hand = make(tribo.parse(CUBES.replace("position = [1, 0, 0.1]", "position = [0, 0, 0.3]")))
+
+    def apart():
+        return hand.row(hand.pose("ball"))[:3, 3] - hand.row(hand.pose("cube"))[:3, 3]
+
+    hand.weld("cube", "ball")
+    hand.wrench["cube"] = [0, 0, 45.0, 0, 0, 0]  # more than both weigh
+    hand.step(200)
+    np.testing.assert_allclose(apart(), [0, 0, 0.2], atol=1e-6)
+    assert hand.row(hand.pose("cube"))[2, 3] > 0.15
+    with pytest.raises(tribo.InvalidInput, match="already"):
+        hand.weld("cube", "ball")
+    hand.release("cube", "ball")
+    hand.wrench["cube"] = [30.0, 0, 0, 0, 0, 0]
+    hand.step(200)
+    assert np.linalg.norm(apart()) > 0.21
     with pytest.raises(tribo.InvalidInput, match="known"):
-        sim.release("cube", "ball")
+        hand.release("cube", "ball")
+
+
+def test_a_push_begins_when_it_is_given(make):
+    """30 N for 0.1 s move 2 kg without friction by 1.5 m/s; and again after a reset."""
+    hand = make(tribo.parse(CUBES, settings={"material.default.mu": 0.0}))
+    hand.step(50)
+    hand.push("cube", [30.0, 0, 0], 0.1)
+    for steps in (200, 250):
+        hand.step(steps)
+        assert hand.row(hand.velocity("cube"))[0] == pytest.approx(1.5, rel=1e-6)
+        hand.reset()
+    with pytest.raises(tribo.InvalidInput, match="cub"):
+        hand.push("cub", [1, 0, 0], 0.1)
+
+
+def test_loops_of_steps_are_recorded(make, tmp_path):
+    hand = make(tribo.load("ur10"))
+    q = [np.array(hand.row(hand.q))]
+    with hand.record(tmp_path) as folders:
+        for _ in range(20):
+            hand.target["elbow_joint"] = q[0][2] + 0.5
+            hand.step(1)
+            q.append(np.array(hand.row(hand.q)))
+    hand.step(5)
+    track, scene = of_recording(tmp_path if hand.kind == "Simulation" else folders[1])
+    np.testing.assert_array_equal(track.q, q[1:])
+    assert scene.model.hash == hand.it._model().hash
+    with hand.record(tmp_path):  # takes the place of the one before
+        hand.step(3)
+    assert len(of_recording(tmp_path if hand.kind == "Simulation" else folders[1])[0].t) == 3
+
+
+@pytest.mark.parametrize("lanes", [False, True])
+def test_worlds_have_welds_and_pushes_of_their_own(lanes):
+    """Each goes as it would alone, bit for bit; the world between them, to the tolerance where it steps in a lane."""
+    def welded(sim):
+        sim.weld("go2/base", "world")
+        return sim
+
+    def pushed(sim):
+        sim.push("go2/base", [40, 0, 0], 0.1)
+        return sim
+
+    batch = tribo.Batch("go2", 3, lanes=lanes)
+    alone = [welded(tribo.load("go2")), tribo.load("go2"), pushed(tribo.load("go2"))]
+    batch.weld("go2/base", worlds=0)
+    batch.push("go2/base", [40, 0, 0], 0.1, worlds=[2])
+    for world in (batch, *alone):
+        world.target[..., 9] -= 0.2
+        world.step(150)
+    for w in (0, 2):
+        np.testing.assert_array_equal(batch.q[w], alone[w].q)
+    np.testing.assert_allclose(batch.q[1], alone[1].q, atol=1e-7 if lanes else 0)
+    assert not lanes or batch.lanes.startswith("no lanes") or batch.lane_steps[0] == batch.lane_steps[2] == 0 < batch.lane_steps[1]
+    batch.release("go2/base on world", worlds=[0])
+    alone[0].release("go2/base on world")
+    for world in (batch, alone[0]):
+        world.step(50)
+    np.testing.assert_array_equal(batch.q[0], alone[0].q)
+    batch.set_parameters(0, mass=1.0)
+    batch.reset()
+    assert batch.hash(0) == batch.hash(1)
 
 
 def test_scene_model_state_and_audit_can_be_copied_and_sent(tmp_path):

@@ -185,6 +185,48 @@ TEST_CASE("mjcf: velocities and activations of keyframes") {
   CHECK(act[8] == 0.4);
 }
 
+// What these say does not hang on the forces of MuJoCo's solver.
+TEST_CASE("mjcf: sensors of limits, energies, pulls and zones") {
+  ScratchFolder folder;
+  std::string text = arm;
+  text.insert(text.find("  <keyframe>"), R"(<sensor>
+    <jointlimitpos joint="elbow"/><jointlimitvel joint="elbow"/><jointlimitpos joint="shoulder"/><jointlimitvel joint="shoulder"/>
+    <tendonlimitpos tendon="sum"/><tendonlimitvel tendon="sum"/><tendonlimitpos tendon="cord"/><tendonlimitvel tendon="cord"/>
+    <tendonactuatorfrc tendon="cord"/><tendonactuatorfrc tendon="one"/><e_potential/><e_kinetic/>
+    <insidesite objtype="site" objname="c" site="ball"/><insidesite objtype="body" objname="tool" site="can"/>
+  </sensor>
+)");
+  text.replace(text.find("axis=\"0 1 0.2\""), 14,
+               "axis=\"0 1 0.2\" limited=\"true\" range=\"-0.5 0.4\" armature=\"0.02\" stiffness=\"3\"");
+  text.insert(
+      text.find("<body name=\"weight\""),
+      R"(<site name="ball" size="1.5"/><site name="can" type="cylinder" size="0.8 2" pos="0 0 0.5" euler="0.4 0 0"/>
+    <body name="stone" pos="0 0 3"><geom size="0.1" mass="4"/></body>)");
+  Pair pair(folder.write("arm.xml", text));
+  for (const std::string& line : pair.notes.warnings) FAIL_CHECK(line);
+  mjModel* m = pair.m.get();
+  const Member& member = pair.model->members[0];
+  REQUIRE(member.file->sensors.size() == at(static_cast<int>(m->nsensor)));
+  VecX most = VecX::Zero(m->nsensor), least = VecX::Zero(m->nsensor);
+  for (int trial = 0; trial < 30; ++trial) {
+    pair.randomize();
+    for (int u = 0; u < m->nu; ++u) pair.d->ctrl[u] = pair.draw(1);
+    mj_forward(m, pair.d.get());
+    const VecX zero = VecX::Zero(m->nv), force = Eigen::Map<VecX>(pair.d->actuator_force, m->nactuator);
+    const SensorInstant now{*pair.model, *pair.dynamics, pair.q, pair.v, {}, zero, {}, force, zero};
+    for (int s = 0; s < m->nsensor; ++s) {
+      CAPTURE(s);
+      double value = 0;
+      read_sensor(member.file->sensors[at(s)], member, now, &value);
+      const double theirs = pair.d->sensordata[m->sensor_adr[s]];
+      CHECK(value == doctest::Approx(theirs).epsilon(1e-9));
+      most[s] = std::max(most[s], theirs);
+      least[s] = std::min(least[s], theirs);
+    }
+  }
+  CHECK((most - least).minCoeff() > 0.01);  // each had something to say
+}
+
 // The forces of MuJoCo's own constraint solver stay out: nothing touches, no limit is near.
 TEST_CASE("mjcf: accelerations of a flying arm are MuJoCo's to the order of the step") {
   Arm world;

@@ -7,7 +7,7 @@
 
 #include "linalg/modal.hpp"
 #include "linalg/polynomial.hpp"
-#include "tribo/types.hpp"
+#include "tribo/state.hpp"
 
 using namespace tribo;
 
@@ -114,4 +114,33 @@ TEST_CASE("polynomial: too many terms, an odd size and numbers that are not fini
   Case x = make_case(6, 6, 3);
   x.G(2, 1) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(by_polynomial(polynomial, x, 3e-3, 1e-3, i));
+}
+
+TEST_CASE("polynomial: sums by products alone are those of the dense way, and take any number of unknowns") {
+  Random random;
+  for (const int n : {12, 24, 60}) {
+    MatX Y(n, 9);
+    for (double& y : Y.reshaped()) y = 2 * random.uniform() - 1;
+    const MatX G = Y * Y.transpose();
+    const VecX K = VecX::Constant(n, 1e4);
+    const double beta = 3e-3, h = 2e-3, norm = 1e4 * G.norm();
+    VecX p(n), v(n), b(n), one(n), two(n), first(n), second(n);
+    for (VecX* x : {&p, &v, &b})
+      for (double& e : *x) e = 2 * random.uniform() - 1;
+    Modal modal;
+    REQUIRE(modal.decompose(G.data(), K.data(), n));
+    modal.integrate(beta, h, p.data(), v.data(), b.data(), one.data(), two.data());
+    Polynomial polynomial;
+    REQUIRE(polynomial.prepare(norm, beta, h, Polynomial::Length::Long));
+    const VecX root = K.cwiseSqrt(), y = root.cwiseProduct(p), dy = root.cwiseProduct(v), g = root.cwiseProduct(b);
+    VecX work(6 * n);
+    const auto times = [&](const double* x, double* Sx) {
+      Eigen::Map<VecX>(Sx, n) =
+          root.cwiseProduct(VecX(G * VecX(root.cwiseProduct(VecX(Eigen::Map<const VecX>(x, n))))));
+    };
+    polynomial.sum(times, n, y.data(), dy.data(), g.data(), first.data(), second.data(), work.data());
+    // Coefficients below 1e-14 of the largest are left out, and the sums cancel by about their number.
+    CHECK((one + root.cwiseProduct(first)).norm() < 1e-11 * one.norm());
+    CHECK((two + root.cwiseProduct(second)).norm() < 1e-11 * two.norm());
+  }
 }

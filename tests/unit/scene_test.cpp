@@ -238,6 +238,18 @@ TEST_CASE("scene: depth is bounded; dots and brackets in texts and comments do n
   CHECK_THROWS_AS(parse_scene(box, "scene", {{endless, "1"}}), InvalidInput);
 }
 
+TEST_CASE("scene: letters beyond ASCII stand in quotes and comments, and nowhere else") {
+  const std::string told = "characters beyond ASCII stand in quotes and comments only";
+  const std::string right = "\xEF\xBB\xBF# \"é\"\ndescription = \"café \\\" μ \\\\\" # it's é\"\n";
+  CHECK(refusal(right + cube) == "accepted");
+  CHECK(refusal(cube, {{"description", "é"}}) == "accepted");
+  for (const std::string x : {"é", "\u00a0", "μ", "\u2003", "あ", "\ufeff"}) {
+    CHECK(refusal(cube + x + " = 1\n").find("bad.toml:6: " + told) != std::string::npos);
+    CHECK(refusal("# a\"\n" + cube + "mass = " + x).find("bad.toml:7: " + told) != std::string::npos);
+    CHECK(refusal("description = \"\"\"a\\  \n " + x + "\"\"\"\n" + cube).find("bad.toml:2: " + told) != std::string::npos);
+  }
+}
+
 TEST_CASE("scene: every mistake is told with its place and what would be right") {
   struct Row {
     std::string text, part;

@@ -33,6 +33,7 @@ void Compliant::finish(const Start& start, Outcome& out) {
   report(start, out);
   remember(start, out);
   joints_.remember(start.dt, out.v_mean, out.memory);
+  row_springs_.remember(start, out.v_mean, out.memory);
 }
 
 void Compliant::report(const Start& start, Outcome& out) const {
@@ -123,7 +124,7 @@ void Compliant::add_mean_forces(const Start& start, const std::vector<Contact>& 
   joints_.charge(m.time, m.v, work);
   for (const RowSpring& s : row_springs_.all()) {
     row_springs_.jacobian(s.at, m.dynamics, row_);
-    RowSprings::charge(s.at, m.time, s.law.mean, row_.dot(m.v) + s.at.given(), work);
+    RowSprings::charge(s, m.time, s.law.mean, row_.dot(m.v) + s.at.given(), work);
   }
 }
 

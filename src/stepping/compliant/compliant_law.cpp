@@ -125,10 +125,10 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     }
   } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
     s.rest = c.gap;
-  } else if (c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
+  } else if (!rules.bilateral && c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
     s.rest = c.gap;  // it began here, and was not pressed in: a spring would throw it
   }
-  if (touched && rules.anchor == AnchorRule::Surface && s.rest < -touching_gap)  // (compliant.12)
+  if (touched && split_ && s.rest < -touching_gap)  // (compliant.12)
     s.rest = std::min(0.0, s.rest + 0.5 * start.dt * std::sqrt(return_rate * -s.rest));
   s.x.z() = c.gap - s.rest;
   if (source.contact != nullptr && !rules.bilateral) limit_stretch(s, source.contact->f.z());
@@ -239,6 +239,7 @@ Elastic Compliant::stored(const State& state) {
   Elastic elastic = joints_.stored(state);
   double& energy = elastic.contacts;
   energy += row_springs_.energy();
+  elastic.joints += row_springs_.tendon_energy();
   for (const CompliantContact& s : active_) {
     if (s.x.z() > 0 && !options_.bilateral) continue;
     energy += linear_ ? 0.5 * s.x.cwiseProduct(s.K).dot(s.x) : law_->energy({*s.surface, s.x, s.c});
@@ -258,7 +259,7 @@ void Compliant::add_generalised(const Dynamics& dynamics, VecX& tau) const {
     const Coordinate& along = *rows_[j].coordinate();
     tau[along.dof] += along.sign * limits_[j].f;
   }
-  for (const RowSpring& s : row_springs_.all()) RowSprings::add_force(s.row, dynamics, s.f, tau);
+  for (const RowSpring& s : row_springs_.all()) row_springs_.add_force(s.row, dynamics, s.f, tau);
 }
 
 void Compliant::to_acceleration(const Model& model, const Dynamics& dynamics, VecX& tau) const {

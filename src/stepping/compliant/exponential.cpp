@@ -12,6 +12,7 @@ namespace tribo {
 namespace {
 
 constexpr int few = 6;          // unknowns
+constexpr int many = 24;        // from here on other ways than modes pay
 constexpr double steady = 0.1;  // relative change of forces and velocities that counts as going on
 
 // The modal route alone was asked for: damping must be proportional to stiffness everywhere.
@@ -168,17 +169,14 @@ void Exponential::charge(const Start& start, Outcome& out) {
 bool Exponential::cross_island(const Start& start, const Dynamics& dynamics, const VecX& v,
                                const std::vector<Contact>& contacts, const Island& island, Outcome& out) {
   const double h = start.dt;
-  start.assembly.build(island, contacts, rows_, dynamics, v, vdot_, true, problem_, before_, free_);
-  if (!problem_.dense()) {
-    problem_.resize(problem_.nc(), problem_.nr(), true);
-    problem_.densify();
-  }
+  start.assembly.build(island, contacts, rows_, dynamics, v, vdot_, false, problem_, before_, free_);
   gather(dynamics, contacts, island);
+  whole_ = h == start.step;
+  choose_method(island.trees.size(), h);
   const bool slips = !options_.bilateral && !own_.project_only;
   const bool watched = slips && (own_.events || options_.accuracy > 0);
   if (watched) before_.map() = free_.map();
   hold_.clear();
-  whole_ = h == start.step;
   if (!(slips || driven_ ? let_slip(island, h, slips) : integrate_forces(h, true))) return false;
   if (watched) out.held = std::min(out.held, watch(island, h));
   scatter(island);
@@ -212,7 +210,7 @@ void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts
       B_[o] = s->B;
       x_[o] = along ? along->x : 0;
       c_[o] = before_[o];
-      if (along) free_[o] += RowSprings::bias(rows_[at(row)], d) - along->row.given();
+      if (along) free_[o] += row_springs_.bias(rows_[at(row)], d) - along->row.given();
       continue;
     }
     const LimitSpring& l = limits_[at(island.rows[at(j)])];
@@ -221,7 +219,77 @@ void Exponential::gather(const Dynamics& d, const std::vector<Contact>& contacts
     x_[3 * nc + j] = l.gap;
     c_[3 * nc + j] = l.c;
   }
-  if (driven_) spread_rows();
+}
+
+// Before the first integrals of an island.
+void Exponential::choose_method(std::size_t trees, double h) {
+  beta_ = proportion();
+  const bool free_choice = own_.method == ExponentialMethod::Auto && !driven_;
+  const auto length = whole_ ? Polynomial::Length::Usual : Polynomial::Length::Long;
+  const int n = problem_.size();
+  sparse_ = free_choice && n > many && trees > 1 && beta_ >= 0 && polynomial_.prepare(norm_bound(), beta_, h, length);
+  if (sparse_) {
+    for (VectorBuffer* x : {&pending_, &Gf1_, &Gf2_}) x->setZero(n);
+    return;
+  }
+  if (!problem_.dense()) {
+    problem_.resize(problem_.nc(), problem_.nr(), true);
+    problem_.densify();
+  }
+  reduced_ = driven_ || (free_choice && n > many && (beta_ < 0 || n > problem_.factor.nw));
+  if (reduced_) spread_rows();
+}
+
+// Of K^1/2 G K^1/2, which has the eigenvalues of Y^T K Y: the largest sum of a row of that. Rows for whitened coordinates.
+double Exponential::norm_bound() {
+  const ContactFactor& factor = problem_.factor;
+  row_sums_.setZero(factor.nw);
+  for (int i = 0; i < problem_.blocks(); ++i) {
+    const int rows = problem_.block_size(i), o = problem_.offset(i);
+    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
+      for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
+        const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
+        for (int k = 0; k < a.depth; ++k) {
+          double sum = 0;
+          for (int l = 0; l < b.depth; ++l) {
+            double entry = 0;
+            for (int r = 0; r < rows; ++r)
+              entry += factor.y[at(a.first + rows * k + r)] * K_[o + r] * factor.y[at(b.first + rows * l + r)];
+            sum += std::abs(entry);
+          }
+          row_sums_[factor.index[at(a.index + k)]] += sum;
+        }
+      }
+  }
+  return row_sums_.size() > 0 ? row_sums_.map().maxCoeff() : 0;
+}
+
+// y = K^1/2 G K^1/2 x
+void Exponential::times(const double* x, double* y) {
+  const int n = problem_.size();
+  for (int i = 0; i < n; ++i) scaled_[i] = root_[i] * x[i];
+  problem_.multiply(scaled_.data(), y);
+  for (int i = 0; i < n; ++i) y[i] *= root_[i];
+}
+
+void Exponential::integrate_sparse() {
+  const int n = problem_.size();
+  for (VectorBuffer* x : {&root_, &scaled_}) x->resize(n);
+  work_.resize(9 * n);
+  problem_.multiply(pending_.data(), Gf1_.data());
+  free_.map() += Gf1_.map();
+  pending_.setZero(n);
+  double *y = work_.data() + 6 * n, *ydot = y + n, *g = ydot + n;
+  for (int i = 0; i < n; ++i) {
+    root_[i] = std::sqrt(K_[i]);
+    y[i] = root_[i] * x_[i];
+    ydot[i] = root_[i] * c_[i];
+    g[i] = root_[i] * free_[i];
+  }
+  const auto product = [this](const double* from, double* to) { times(from, to); };
+  polynomial_.sum(product, n, y, ydot, g, f1_.data(), f2_.data(), work_.data());
+  f1_.map().array() *= -root_.map().array();
+  f2_.map().array() *= -root_.map().array();
 }
 
 // The whitened Jacobians of the island, row after row.
@@ -257,11 +325,19 @@ double Exponential::proportion() const {
 bool Exponential::integrate_forces(double h, bool changed) {
   const int n = problem_.size();
   const ExponentialMethod method = own_.method;
-  const double* G = problem_.G().data();
   auto f1 = f1_.map(), f2 = f2_.map();
+  if (sparse_) {  // springs that were taken away make S no larger
+    integrate_sparse();
+    f1 /= h;
+    f2 *= 2 / (h * h);
+    problem_.multiply(f1_.data(), Gf1_.data());
+    problem_.multiply(f2_.data(), Gf2_.data());
+    return true;
+  }
+  const double* G = problem_.G().data();
   const bool exact = method == ExponentialMethod::Auto || method == ExponentialMethod::Modal;
-  if (changed && !driven_) beta_ = proportion();
-  if (driven_ && exact) {
+  if (changed && !reduced_) beta_ = proportion();
+  if (reduced_ && exact) {
     if (changed && !rational_.prepare(Y_.data(), K_.data(), B_.data(), n, problem_.factor.nw, h)) return false;
     rational_.integrate(x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
   } else if (beta_ >= 0 && exact) {

@@ -128,6 +128,10 @@ void Exponential::set_friction(const Eigen::Vector2d& friction, int i) {
   if (change.norm() <= 1e-6 * friction.norm()) return;
   other_forces_ = true;
   known_.map().segment<2>(3 * i) = friction;
+  if (sparse_) {
+    pending_.map().segment<2>(3 * i) += change;
+    return;
+  }
   for (int k = 0; k < 2; ++k) free_.map() += change[k] * problem_.G().col(3 * i + k);
 }
 
@@ -136,7 +140,7 @@ Vec3 Exponential::mean_velocity(int i, double h) const {
   Vec3 c;
   for (int k = 0; k < 3; ++k) {
     const int j = 3 * i + k;
-    c[k] = c_[j] + 0.5 * h * (free_[j] + problem_.G().col(j).dot(f2_.map()));
+    c[k] = c_[j] + 0.5 * h * (free_[j] + moved(j, f2_, Gf2_));
   }
   return c;
 }
@@ -157,7 +161,7 @@ void Exponential::turn_friction(const CompliantContact& s, int i, double h) {
 // Would the springs of an open contact press in the mean?
 bool Exponential::would_push(const CompliantContact& s, int i, double h) const {
   const int j = 3 * i + 2;
-  const double a = free_[j] + problem_.G().col(j).dot(f1_.map());
+  const double a = free_[j] + moved(j, f1_, Gf1_);
   const double x = s.x.z() + 0.5 * h * s.c.z() + h * h * a / 6, c = s.c.z() + 0.5 * h * a;
   return -s.K.z() * x - s.B.z() * c > 1e-9 * problem_.weight;
 }
@@ -176,14 +180,11 @@ void Exponential::settle(const CompliantContact& s, int i) {
 // Does one law hold for each contact over the whole step? Judged by its start and its end. (expo.8)
 double Exponential::watch(const Island& island, double h) {
   const int n = problem_.size();
-  const auto G = problem_.G();
-  for (VectorBuffer* x : {&end_x_, &end_c_}) x->resize(n);
-  end_c_.map() = c_.map() + h * before_.map();
-  end_x_.map() = x_.map() + h * c_.map() + 0.5 * h * h * before_.map();
-  for (int j = 0; j < n; ++j) {
-    end_c_.map() += h * f1_[j] * G.col(j);
-    end_x_.map() += 0.5 * h * h * f2_[j] * G.col(j);
-  }
+  for (VectorBuffer* x : {&end_x_, &end_c_, &Gf1_, &Gf2_}) x->resize(n);
+  problem_.multiply(f1_.data(), Gf1_.data());
+  problem_.multiply(f2_.data(), Gf2_.data());
+  end_c_.map() = c_.map() + h * (before_.map() + Gf1_.map());
+  end_x_.map() = x_.map() + h * c_.map() + 0.5 * h * h * (before_.map() + Gf2_.map());
   double held = 1;
   for (int i = 0; i < problem_.nc(); ++i) held = std::min(held, share_held(active_[at(island.contacts[at(i)])], i, h));
   return held;

@@ -26,7 +26,7 @@ namespace {
 class ImplicitEuler final : public Compliant {
  public:
   ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
-      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(model) {
+      : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(checked(model)) {
     for (VecX* x : {&torque_, &z_, &trial_, &step_, &v_end_, &a_, &r_, &gain_, &weight_, &vdot_}) x->setZero(model.nv);
     A_.setZero(model.nv, model.nv);
     for (MatX* x : {&J_, &Jx_, &by_q_, &Fq_, &Fv_}) x->setZero(3, model.nv);
@@ -37,6 +37,15 @@ class ImplicitEuler final : public Compliant {
   }
 
  private:
+  // Each iteration factors one dense matrix of all coordinates: 2000 take a second.
+  static const Model& checked(const Model& model) {
+    constexpr int most = 2000;
+    if (model.nv > most)
+      throw InvalidInput("the model has " + std::to_string(model.nv) +
+                         " coordinates: the stepper 'implicit-euler' factors a dense matrix of them and takes at most " +
+                         std::to_string(most) + "; 'exponential' and 'rigid' take more");
+    return model;
+  }
   FailurePolicy failure() const override { return own_.failure; }
   // At the end, where the last residual was taken.
   void charge(const Start& start, Outcome& out) override {
@@ -51,7 +60,7 @@ class ImplicitEuler final : public Compliant {
     }
     joints_.charge(start.dt, v_end_, out.work);
     for (const RowSpring& s : row_springs_.all())
-      RowSprings::charge(s.at, start.dt, s.law.mean, RowSprings::velocity(s.at, stage_, v_end_), out.work);
+      RowSprings::charge(s, start.dt, s.law.mean, row_springs_.velocity(s.at, stage_, v_end_), out.work);
   }
 
   bool cross(const Start& start, Outcome& out) override {
@@ -173,14 +182,14 @@ class ImplicitEuler final : public Compliant {
     for (std::size_t j = 0; j < rows.size(); ++j) {
       RowSpring& s = row_springs_.all()[j];
       s.at = rows[j];
-      s.law.mean = s.force(rows[j].error, RowSprings::velocity(rows[j], stage_, v_end_));
-      RowSprings::add_force(rows[j], stage_, -s.law.mean, r_);
+      s.law.mean = s.force(rows[j].error, row_springs_.velocity(rows[j], stage_, v_end_));
+      row_springs_.add_force(rows[j], stage_, -s.law.mean, r_);
     }
   }
 
   // Without the turning of J: it is small beside K and B.
   void add_row_slope(const RowSpring& s, MatX& Eq, MatX& Ev) {
-    if (std::abs(s.law.mean) >= s.law.upper) return;
+    if (s.law.mean <= s.law.lower || s.law.mean >= s.law.upper) return;
     row_springs_.jacobian(s.at, stage_, row_);
     for (int j = 0; j < row_.size(); ++j) {
       if (row_[j] == 0) continue;

@@ -48,8 +48,9 @@ JointSprings::JointSprings(const Model& model, double deflection)
       stretch_(VecX::Zero(model.nv)) {
   for (std::size_t b = 0; b < model.bodies.size(); ++b)
     if (nv_of(model.bodies[b].joint) == 1) scalar_[at(model.bodies[b].iv)] = static_cast<int>(b);
-  for (int k = 0; k < model.nv; ++k)
-    if (model.joints.friction[k] > 0) rubbing_.push_back(k);
+  for (const Body& b : model.bodies)  // along the axes of W a free joint rubs by rows (row.6)
+    for (int k = b.iv + (b.joint == JointKind::Free ? 3 : 0); k < b.iv + nv_of(b.joint); ++k)
+      if (model.joints.friction[k] > 0) rubbing_.push_back(k);
 }
 
 void JointSprings::list(const Start& start, bool damping) {

@@ -144,10 +144,11 @@ class RungeKutta final : public Compliant {
     const std::vector<Row>& rows = row_springs_.rows_at(q_stage_, stage_, start.state.kinematic_time().later(elapsed_));
     for (std::size_t j = 0; j < rows.size(); ++j) {
       RowSpring& s = row_springs_.all()[j];
-      const double c = RowSprings::velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);
+      const double c = row_springs_.velocity(rows[j], stage_, v_stage_), f = s.force(rows[j].error, c);
       s.law.mean += time / start.dt * f;
-      RowSprings::add_force(rows[j], stage_, f, a_);
-      if (start.audited) RowSprings::charge(rows[j], time, f, c, work_);
+      row_springs_.add_force(rows[j], stage_, f, a_);
+      s.at = rows[j];
+      if (start.audited) RowSprings::charge(s, time, f, c, work_);
     }
   }
 

@@ -9,6 +9,7 @@ namespace {
 constexpr double rank_tolerance = 1e-12;  // of pivoting and minimum norm: rounding of A
 constexpr double local_slack = 1e-9;      // makes local blocks invertible, of the mean diagonal
 constexpr int dense_unknowns = 150;       // up to here a relaxed program is solved by QR
+constexpr double nearly_plastic = 1e-4;   // relaxation that stands for none: the shortest impulses to 1e-8
 constexpr int most_iterations = 2000;     // of CGLS in a pass
 constexpr double cgls_tolerance = 1e-10;  // of the gradient, over that at zero
 constexpr double surely = 4;              // times the friction that is there: a new contact slides
@@ -239,15 +240,14 @@ void ContactProgram::solve_bodies(double eps) {
 
 void ContactProgram::solve_reduced(const Rules& rules) {
   known_impulses();
-  const double eps = rules.relaxation * (relaxed_by_ > 0 ? relaxed_by_ : scale_);
+  const double relaxation = rules.solve == ProgramSolve::Relaxed ? rules.relaxation : nearly_plastic;
+  const double eps = relaxation * (relaxed_by_ > 0 ? relaxed_by_ : scale_);
   const bool large = rules.solve == ProgramSolve::Relaxed && static_cast<int>(unknowns_.size()) > dense_unknowns;
   if (!large && !by_bodies_) reduce();
-  switch (rules.solve) {
+  if (by_bodies_) solve_bodies(eps);
+  switch (by_bodies_ ? ProgramSolve::Relaxed : rules.solve) {
     case ProgramSolve::Relaxed:
-      if (by_bodies_)
-        solve_bodies(eps);
-      else
-        large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
+      if (!by_bodies_) large ? conjugate_gradients(eps) : least_squares_.relaxed(B_, y_.data(), eps, x_.data());
       break;
     case ProgramSolve::Pivoting:
       least_squares_.pivoting(B_, y_.data(), rank_tolerance, x_.data());

@@ -27,7 +27,7 @@
 namespace tribo {
 namespace {
 
-constexpr std::size_t most_trees = 64;         // of macroscopic
+constexpr std::size_t most_trees = 64;         // of macroscopic by a dense A
 constexpr int many_contacts = 20;              // in an island: from here on they are solved by bodies
 constexpr double return_rate = 9.81;           // d is made up for at sqrt(9.81 d) at most [m/s^2], [rad/s^2]
 constexpr double equality_compensation = 0.2;  // share of the error of an equality that a step undoes at least
@@ -45,10 +45,11 @@ class Impulses final : public MomentumFamily {
   Impulses(const Model& model, const ImpulseOptions& options, Variant variant, const Asked& asked)
       : MomentumFamily(model, options), asked_(asked), variant_(variant), model_(&model) {
     asked_.program.friction_in_program = options.friction_in_program;
-    if (variant == Variant::Macroscopic && model.trees.size() > most_trees)
+    if (asked.program.solve == ProgramSolve::Pivoting && model.trees.size() > most_trees)
       throw InvalidInput("the model has " + std::to_string(model.trees.size()) +
-                         " separate bodies and robots: the stepper 'macroscopic' keeps a dense A and takes at most " +
-                         std::to_string(most_trees) + "; 'momentum' and 'rigid' take more");
+                         " separate bodies and robots: the stepper 'macroscopic' with singular = \"pivoting\" keeps a "
+                         "dense A and takes at most " +
+                         std::to_string(most_trees) + "; singular = \"minimum-norm\" takes more");
     answers_.resize(model.trees.size());
     dof_body_.resize(at(model.nv));
     for (std::size_t b = 0; b < model.bodies.size(); ++b)
@@ -133,9 +134,12 @@ class Impulses final : public MomentumFamily {
   // k, or what it may be at so large a displacement (momentum.12).
   static double held_back(double k, double d) { return k * k * d > return_rate ? std::sqrt(return_rate / d) : k; }
 
-  // Whether the program is relaxed, has many contacts, and no row of two joints.
+  // Whether the program is relaxed, or of minimum norm in a model of many trees, has many contacts, and no row of two
+  // joints.
   bool goes_by_bodies(const Island& island) const {
-    return asked_.program.solve == ProgramSolve::Relaxed && static_cast<int>(island.contacts.size()) >= many_contacts &&
+    const bool apt = asked_.program.solve == ProgramSolve::Relaxed ||
+                     (asked_.program.solve == ProgramSolve::MinimumNorm && model_->trees.size() > most_trees);
+    return apt && static_cast<int>(island.contacts.size()) >= many_contacts &&
            std::ranges::none_of(island.rows, [&](int r) { return joints_[at(r)].other >= 0; });
   }
 

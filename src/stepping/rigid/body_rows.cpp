@@ -7,7 +7,19 @@
 #include "stepping/rigid/row_ids.hpp"
 
 namespace tribo {
-namespace {}  // namespace
+
+Swing swing_of(const Model& model, const VecX& q, const Dynamics& dynamics, int b) {
+  const Body& body = model.bodies[at(b)];
+  const Quat turn(Eigen::Vector4d(q.segment<4>(body.iq)));
+  const double sine = turn.vec().norm(), sign = turn.w() < 0 ? -1 : 1;
+  Swing swing;
+  swing.distance = model.joints.upper[body.iv] - 2 * std::atan2(sine, sign * turn.w());
+  swing.turned = sine > 0;
+  swing.along.body_a = body.parent;
+  swing.along.body_b = b;
+  if (swing.turned) swing.along.axis = -(sign / sine) * (dynamics.X_WB(b).R * turn.vec());
+  return swing;
+}
 
 BodyRows::BodyRows(const Model& model) {
   for (std::size_t i = 0; i < model.tendons.size(); ++i)
@@ -76,20 +88,14 @@ void BodyRows::list_tendon(const Start& start, int index, double margin, std::ve
 
 void BodyRows::list_swing(const Start& start, int b, double margin, std::vector<Row>& rows) {
   const Body& body = start.model.bodies[at(b)];
-  const Quat turn(Eigen::Vector4d(start.state.q.segment<4>(body.iq)));
-  const double sine = turn.vec().norm(), sign = turn.w() < 0 ? -1 : 1;
-  const double angle = 2 * std::atan2(sine, sign * turn.w()), distance = start.model.joints.upper[body.iv] - angle;
+  const Swing swing = swing_of(start.model, start.state.q, start.dynamics, b);
   const double reach = margin + 2 * start.dt * start.state.v.segment<3>(body.iv).norm();
-  if (!(distance < reach) || !(sine > 0)) return;
-  BodyTurns along;
-  along.body_a = body.parent;
-  along.body_b = b;
-  along.axis = -(sign / sine) * (start.dynamics.X_WB(b).R * turn.vec());
-  rows.push_back({.along = along,
+  if (!(swing.distance < reach) || !swing.turned) return;
+  rows.push_back({.along = swing.along,
                   .law = LimitLaw{},
-                  .bias = std::max(distance, 0.0) / (start.dt * start.dt),  // (swing.1)
+                  .bias = std::max(swing.distance, 0.0) / (start.dt * start.dt),  // (swing.1)
                   .upper = inf,
-                  .error = distance,
+                  .error = swing.distance,
                   .id = coordinate_row_id(body.iv, RowRole::Swing)});
 }
 

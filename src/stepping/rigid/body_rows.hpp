@@ -13,17 +13,29 @@
 
 namespace tribo {
 
+/// What limits a spherical joint: the axis that brings it back from its largest angle, and how far that is [rad].
+struct Swing {
+  BodyTurns along;
+  double distance = 0;
+  bool turned = false;  ///< else there is no axis
+};
+Swing swing_of(const Model& model, const VecX& q, const Dynamics& dynamics, int body);
+
 class BodyRows {
  public:
   explicit BodyRows(const Model& model);
   /// margin: limits that are nearer, and those within reach of the step, are listed.
   void list(const Start& start, double margin, std::vector<Row>& rows) const;
 
+  const std::vector<int>& tendons() const { return tendons_; }  ///< that act
+  const std::vector<int>& swings() const { return swings_; }    ///< bodies of spherical joints with a largest angle
+  const std::vector<int>& frees() const { return frees_; }      ///< bodies of free joints with dry friction
+
  private:
   static void list_tendon(const Start& start, int tendon, double margin, std::vector<Row>& rows);
   static void list_swing(const Start& start, int body, double margin, std::vector<Row>& rows);
 
-  std::vector<int> tendons_, swings_, frees_;  // that act; bodies of spherical and free joints
+  std::vector<int> tendons_, swings_, frees_;
 };
 
 }  // namespace tribo

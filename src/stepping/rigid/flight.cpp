@@ -62,7 +62,7 @@ void Flight::begin(const Start& start, const StepRows& rows) {
       driven |= rows.drive(k).gain != 0 || rows.drive(k).torque != 0 || rows.friction().guessed(k);
     late_[t] = !pushed && (!gyroscope_[t] || second_order_ || tree.nv == 3);
     may_[t] = !driven && (gyroscope_[t] || !pushed) && !rubs_[t];
-    alone_[t] = may_[t] && !start.assembly.touched(static_cast<int>(t));
+    alone_[t] = may_[t] && !pushed && !start.assembly.touched(static_cast<int>(t));  // a push may send it against more
     flies_[t] = 0;
     change_[t] = needed_[t] = 0;
   }

@@ -38,7 +38,7 @@ class Flight {
 
   /// Which trees may fly: no pushes, no gains, no dry friction, no rows in the place of drives. Groups must stand.
   void begin(const Start& start, const StepRows& rows);
-  /// It flies for certain: no contact and no row is listed on it.
+  /// It flies for certain: no contact and no row is listed on it, and nothing pushes it.
   bool alone(int tree) const { return alone_[static_cast<std::size_t>(tree)]; }
   /// The scale of (flight.5): at the start, or at v where it is faster then. What begins at rest is no gain [J].
   double twice_kinetic(const Start& start, int tree, const VecX& v);

@@ -16,7 +16,7 @@ constexpr double most_tolerance = 1e-6;       // of what is asked, stricter wher
 constexpr double default_tolerance = 1e-8;    // by default
 constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
-constexpr int heap_sweeps = 64;               // of heaps, before they are solved
+constexpr int heap_sweeps = 64;      // of heaps, before they are solved
 
 // Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
 double gap_at_end(const Start& start, int listed, const Outcome& out) {
