@@ -39,7 +39,7 @@ double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 // three of thirteen on 300 balls, and most of the starts that stall.
 constexpr int sweeps_first = 16;
 constexpr double in_motion = 1e-3;  // relative residual that Newton's method leaves: then something moves
-constexpr int most_rounds = 8;    // of parts: each looks at what the one before left out
+constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
 constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
 constexpr int most_tries = 4, sweeps_between = 50;  // of the interior point on a part
 
