@@ -101,10 +101,6 @@ bool Crossing::solve(double h) {
       const StageTimer timer(scheme_.times_stages() ? nullptr : work_->times, Stage::Solve);
       scheme_.solve(*start_, outcome_);
     }
-    if (relisting_ && relisting_->guessed()) {
-      if (list_again()) continue;
-      relisting_->solve_guessed(*start_, outcome_);
-    }
     if (round == most_listings || !scheme_.lists_again() || !list_again()) break;
   }
   if (relisting_) relisting_->complete(*start_, outcome_);

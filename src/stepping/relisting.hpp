@@ -9,10 +9,6 @@ class Relisting {
  public:
   /// Before a solve: how often contacts were listed again. Outcome::contacts has what the list before led to.
   virtual void listed(int again) = 0;
-  /// After a solve: are some forces a guess, good enough to list contacts by?
-  virtual bool guessed() const = 0;
-  /// Solves what was guessed; the list stands.
-  virtual void solve_guessed(const Start& start, Outcome& outcome) = 0;
   /// Once the list stands: what solve need not do for every list, v_mean included.
   virtual void complete(const Start& start, Outcome& outcome) = 0;
 

@@ -140,8 +140,9 @@ void ContactSweeps::run(const ContactProblem& problem, int sweeps, VecRef f) {
   gather(problem);
   chosen_.resize(at(nc));
   for (int i = 0; i < nc; ++i) chosen_[at(i)] = i;
-  const Contacts contacts{factor.blocks.data(), factor.start.data(), factor.index.data(), rows_.data(), factor.y.data(),
-                          y_rows_.data(), problem.g().data(), problem.R().data(), problem.mu().data(), diagonal_.data()};
+  const Contacts contacts{factor.blocks.data(), factor.start.data(), factor.index.data(), rows_.data(),
+                          factor.y.data(),      y_rows_.data(),      problem.g().data(),  problem.R().data(),
+                          problem.mu().data(),  diagonal_.data()};
   for (int k = 0; k < sweeps; ++k) {
     const bool back = k % 2 == 1;
     if (back)

@@ -38,7 +38,8 @@ double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 // Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
 // three of thirteen on 300 balls, and most of the starts that stall.
 constexpr int sweeps_first = 16;
-constexpr int most_rounds = 8;    // of parts: each looks at what the one before left out
+constexpr double in_motion = 1e-3;  // relative residual that Newton's method leaves: then something moves
+constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
 constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
 constexpr int most_tries = 4, sweeps_between = 50;  // of the interior point on a part
 
@@ -67,7 +68,7 @@ class Newton final : public ContactSolver {
 
     const SolveReport first = report;
     saved_.resize(problem.size());
-    if (!problem.dense() && first.residual.relative() > poor_guess) {
+    if (!problem.dense() && first.residual.relative() > in_motion) {
       sweeps_.run(problem, sweeps_first, f);
       if (problem.discs.empty()) {
         report = solve_parts(problem, tolerance, f);

@@ -113,9 +113,10 @@ void NormalSweeps::choose(const ContactProblem& problem, const VecRef& f) {
 
 void NormalSweeps::sweep(const ContactProblem& problem, bool back, VecRef f) {
   const ContactFactor& factor = problem.factor;
-  const Rows rows{factor.blocks.data(), factor.start.data(), factor.index.data(), first_.data(),
-                  y_.data(), problem.g().data(), problem.R().data(), diagonal_.data(),
-                  problem.lower().data(), problem.upper().data(), problem.nc()};
+  const Rows rows{factor.blocks.data(),   factor.start.data(), factor.index.data(),
+                  first_.data(),          y_.data(),           problem.g().data(),
+                  problem.R().data(),     diagonal_.data(),    problem.lower().data(),
+                  problem.upper().data(), problem.nc()};
   if (chosen_.empty()) return;
   sweep_rows(rows, back ? &chosen_.back() : chosen_.data(), static_cast<int>(chosen_.size()), back ? -1 : 1, f.data(),
              w_.data());

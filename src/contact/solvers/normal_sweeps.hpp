@@ -18,7 +18,7 @@ class NormalSweeps {
   void sweep(const ContactProblem& problem, bool back, VecRef f);
 
   VectorBuffer w_, c_, diagonal_;
-  std::vector<double> y_;   // of block s of the factor: its row that has a force, from first_[s]
+  std::vector<double> y_;  // of block s of the factor: its row that has a force, from first_[s]
   std::vector<int> first_;
   std::vector<int> chosen_;  // blocks that a sweep goes over
 };

@@ -66,8 +66,7 @@ void ProblemParts::split(const ContactProblem& problem) {
   blocks_.resize(at(first_.back()));
   place_ = first_;
   for (int i = 0; i < blocks; ++i)
-    if (kept_[at(i)])
-      blocks_[at(place_[at(group_[at(root(factor.blocks[at(factor.start[at(i)])].node))])]++)] = i;
+    if (kept_[at(i)]) blocks_[at(place_[at(group_[at(root(factor.blocks[at(factor.start[at(i)])].node))])]++)] = i;
 }
 
 bool ProblemParts::fresh(int k) const {

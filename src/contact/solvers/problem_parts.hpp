@@ -29,10 +29,10 @@ class ProblemParts {
   int root(int node);
   void number(const ContactProblem& problem, int k, ContactFactor& factor);
 
-  std::vector<char> kept_, fresh_;    // by block: kept; chosen after the last split
-  std::vector<int> parent_, group_;   // of nodes: union by first; the part of a root
-  std::vector<int> first_, blocks_;   // blocks of part k: [first_[k], first_[k + 1])
-  std::vector<int> place_, shift_;    // of nodes in the part: their number, and what its coordinates move by
+  std::vector<char> kept_, fresh_;   // by block: kept; chosen after the last split
+  std::vector<int> parent_, group_;  // of nodes: union by first; the part of a root
+  std::vector<int> first_, blocks_;  // blocks of part k: [first_[k], first_[k + 1])
+  std::vector<int> place_, shift_;   // of nodes in the part: their number, and what its coordinates move by
   std::vector<int> stamp_, nodes_;
   int stamp_now_ = 0;
 };

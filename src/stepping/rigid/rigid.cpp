@@ -15,8 +15,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/solvers/contact_sweeps.hpp"
-#include "contact/solvers/newton_sparse.hpp"
 #include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
@@ -42,12 +40,6 @@ constexpr double in_motion = 2e-3, at_rest = 1e-3;
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
-constexpr int sweeps_to_guess = 16;    // of a large island: where contacts send its bodies, for the list
-
-/// Of contacts: to see where they send bodies (large islands are guessed only), then what was guessed, or all at once.
-enum class Round { Guess, GoOn, Solve };
-enum class Progress : char { Begun, Found, Jammed };
-
 class Rigid final : public Scheme, public RigidView, public Relisting {
  public:
   Rigid(const Model& model, const StepperOptions& options)
@@ -68,14 +60,11 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
     takes_discs_ = !own_.make_solver && contact_solver_entry(contact_.solver).discs;
     facets_ = solver_->facets();
-    guesses_ = !own_.make_solver && contact_.solver == "newton" && contact_.warm_start;
-    progress_.resize(model.trees.size());
     for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
   }
 
   bool lists_again() const override { return true; }
   void listed(int again) override { listing_ = again; }
-  bool guessed() const override { return guessed_; }
   bool times_stages() const override { return true; }
 
   const StepRows& rows() const override { return rows_; }
@@ -86,16 +75,17 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
 
   void solve(const Start& start, Outcome& out) override {
     setup_.forget(start.contacts.size(), rows_);
-    if (listing_ > 0) setup_.keep(out.contacts, rows_);
-    rows_.begin(start.state);
-    move_freely(start);
-    solve_contacts(start, listing_ == 0 && guesses_ ? Round::Guess : Round::Solve, out);
-    if (!guessed_) solve_rows(start, out);
-  }
-
-  void solve_guessed(const Start& start, Outcome& out) override {
-    solve_contacts(start, Round::GoOn, out);
-    solve_rows(start, out);
+    for (int pass = 0;; ++pass) {
+      if (pass == 0 && listing_ > 0) setup_.keep(out.contacts, rows_);
+      if (pass == 0) rows_.begin(start.state);
+      move_freely(start);
+      solve_contacts(start, out);
+      const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
+      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
+    }
+    rows_.hold_joints(start, still * start.dt * out.solve.residual.motion_scale, out.v_end);
+    constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
+    StepRows::miss_targets(start, out);
   }
 
   void complete(const Start& start, Outcome& out) override {
@@ -187,21 +177,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     recovery_.solve(start, rows_.rows(), !released && !need_dense_, out);
   }
 
-  // Until no drive is beyond its limits, and no friction of a joint was guessed wrong.
-  void solve_rows(const Start& start, Outcome& out) {
-    for (int pass = 0;; ++pass) {
-      const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
-      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
-      move_freely(start);
-      solve_contacts(start, Round::Solve, out);
-    }
-    rows_.hold_joints(start, still * start.dt * out.solve.residual.motion_scale, out.v_end);
-    constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
-    StepRows::miss_targets(start, out);
-  }
-
-  void solve_contacts(const Start& start, Round round, Outcome& out) {
-    guessed_ = false;
+  void solve_contacts(const Start& start, Outcome& out) {
     out.contacts.resize(start.contacts.size());
     out.islands.clear();
     out.island_count = start.assembly.islands();
@@ -211,7 +187,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     out.v_end = free_.velocity();
     for (int i = 0; i < start.assembly.islands(); ++i) {
       const Island& island = start.assembly.island(i);
-      if (!move_as_told(start, island, out.v_end)) solve_island(start, island, round, out);
+      if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
     }
   }
 
@@ -242,43 +218,26 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     return true;
   }
 
-  void solve_island(const Start& start, const Island& island, Round round, Outcome& out) {
+  void solve_island(const Start& start, const Island& island, Outcome& out) {
     IslandSolution& s = out.islands.next();
-    Progress& progress = progress_[out.islands.size() - 1];
-    bool known = false;
-    if (round != Round::GoOn) {
-      s.island = &island;
-      progress = Progress::Begun;
-      known = set_up(start, island, s) && listing_ > 0;
-      if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
-    }
-    if (progress == Progress::Begun) {
+    s.island = &island;
+    const bool solved = set_up(start, island, s) && listing_ > 0;
+    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
+    bool jammed = false;
+    {
       const StageTimer timer(start.times, Stage::Solve);
-      progress = solve_problem(start, known, round, s);
+      if (!stands(start.dt, solved, s)) find_forces(start.dt, s);
+      if (s.solve.status != SolveStatus::Converged)
+        give_up_bounce(start, s);
+      else
+        bound_bounce(start, s);
+      jammed = give_way(start, s);
     }
-    guessed_ |= progress == Progress::Begun;
     add_solve(s.solve, out);
-    if (progress == Progress::Jammed && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
+    if (jammed && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
     report_contacts(start, s, out);
     take_rows(start, s);
     start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
-  }
-
-  Progress solve_problem(const Start& start, bool known, Round round, IslandSolution& s) {
-    if (!stands(start.dt, known, s)) {
-      if (round == Round::Guess && !s.problem.dense() && s.problem.discs.empty() &&
-          s.solve.residual.relative() > poor_guess) {
-        sweeps_.run(s.problem, sweeps_to_guess, s.f.map());
-        s.problem.velocity(s.f.data(), s.c.data());
-        return Progress::Begun;
-      }
-      find_forces(start.dt, s);
-    }
-    if (s.solve.status != SolveStatus::Converged)
-      give_up_bounce(start, s);
-    else
-      bound_bounce(start, s);
-    return give_way(start, s) ? Progress::Jammed : Progress::Found;
   }
 
   // True where all its contacts and rows were solved with the list before.
@@ -457,12 +416,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   std::unique_ptr<ContactSolver> solver_;
   Recovery recovery_;
   RollingRounds rolling_;
-  ContactSweeps sweeps_;
-  std::vector<Progress> progress_;  // of islands, in the order of Outcome::islands
   VecX zero_, change_, rate_;
   VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
   bool need_dense_ = false, takes_discs_ = false;
-  bool guesses_ = false, guessed_ = false;  // large islands are guessed first; some have only been guessed
   StepRows rows_;
   Closures closures_;
   ContactModel contact_model_ = ContactModel::Ncp;
