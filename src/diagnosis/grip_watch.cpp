@@ -13,7 +13,7 @@ namespace {
 
 constexpr double far = 0.02;      // [m]; fingers creep by less where they do their work
 constexpr double rest = 0.01;     // [rad/s] or [m/s]
-constexpr double long_for = 0.3;  // [s]
+constexpr double held_for = 0.3;  // [s]
 constexpr double slippery = 0.1;  // friction that holds nothing in a hand
 
 }  // namespace
@@ -117,7 +117,7 @@ void GripWatch::see_stall(Grip& grip, int object, const Simulation& simulation, 
     if (shared && full && std::abs(simulation.state().v[k]) < rest) stuck = k;
   }
   grip.still = stuck >= 0 ? grip.still + dt_ : 0;
-  if (grip.still < long_for) return;
+  if (grip.still < held_for) return;
   std::string joint;
   for (const Body& b : model_.bodies)
     if (stuck >= b.iv && stuck < b.iv + nv_of(b.joint)) joint = b.name;
