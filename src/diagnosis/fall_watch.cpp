@@ -12,7 +12,7 @@ namespace {
 
 constexpr double most_tilt = M_PI / 3;
 constexpr double fast = 1.5;  // a base that begins so fast is thrown [m/s]
-constexpr double struck = 1.2;  // of an arm against the ground: as from a fall of 7 cm [m/s]
+constexpr double hard_blow = 1.2;  // of an arm against the ground: as from a fall of 7 cm [m/s]
 constexpr double deep = 2;    // below the start [m], where a robot that met nothing falls for ever
 
 Quat rotation(const VecX& q, const Body& base) { return Quat(Eigen::Vector4d(q.segment<4>(base.iq + 3))); }
@@ -129,7 +129,7 @@ void FallWatch::see_arms(const Simulation& simulation, double t) {
   const double kinetic = fastest_;
   fastest_ = std::max(fastest_, simulation.audit().energy.kinetic);
   for (const ContactReport& c : simulation.contacts()) {
-    if (!(c.f.z() > 0) || !(c.c_start.z() < -struck) || c.geometry_a < 0 || c.geometry_b < 0) continue;
+    if (!(c.f.z() > 0) || !(c.c_start.z() < -hard_blow) || c.geometry_a < 0 || c.geometry_b < 0) continue;
     const Geometry *a = &model_.geometries[at(c.geometry_a)], *b = &model_.geometries[at(c.geometry_b)];
     if (a->body >= 0) std::swap(a, b);
     if (a->body != -1 || b->body < 0 || std::find(arms_.begin(), arms_.end(), b->member) == arms_.end()) continue;
@@ -141,7 +141,7 @@ void FallWatch::see_arms(const Simulation& simulation, double t) {
                                   : Cause::Fall,
                       t,
                       -c.c_start.z(),
-                      struck,
+                      hard_blow,
                       "m/s",
                       "'" + b->name + "' strikes '" + a->name + "' with " + shown(-c.c_start.z()) + " m/s" +
                           (!held       ? ", and nothing drives the joints of the robot"

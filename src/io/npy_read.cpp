@@ -1,4 +1,3 @@
-#define ZLIB_CONST  // zlib reads what it unpacks, and does not write it
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-#define ZLIB_CONST
 #include "io/png.hpp"
 
 #include <zlib.h>
