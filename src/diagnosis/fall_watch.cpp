@@ -11,9 +11,9 @@ namespace tribo {
 namespace {
 
 constexpr double most_tilt = M_PI / 3;
-constexpr double fast = 1.5;  // a base that begins so fast is thrown [m/s]
+constexpr double fast = 1.5;       // a base that begins so fast is thrown [m/s]
 constexpr double hard_blow = 1.2;  // of an arm against the ground: as from a fall of 7 cm [m/s]
-constexpr double deep = 2;    // below the start [m], where a robot that met nothing falls for ever
+constexpr double deep = 2;         // below the start [m], where a robot that met nothing falls for ever
 
 Quat rotation(const VecX& q, const Body& base) { return Quat(Eigen::Vector4d(q.segment<4>(base.iq + 3))); }
 
