@@ -210,7 +210,7 @@ TEST_CASE("mjcf: what does not map is named, and refused on demand") {
   </worldbody>
   <tendon><spatial name="cord" stiffness="3"><site site="s"/><geom geom="drum" sidesite="side"/><site site="t"/></spatial></tendon>
   <actuator><muscle name="biceps" joint="hinge" lengthrange="0 1"/><motor name="winch" tendon="cord"/></actuator>
-  <sensor><jointlimitpos name="angle" joint="hinge"/></sensor>
+  <sensor><jointlimitfrc name="angle" joint="hinge"/></sensor>
 </mujoco>)");
   auto load = [](const std::string& file, bool refuse) {
     ModelBuilder builder;

@@ -64,12 +64,23 @@ TEST_CASE("run warnings: half a turn a step, from the step on in which it is rea
 }
 
 TEST_CASE("run warnings: a run that ends by itself has warned before") {
-  // An ellipsoid that lands at 1.9 m/s, 62 mm a step, under the momentum scheme: it sinks in and is turned by contacts.
+  // A free plate about the axis between its largest and its smallest inertia: explicit schemes gain energy until they end.
+  const std::string plate =
+      "[ground]\nnone = true\n[[object]]\nshape = 'box'\nsize = [0.3, 0.1, 0.02]\nmass = 1\n"
+      "angular_velocity = [1, 100, 1]\n[stepper]\ndt = 0.001\nname = ";
+  for (const char* stepper : {"'exponential'", "'explicit-euler'"}) {
+    CAPTURE(stepper);
+    const Result r = after(plate + stepper + "\n", 10);
+    CHECK(r.audit.status == StepStatus::NotFinite);
+    CHECK(r.warning.kind() == RunWarning::Kind::Gain);
+  }
+}
+
+TEST_CASE("run warnings: what lands deep under the momentum scheme goes on") {
+  // An ellipsoid that lands at 1.9 m/s, 62 mm a step: it sinks in, and is not thrown.
   const std::string sinks =
       "[stepper]\nname = 'momentum'\ndt = 0.0325\n[material.default]\nmu = 0.055\n[[object]]\nshape = 'ellipsoid'\n"
       "radii = [0.102, 0.083, 0.087]\nmass = 4.53\nposition = [0, 0, 0.2375]\nrpy = [0.92, 2.96, 2.19]\n"
       "velocity = [0.09, -0.74, -0.77]\nangular_velocity = [0.38, 3.42, 2.63]\n";
-  const Result r = after(sinks, 10);
-  CHECK(r.audit.status == StepStatus::NotFinite);
-  CHECK(r.warning.kind() != RunWarning::Kind::None);
+  CHECK(after(sinks, 10).audit.status != StepStatus::NotFinite);
 }
