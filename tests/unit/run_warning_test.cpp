@@ -72,7 +72,7 @@ TEST_CASE("run warnings: a run that ends by itself has warned before") {
     CAPTURE(stepper);
     const Result r = after(plate + stepper + "\n", 10);
     CHECK(r.audit.status == StepStatus::NotFinite);
-    CHECK(r.warning.kind() == RunWarning::Kind::Gain);
+    CHECK(r.warning.kind() == RunWarning::Kind::SchemeGain);
   }
 }
 
