@@ -30,7 +30,7 @@ else:
                         laws, options,
                         robots, scenes, solve, solvers, steppers)
     from .batch import Batch
-    from . import keep as _keep  # noqa: F401
+    from . import keep as _keep, shown as _shown  # noqa: F401
     from . import mpc  # noqa: F401
     from .hand import Hand, inverse_kinematics
     from .pinocchio_models import from_pinocchio, to_pinocchio

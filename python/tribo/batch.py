@@ -125,6 +125,9 @@ class Batch(_Handed):
         self._parameters: Rows | None = None
         self._renderer: tuple[tuple[int, int, bool], Renderer] | None = None
 
+    def __repr__(self) -> str:
+        return f"Batch({self.scene.name!r}, {self.worlds} worlds, {self.scene.stepper}, dt={self.dt:.4g} s)"
+
     def _made(self, world: int) -> ControlFunction:
         assert self._controller is not None
         function = self._controller(world)

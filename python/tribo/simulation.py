@@ -111,6 +111,9 @@ class Simulation(_Handed):
         if controller is not None:
             self.control(controller, memory=memory, period=period)
 
+    def __repr__(self) -> str:
+        return f"Simulation({self.scene.name!r}, {self.scene.stepper}, dt={self.dt:.4g} s, t={self.t:.6g} s)"
+
     def control(self, function: ControlFunction, *, memory: int = 0, period: float = 0.0) -> None:
         """Adds a Python function as a controller.
 
