@@ -1,8 +1,8 @@
 """Documents made from results: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER
 
 Writes DOCS/experiments-FAMILY.md for the families of experiments below (each claim, our numbers, whether it held) and
-DOCS/rigid-tables.md (tables II and III of the paper, measured), each where results of its experiments are there. Nothing
-in them is typed by hand.
+DOCS/rigid-tables.md (tables II and III of the paper, measured), each where results of its experiments are there, and
+DOCS/claims.md, which counts what those pages say. Nothing in them is typed by hand.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from typing import Any
 
@@ -180,6 +181,34 @@ def load(folder: str, names: list[str]) -> list[Result]:
     return results
 
 
+def overview(folder: str) -> str:
+    """All families on one page: how many of their claims hold, and those that do not."""
+    counts, failed = [], []
+    for name, family in FAMILIES.items():
+        page = f"experiments-{name}.md"
+        path = os.path.join(folder, page)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in file if line.startswith(("| yes |", "| no |"))]
+        cells = [[cell.strip() for cell in row] for row in rows]
+        lost = [row for row in cells if row[0] == "no"]
+        link = f"[{family['title']}]({page})"
+        counts.append([link, ", ".join(family["experiments"]), len(cells), len(cells) - len(lost)])
+        failed += [[link, text, source, measured, remark] for _, text, source, measured, remark in lost]
+    total, held = sum(row[2] for row in counts), sum(row[3] for row in counts)
+    return ("# Claims of the literature\n\nWhat papers say of their methods, as numbers with bounds (`experiments/claims/`), and what we measured; "
+            "ours are marked so. One command runs an experiment: `tribo experiment NAME`; `tribo experiment --list` names them. "
+            f"{held} of {total} claims hold.\n\n" + lines(["family", "experiments", "claims", "hold"], counts) +
+            "\n## What does not hold\nEach with what was measured (what was asked), and why.\n\n" +
+            lines(["family", "claim", "source", "measured (asked)", "remark"], failed))
+
+
+def lines(columns: list[str], rows: list[list[Any]]) -> str:
+    """A table of cells that are text already."""
+    return "\n".join("| " + " | ".join(str(x) for x in row) + " |" for row in [columns, ["---"] * len(columns), *rows]) + "\n"
+
+
 def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m tribo.experiment_report RESULTS_FOLDER DOCS_FOLDER", file=sys.stderr)
@@ -192,6 +221,7 @@ def main(arguments: list[str]) -> int:
                        report(name, family, results, found[0] if found else {}))
     for result in load(arguments[0], ["rigid-tables"]):
         write_text(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
+    write_text(os.path.join(arguments[1], "claims.md"), overview(arguments[1]))
     return 0
 
 
