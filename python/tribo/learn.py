@@ -219,6 +219,7 @@ class Trainer:
 
     def run(self, progress: bool = True) -> Result:
         s, learner = self.s, self.learner
+        progress = progress and sys.stderr.isatty()
         while self.iteration < s.iterations:
             began = time.process_time()
             data, measured = self._collect()
@@ -275,7 +276,7 @@ class Trainer:
 def train(task: Task | None = None, out: str | os.PathLike[str] | None = None, settings: Settings | None = None, *,
           randomize: bool = True, progress: bool = True) -> Result:
     """Trains a policy for a task; goes on where the folder has a checkpoint. randomize: masses, friction and gains differ
-    from episode to episode."""
+    from episode to episode. progress: a bar, on a terminal."""
     return Trainer(task, out, settings, randomize=randomize).run(progress)
 
 
