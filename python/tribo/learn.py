@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .extras import need
+from .files import whole_file
 from .gym import Task, VelocityVectorEnv, Worlds
 from .policy import Policy
 
@@ -249,13 +250,11 @@ class Trainer:
         self.out.mkdir(parents=True, exist_ok=True)
         leaves = self.learner.jax.tree.leaves((self.learner.parameters, self.learner.moments))
         arrays: dict[str, Any] = {f"leaf{i}": np.asarray(x) for i, x in enumerate(leaves)}
-        with open(self.out / "checkpoint.part", "wb") as file:
+        with whole_file(self.out / "checkpoint.npz") as partial, open(partial, "wb") as file:
             np.savez(file, rows=np.array(self.rows), mean=self.learner.mean, variance=self.learner.variance,
                      numbers=np.array([self.iteration, self._spent, self.learner.rate, self.learner.count]), **arrays)
-        os.replace(self.out / "checkpoint.part", self.out / "checkpoint.npz")
-        self.policy().save(self.out / "policy.part")
-        os.replace(self.out / "policy.part", self.out / "policy.npz")
-        with open(self.out / "curves.csv", "w", newline="") as table:
+        self.policy().save(self.out / "policy.npz")
+        with whole_file(self.out / "curves.csv") as partial, open(partial, "w", newline="") as table:
             csv.writer(table).writerows([COLUMNS, *self.rows])
         draw(self.out / "curves.png", self.rows)
 
@@ -299,7 +298,8 @@ def draw(path: str | os.PathLike[str], rows: list[list[float]]) -> None:
         axes.set_xlabel("environment steps [10^6]")
         axes.set_ylabel(f"{COLUMNS[k].replace('_', ' ')} [{UNITS[k]}]")
         axes.grid(True, alpha=0.3)
-    figure.savefig(path, dpi=110)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format="png", dpi=110)
 
 
 class Score(NamedTuple):

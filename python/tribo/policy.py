@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .files import whole_file
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -76,7 +78,7 @@ class Policy:
                                   "joints": np.frombuffer("\n".join(self.joints).encode(), dtype=np.uint8)}
         for i, (W, b) in enumerate(zip(self.weights, self.biases)):
             arrays[f"weight{i}"], arrays[f"bias{i}"] = np.ascontiguousarray(W, dtype=float), np.asarray(b, dtype=float)
-        with open(path, "wb") as file:
+        with whole_file(path) as partial, open(partial, "wb") as file:
             np.savez(file, **arrays)
 
     @staticmethod
