@@ -17,7 +17,7 @@ struct PlainVector {
   PlainVector(const Vec3& a) : x(a.x()), y(a.y()), z(a.z()) {}  // NOLINT(google-explicit-constructor)
   template <class Derived>
   PlainVector(const Eigen::MatrixBase<Derived>& a) : PlainVector(Vec3(a)) {}  // NOLINT(google-explicit-constructor)
-  operator Vec3() const { return {x, y, z}; }  // NOLINT(google-explicit-constructor)
+  operator Vec3() const { return {x, y, z}; }                                 // NOLINT(google-explicit-constructor)
 };
 
 /// J v = sign v_dof

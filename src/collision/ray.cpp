@@ -130,8 +130,7 @@ RayEntry cast_terrain(const HeightField& f, const Ray& ray, double most) {
     cell[k] = std::clamp(static_cast<int>(std::floor(x)), 0, cells[k] - 1);
   }
   const auto corner = [&](int i, int j) {
-    return Vec3(i * f.spacing_x - half.x(), j * f.spacing_y - half.y(),
-                f.heights[at(j) * at(f.nx) + at(i)]);
+    return Vec3(i * f.spacing_x - half.x(), j * f.spacing_y - half.y(), f.heights[at(j) * at(f.nx) + at(i)]);
   };
   for (int guard = 0; guard <= cells[0] + cells[1] + 2; ++guard) {
     const int i = cell[0], j = cell[1];

@@ -24,9 +24,7 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
   half_y = 0.5 * (h.ny - 1) * h.spacing_y;
   ridge.assign(h.heights.size(), 0);
   const double least = 1e-6 * std::min(h.spacing_x, h.spacing_y);
-  auto z = [&](int i, int j) {
-    return h.heights[at(j) * at(h.nx) + at(i)];
-  };
+  auto z = [&](int i, int j) { return h.heights[at(j) * at(h.nx) + at(i)]; };
   // Higher than the middle of two opposite neighbours; the border counts where its one neighbour is lower.
   constexpr int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
   for (int j = 0; j < h.ny; ++j)

@@ -143,8 +143,7 @@ class Sweep final : public ContactSolver {
     for (int b = 0; b < nb; ++b) {
       const int i = forward ? b : nb - 1 - b;
       const int o = problem.offset(i);
-      if (const FrictionDisc* disc =
-              i < problem.nc() ? nullptr : disc_of_[at(i - problem.nc())]) {
+      if (const FrictionDisc* disc = i < problem.nc() ? nullptr : disc_of_[at(i - problem.nc())]) {
         if (i - problem.nc() == disc->row) change = std::max(change, turn(problem, *disc, relaxation, f));
         continue;
       }
