@@ -5,6 +5,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "function_batch.hpp"
+#include "function_controller.hpp"
 #include "height_scans.hpp"
 #include "kinematic_commands.hpp"
 #include "named_contact.hpp"
@@ -90,6 +91,7 @@ void bind_batch(nb::module_& m) {
           "lane_steps",
           [](const FunctionBatch& b) {
             std::vector<double> steps;
+            steps.reserve(at(b.worlds()));
             for (int w = 0; w < b.worlds(); ++w) steps.push_back(static_cast<double>(b.lane_steps(w)));
             return copied(steps.data(), steps.size());
           },
@@ -184,6 +186,7 @@ void bind_batch(nb::module_& m) {
       .def("_commanded",
            [](const FunctionBatch& b) {
              std::vector<KinematicCommands> lists;
+             lists.reserve(at(b.worlds()));
              for (int w = 0; w < b.worlds(); ++w) lists.push_back({b.state(w).kinematic});
              return lists;
            })
