@@ -18,7 +18,7 @@ CMAKE_FLAGS := -DTRIBO_SANITIZE=$(SANITIZE) $(if $(CI),-DTRIBO_WERROR=ON)
 JOBS ?= 2
 export CTEST_OUTPUT_ON_FAILURE := 1
 
-.PHONY: run configure build test test-all test-clang test-threads configure-clang tidy bench format wheel docs setup setup-tests clean
+.PHONY: run configure build test test-all test-clang test-threads tidy bench format wheel docs setup setup-tests clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -50,18 +50,18 @@ test-all: setup-tests build
 	@cd "$(BUILD)" && ctest -j $(JOBS)
 	@$(MAKE) --no-print-directory tidy test-clang
 
-configure-clang:
+test-clang:
 	@scripts/setup tests clang
 	@CC=clang CXX=clang++ scripts/configure build/clang $(CMAKE_FLAGS) -DTRIBO_BATCHES=OFF
-
-test-clang: configure-clang
 	@cmake --build build/clang -j $(JOBS)
 	@cd build/clang && ctest -j $(JOBS) -LE long
 
 test-threads: setup
 	@JOBS=$(JOBS) scripts/threads
 
-tidy: configure-clang
+tidy:
+	@scripts/setup tests clang
+	@CC=clang CXX=clang++ scripts/configure build/tidy $(CMAKE_FLAGS)
 	@JOBS=$(JOBS) scripts/tidy $(TIDY)
 
 bench: setup

@@ -65,8 +65,8 @@ function(tribo_compile_quickly)
 endfunction()
 
 # Files of a folder are compiled some at a time: what their headers make is made once, and a build from nothing takes less
-# time. Names in the anonymous namespaces of a folder differ, therefore. Every file still stands alone: clang++ (make test-clang,
-# make tidy) compiles them one by one. Alone are files with definitions of their own, and kernels for several instruction sets: what is
+# time. Names in the anonymous namespaces of a folder differ, therefore. Every file still stands alone: clang++ (make test-clang)
+# compiles them one by one. Alone are files with definitions of their own, and kernels for several instruction sets: what is
 # inlined into these is compiled with fused multiply-adds, and the last bit of a motion must not depend on neighbours.
 option(TRIBO_BATCHES "Compile the files of a folder together" ON)
 function(tribo_compile_in_batches target)  # folders of the top level; call it last

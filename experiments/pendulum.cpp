@@ -62,6 +62,7 @@ void record_shape(Simulation& simulation, PendulumRun& run) {
   const Model& model = simulation.model();
   const int bodies = static_cast<int>(model.bodies.size());
   std::vector<Vec3> line;
+  line.reserve(at(bodies) + 1);
   for (int b = 0; b < bodies; ++b) line.push_back(simulation.body_pose(b).p);
   const Placement X = simulation.body_pose(bodies - 1);
   line.push_back(X * Vec3(0, 0, -0.1));

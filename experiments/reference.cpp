@@ -73,7 +73,7 @@ Equations equations(const ContactProblem& problem, const std::string& modes, con
   };
   for (int i = 0; i < problem.nc(); ++i) {
     const int o = 3 * i;
-    const char mode = modes[static_cast<std::size_t>(i)];
+    const char mode = modes[at(i)];
     if (mode == 'l') {
       slip(A, f, c, problem.mu()[i], scale, o, e);
       continue;
@@ -81,7 +81,7 @@ Equations equations(const ContactProblem& problem, const std::string& modes, con
     for (int k = o; k < o + 3; ++k) mode == 'k' || (mode == 'f' && k == o + 2) ? rest(k) : hold(k, 0);
   }
   for (int j = 0; j < problem.nr(); ++j) {
-    const char mode = modes[static_cast<std::size_t>(problem.nc() + j)];
+    const char mode = modes[at(problem.nc() + j)];
     const int k = 3 * problem.nc() + j;
     mode == 'i' ? rest(k) : hold(k, mode == 'a' ? problem.lower()[j] : problem.upper()[j]);
   }
@@ -133,7 +133,7 @@ namespace {
 bool mend_rows(const ContactProblem& problem, const Vec& f, const Vec& c, std::string& modes) {
   bool changed = false;
   for (int j = 0; j < problem.nr(); ++j) {
-    char& mode = modes[static_cast<std::size_t>(problem.nc() + j)];
+    char& mode = modes[at(problem.nc() + j)];
     const int k = 3 * problem.nc() + j;
     const char before = mode;
     if (mode == 'i')
@@ -153,7 +153,7 @@ bool mend_contacts(const ContactProblem& problem, const Vec& f, const Vec& c, co
   bool changed = false;
   int fastest = -1;
   for (int i = 0; i < problem.nc(); ++i) {
-    char& mode = modes[static_cast<std::size_t>(i)];
+    char& mode = modes[at(i)];
     const Real cn = c[3 * i + 2];
     const bool closed = mode != 'o';
     if (closed && cn > 1e-12 * a && (fastest < 0 || cn > c[3 * fastest + 2])) fastest = i;
@@ -163,7 +163,7 @@ bool mend_contacts(const ContactProblem& problem, const Vec& f, const Vec& c, co
     }
   }
   if (changed || fastest < 0) return changed;
-  modes[static_cast<std::size_t>(fastest)] = 'o';
+  modes[at(fastest)] = 'o';
   return true;
 }
 
@@ -186,7 +186,7 @@ Reference refine(const ContactProblem& problem, const VecX& near) {
     qr.compute(e.J);
     f -= qr.solve(e.r);
     for (int j = 0; j < problem.nr(); ++j) {  // at a bound, not within rounding of it
-      const char mode = modes[static_cast<std::size_t>(problem.nc() + j)];
+      const char mode = modes[at(problem.nc() + j)];
       if (mode != 'i') f[3 * problem.nc() + j] = mode == 'a' ? problem.lower()[j] : problem.upper()[j];
     }
     const VecX rounded = f.cast<double>();

@@ -19,14 +19,14 @@ std::string terrain_text(const Course& course) {
   constexpr int nx = 240, ny = 60;
   constexpr double cell = 0.05, behind = 1;  // [m]
   Random random{course.seed * 7919ull + 17};
-  std::vector<double> blocks(static_cast<std::size_t>(nx / 2 * ny / 2));
+  std::vector<double> blocks(at(nx / 2 * ny / 2));
   for (double& z : blocks) z = course.roughness * random.uniform();
   std::string rows;
   for (int j = 0; j < ny; ++j) {
     rows += j == 0 ? "[" : ", [";
     for (int i = 0; i < nx; ++i) {
       const double x = i * cell - behind;
-      const double z = x < 0.5 ? 0 : blocks[static_cast<std::size_t>(j / 2 * (nx / 2) + i / 2)];
+      const double z = x < 0.5 ? 0 : blocks[at(j / 2 * (nx / 2) + i / 2)];
       rows += (i == 0 ? "" : ", ") + number(z);
     }
     rows += "]";

@@ -160,6 +160,7 @@ Json panels_json(const std::vector<Result>& runs, const std::string& body) {
 int compare(const CompareOptions& options) {
   const std::vector<Method> methods = experiments::parse_methods(options.with);
   std::vector<Scene> scenes;  // all of them before the first run: what is wrong is said at once
+  scenes.reserve(methods.size());
   for (const Method& method : methods) scenes.push_back(scene_for(method, methods, options.scene));
   const Scene& scene = scenes[0];
   const std::vector<std::string> labels = labels_of(methods);

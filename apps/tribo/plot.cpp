@@ -30,11 +30,18 @@ std::string python() {
   return fs::exists(TRIBO_PYTHON, error) ? TRIBO_PYTHON : "python3";
 }
 
+/// As the operating system takes them: to each word, and a null after the last.
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  list.reserve(words.size() + 1);
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
 /// Exit code of the child, -1 where there is none. Its standard output goes to stderr, where ours may be JSON.
 int call(std::vector<std::string> words, bool quiet) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = pointers(words);
   std::vector<std::string> variables;
   std::string path = TRIBO_PYTHON_DIR;
   for (char** e = environ; *e != nullptr; ++e) {
@@ -44,9 +51,7 @@ int call(std::vector<std::string> words, bool quiet) {
       variables.emplace_back(*e);
   }
   if (!path.empty()) variables.push_back("PYTHONPATH=" + path);
-  std::vector<char*> env;
-  for (std::string& v : variables) env.push_back(v.data());
-  env.push_back(nullptr);
+  const std::vector<char*> env = pointers(variables);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (quiet) posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);

@@ -10,14 +10,14 @@
 
 namespace tribo {
 
-/// A vector that is copied as plain memory, which Vec3 is not.
+/// A vector that is copied as plain memory, which Vec3 is not. Each becomes the other unasked, hence NOLINT.
 struct PlainVector {
   double x = 0, y = 0, z = 0;
   PlainVector() = default;
-  PlainVector(const Vec3& a) : x(a.x()), y(a.y()), z(a.z()) {}
+  PlainVector(const Vec3& a) : x(a.x()), y(a.y()), z(a.z()) {}  // NOLINT(google-explicit-constructor)
   template <class Derived>
-  PlainVector(const Eigen::MatrixBase<Derived>& a) : PlainVector(Vec3(a)) {}
-  operator Vec3() const { return {x, y, z}; }
+  PlainVector(const Eigen::MatrixBase<Derived>& a) : PlainVector(Vec3(a)) {}  // NOLINT(google-explicit-constructor)
+  operator Vec3() const { return {x, y, z}; }                                 // NOLINT(google-explicit-constructor)
 };
 
 /// J v = sign v_dof

@@ -4,20 +4,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include <algorithm>
-#include <climits>
-
-#include "arrays.hpp"
-#include "extras.hpp"
+#include "function_batch.hpp"
 #include "function_controller.hpp"
 #include "height_scans.hpp"
-#include "interrupts.hpp"
 #include "kinematic_commands.hpp"
 #include "named_contact.hpp"
 #include "pushes.hpp"
-#include "settings.hpp"
-#include "tribo/batch.hpp"
-#include "tribo/recorder.hpp"
 
 namespace tribo::python {
 namespace {
@@ -36,16 +28,6 @@ nb::ndarray<nb::numpy, const double, nb::ndim<3>, nb::c_contig> stack(std::span<
   return {x.data(), {n, x.size() / n / k, k}, owner};
 }
 
-/// Flags are whole numbers to Python; here they would be a mask gone astray.
-Py_ssize_t whole(nb::handle number, const char* what) {
-  if (PyBool_Check(number.ptr()) || !PyIndex_Check(number.ptr()))
-    throw nb::type_error(
-        (std::string(what) + " is " + nb::cast<std::string>(nb::repr(number)) + ", must be a whole number").c_str());
-  const Py_ssize_t n = PyNumber_AsSsize_t(number.ptr(), nullptr);  // the nearest that fits
-  if (PyErr_Occurred()) throw nb::python_error();
-  return n;
-}
-
 int checked(const Batch& batch, nb::handle world) {
   const Py_ssize_t w = whole(world, "world");
   if (w < 0 || w >= batch.worlds())
@@ -54,9 +36,6 @@ int checked(const Batch& batch, nb::handle world) {
             .c_str());
   return static_cast<int>(w);
 }
-
-using Which = nb::ndarray<const int, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-std::span<const int> list(const Which& worlds) { return {worlds.data(), worlds.shape(0)}; }
 
 /// The rows of an array that a parameter was given as; null where it was not. each: numbers a world.
 using Rows = std::optional<MatrixIn>;
@@ -83,135 +62,6 @@ MatrixView contact_table(const Batch& b) {
     }
   return copied_rows(table.data(), table.size() / columns, columns);
 }
-
-/// Who is shown the steps of a world.
-struct Eyes final : Observer {
-  std::unique_ptr<Witness> witness;
-  std::unique_ptr<Recorder> recorder;
-  void observe(Simulation& simulation, const StepReport& report) override {
-    if (witness) witness->observe(simulation, report);
-    if (recorder) recorder->observe(simulation, report);
-  }
-};
-
-/// Made before the controllers that write to it.
-struct Interrupt {
-  std::atomic<bool> interrupted{false};  ///< Ctrl-C came while a function ran
-};
-
-/// A batch and the Python functions of its worlds, one row of them after another.
-struct FunctionBatch : Interrupt, Batch {
-  using Functions = nb::typed<nb::list, nb::object>;
-  using Kinds = std::vector<std::pair<int, double>>;  ///< memory and period of each row
-
-  FunctionBatch(const Scene& scene, int worlds, int threads, const Functions& rows, const Kinds& kinds,
-                const std::optional<SensorOptions>& sensors, bool lanes)
-      : Batch(scene, worlds, threads, controllers(rows, worlds, kinds, interrupted), sensors, lanes),
-        functions(rows),
-        period(longest(kinds)),
-        eyes(at(std::max(worlds, 0))) {}
-
-  static double longest(const Kinds& kinds) {
-    double most = 0;
-    for (const auto& [memory, time] : kinds) most = std::max(most, time);
-    return most;
-  }
-
-  /// Steps all worlds, or some, with the GIL released.
-  void take(nb::handle steps, const std::optional<Which>& worlds) {
-    const Py_ssize_t n = whole(steps, "the number of steps");
-    if (n < 0 || n > INT_MAX)
-      throw InvalidInput(nb::cast<std::string>(nb::str(steps)) + " steps: must be from 0 to " +
-                         std::to_string(INT_MAX));
-    const auto row = [&](auto&& table, std::size_t w) -> VecX {
-      const std::size_t n = table.size() / eyes.size();
-      return Eigen::Map<const VecX>(table.data() + w * n, static_cast<Eigen::Index>(n));
-    };
-    for (std::size_t w = 0; w < eyes.size(); ++w)
-      if (Witness* witness = eyes[w].witness.get()) {
-        witness->see_target(row(target(), w), t()[w]);
-        witness->see_controls(row(ctrl(), w), t()[w]);
-      }
-    Interrupts interrupts;
-    {
-      nb::gil_scoped_release release;
-      if (worlds)
-        step(list(*worlds), static_cast<int>(n), [&] { return interrupts.came(); });
-      else
-        step(static_cast<int>(n), [&] { return interrupts.came(); });
-    }
-    interrupts.rethrow();
-    if (interrupted.exchange(false)) PyErr_SetNone(PyExc_KeyboardInterrupt);
-    if (PyErr_Occurred() || PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-
-  /// From now on what explains these worlds is kept.
-  void witness(std::span<const int> worlds) {
-    for (int w : worlds) {
-      Eyes& eye = eyes[at(w)];
-      if (eye.witness) continue;
-      eye.witness = std::make_unique<Witness>(scene_of(w));
-      eye.witness->see_period(period);
-      watch(w, &eye);
-    }
-  }
-  /// Every step of a world from now on.
-  void record(int w, const std::string& folder, const std::string& controller, const Settings& settings) {
-    Eyes& eye = eyes[at(w)];
-    check_still();
-    if (eye.recorder) throw InvalidInput("world " + std::to_string(w) + " is being recorded already");
-    eye.recorder =
-        std::make_unique<Recorder>(folder, scene_of(w), RecordingRequest{controller, overrides_of(settings)});
-    watch(w, &eye);
-  }
-  /// The path of its recording; "" where there is none.
-  std::string end_record(int w) {
-    Eyes& eye = eyes[at(w)];
-    if (!eye.witness) watch(w, nullptr);
-    const std::unique_ptr<Recorder> recorder = std::move(eye.recorder);
-    return recorder ? recorder->finish() : "";
-  }
-  /// Worlds begin anew, and so do those who watch them.
-  void renew(std::span<const int> worlds) {
-    for (int w : worlds)
-      if (Witness* witness = eyes[at(w)].witness.get()) {
-        *witness = Witness(scene_of(w));
-        witness->see_period(period);
-      }
-  }
-  Explanation explain(int w) const {
-    check_still();
-    const Witness* witness = eyes[at(w)].witness.get();
-    if (witness == nullptr)
-      throw InvalidInput("world " + std::to_string(w) +
-                         " is not watched: what explains a run is kept from watch(worlds) on");
-    return {witness->explain(), witness->text()};
-  }
-
-  Functions functions;
-  double period;           ///< the longest between calls of the functions [s]
-  std::vector<Eyes> eyes;  ///< of the worlds; they keep their place
-
- private:
-  Scene scene_of(int w) const {
-    Scene now = scene();
-    now.model = model(w);
-    now.start = state(w);
-    return now;
-  }
-  static std::vector<WorldController> controllers(const nb::list& rows, int worlds, const Kinds& kinds,
-                                                  std::atomic<bool>& interrupted) {
-    const auto n = static_cast<std::size_t>(std::max(worlds, 0));
-    if (rows.size() != n * kinds.size()) throw InvalidInput("every world needs its own function");
-    std::vector<WorldController> list;
-    for (std::size_t k = 0; k < kinds.size(); ++k)
-      list.push_back([&interrupted, rows = nb::handle(rows), first = k * n, kind = kinds[k]](const Model&, int world) {
-        return std::make_unique<FunctionController>(rows, first + static_cast<std::size_t>(world), kind.first,
-                                                    kind.second, &interrupted);
-      });
-    return list;
-  }
-};
 
 }  // namespace
 
@@ -241,6 +91,7 @@ void bind_batch(nb::module_& m) {
           "lane_steps",
           [](const FunctionBatch& b) {
             std::vector<double> steps;
+            steps.reserve(at(b.worlds()));
             for (int w = 0; w < b.worlds(); ++w) steps.push_back(static_cast<double>(b.lane_steps(w)));
             return copied(steps.data(), steps.size());
           },
@@ -335,6 +186,7 @@ void bind_batch(nb::module_& m) {
       .def("_commanded",
            [](const FunctionBatch& b) {
              std::vector<KinematicCommands> lists;
+             lists.reserve(at(b.worlds()));
              for (int w = 0; w < b.worlds(); ++w) lists.push_back({b.state(w).kinematic});
              return lists;
            })

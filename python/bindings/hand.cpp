@@ -222,6 +222,7 @@ void bind_inverse_kinematics(nb::module_& m) {
       [](const Model& model, const VectorIn& q, const std::vector<Target>& targets, const std::vector<int>& joints,
          double tolerance, int iterations, int starts) {
         std::vector<FrameTarget> list;
+        list.reserve(targets.size());
         for (const auto& [name, pose, position, orientation] : targets)
           list.push_back({model.place(name), placement(pose, "pose of '" + name + "'"), position, orientation});
         IkOptions options;

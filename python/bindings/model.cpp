@@ -68,6 +68,7 @@ View difference(const Model& model, const VectorIn& from, const VectorIn& to) {
 template <class Items>
 std::vector<std::string> names(const Items& items) {
   std::vector<std::string> list;
+  list.reserve(items.size());
   for (const auto& item : items) list.push_back(item.name);
   return list;
 }
@@ -240,6 +241,7 @@ void bind_joint_arrays(nb::class_<Model>& c) {
 void bind_model(nb::module_& m) {
   bind_enums(m);
   bind_parts(m);
+  // NOLINTNEXTLINE(bugprone-unused-raii): it is made for what its constructor does
   nb::class_<KinematicCommands>(m, "_KinematicCommands");
   auto c = nb::class_<Model>(m, "Model", "The world as it does not change. Shared by simulations and threads.");
   c.def_ro("nq", &Model::nq, "coordinates")

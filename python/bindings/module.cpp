@@ -40,6 +40,7 @@ NB_MODULE(_core, m) {
   using namespace tribo;
   using namespace tribo::python;
   m.doc() = "The compiled core of tribo. Use the names of the package tribo.";
+  // NOLINTNEXTLINE(bugprone-unused-raii): it is made for what its constructor does
   nb::exception<InvalidInput>(m, "InvalidInput", PyExc_ValueError);
   bind_model(m);
   bind_builder(m);

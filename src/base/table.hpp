@@ -14,6 +14,7 @@ namespace tribo {
 template <class Entry>
 std::vector<std::string> names_of(const std::deque<Entry>& table) {
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const Entry& entry : table) names.push_back(entry.name);
   return names;
 }

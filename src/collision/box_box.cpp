@@ -121,7 +121,7 @@ void add_polygon(const Query& query, const FaceFrame& f, bool b_first, const Fac
 double sign_of(double x) { return x < 0 ? -1 : 1; }
 
 std::uint64_t edge_code(int axis, double s1, double s2) {
-  return static_cast<std::uint64_t>(4 * axis + 2 * (s1 > 0) + (s2 > 0));
+  return 4 * static_cast<std::uint64_t>(axis) + (s1 > 0 ? 2 : 0) + (s2 > 0 ? 1 : 0);
 }
 
 struct Near {

@@ -63,7 +63,7 @@ double bend(const PlacedSolid& x, double dt) {
 /// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
 /// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
 Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, double dt) {
-  const Vec3 at_p = x.v + x.w.cross(p - x.X.p);
+  Vec3 at_p = x.v + x.w.cross(p - x.X.p);
   const double angle = dt * x.w.norm();
   if (angle == 0 || endless(other.solid->kind)) return at_p;
   const Vec3 r = other.X.p - other.arm - (x.X.p - x.arm), along = x.w.cross(r);

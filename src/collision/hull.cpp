@@ -57,6 +57,7 @@ std::vector<Vec3> extremes(const std::vector<Vec3>& points, int directions) {
     chosen.insert(static_cast<std::size_t>(far - points.begin()));
   }
   std::vector<Vec3> result;
+  result.reserve(chosen.size());
   for (std::size_t i : chosen) result.push_back(points[i]);
   return result;
 }

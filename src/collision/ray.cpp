@@ -130,13 +130,12 @@ RayEntry cast_terrain(const HeightField& f, const Ray& ray, double most) {
     cell[k] = std::clamp(static_cast<int>(std::floor(x)), 0, cells[k] - 1);
   }
   const auto corner = [&](int i, int j) {
-    return Vec3(i * f.spacing_x - half.x(), j * f.spacing_y - half.y(),
-                f.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(f.nx) + static_cast<std::size_t>(i)]);
+    return Vec3(i * f.spacing_x - half.x(), j * f.spacing_y - half.y(), f.heights[at(j) * at(f.nx) + at(i)]);
   };
   for (int guard = 0; guard <= cells[0] + cells[1] + 2; ++guard) {
     const int i = cell[0], j = cell[1];
     const Vec3 a = corner(i, j), b = corner(i + 1, j), c = corner(i, j + 1), d = corner(i + 1, j + 1);
-    const RayEntry found = nearer(cast_triangle({a, b, c}, ray), cast_triangle({b, d, c}, ray));
+    RayEntry found = nearer(cast_triangle({a, b, c}, ray), cast_triangle({b, d, c}, ray));
     if (found.distance <= end) return found;
     double next = inf;
     int along = -1;

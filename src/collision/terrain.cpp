@@ -24,14 +24,12 @@ Terrain::Terrain(std::shared_ptr<const HeightField> heights) : field(std::move(h
   half_y = 0.5 * (h.ny - 1) * h.spacing_y;
   ridge.assign(h.heights.size(), 0);
   const double least = 1e-6 * std::min(h.spacing_x, h.spacing_y);
-  auto z = [&](int i, int j) {
-    return h.heights[static_cast<std::size_t>(j) * static_cast<std::size_t>(h.nx) + static_cast<std::size_t>(i)];
-  };
+  auto z = [&](int i, int j) { return h.heights[at(j) * at(h.nx) + at(i)]; };
   // Higher than the middle of two opposite neighbours; the border counts where its one neighbour is lower.
   constexpr int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
   for (int j = 0; j < h.ny; ++j)
     for (int i = 0; i < h.nx; ++i) {
-      char& bits = ridge[static_cast<std::size_t>(j * h.nx + i)];
+      char& bits = ridge[at(j) * at(h.nx) + at(i)];
       for (const auto& d : directions) {
         const bool inside = i >= d[0] && i + d[0] < h.nx && j >= std::abs(d[1]) && j + std::abs(d[1]) < h.ny;
         if (inside && z(i, j) > 0.5 * (z(i - d[0], j - d[1]) + z(i + d[0], j + d[1])) + least) bits |= peak;

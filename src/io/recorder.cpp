@@ -26,11 +26,11 @@ constexpr auto flush_interval = std::chrono::milliseconds(500);
 
 /// One name a velocity coordinate: joints of several coordinates are numbered.
 std::vector<std::string> coordinate_names(const Model& model) {
-  std::vector<std::string> names(static_cast<std::size_t>(model.nv));
+  std::vector<std::string> names(at(model.nv));
   for (const Body& body : model.bodies) {
     const int n = nv_of(body.joint);
     for (int k = 0; k < n; ++k) {
-      names[static_cast<std::size_t>(body.iv + k)] = n == 1 ? body.name : body.name + "." + std::to_string(k);
+      names[at(body.iv + k)] = n == 1 ? body.name : body.name + "." + std::to_string(k);
     }
   }
   return names;
@@ -281,7 +281,7 @@ void Recorder::push(const State& state, const VecX& torque, const std::vector<Co
 std::string Recorder::finish() {
   Impl& r = *impl_;
   r.flush();
-  const std::string path = r.recording();
+  std::string path = r.recording();
   NpzWriter archive(path);
   archive.add_file("meta", (r.partial / "meta.npy").string());
   for (auto it = r.arrays.rbegin(); it != r.arrays.rend(); ++it) {

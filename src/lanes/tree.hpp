@@ -24,7 +24,7 @@ struct Room {
   T* take(int n) {
     static_assert(sizeof(T) % sizeof(Pack) == 0);
     T* p = reinterpret_cast<T*>(next);
-    next += (unsigned long)n * (sizeof(T) / sizeof(Pack));
+    next += (unsigned long)n * (sizeof(T) / sizeof(Pack));  // NOLINT(bugprone-sizeof-expression): T may be Pack
     return p;
   }
   /// n for each of several.

@@ -201,7 +201,7 @@ std::shared_ptr<const TriangleMesh> make_triangle_mesh(const std::vector<Vec3>& 
 
 // The barycentric regions of a triangle, as in [Ericson2005, sec. 5.1.5].
 TrianglePoint nearest_point(const MeshTree& tree, const MeshTriangle& triangle, const Vec3& x) {
-  const Vec3 a = tree.point(triangle, 0), b = tree.point(triangle, 1), c = tree.point(triangle, 2);
+  const Vec3 &a = tree.point(triangle, 0), &b = tree.point(triangle, 1), &c = tree.point(triangle, 2);
   const Vec3 ab = b - a, ac = c - a, ax = x - a, bx = x - b, cx = x - c;
   const double d1 = ab.dot(ax), d2 = ac.dot(ax), d3 = ab.dot(bx), d4 = ac.dot(bx), d5 = ab.dot(cx), d6 = ac.dot(cx);
   if (d1 <= 0 && d2 <= 0) return {a, 1};

@@ -319,7 +319,7 @@ void ModelBuilder::add_pair(CollisionPair pair) {
   const std::string owner = "pair of '" + a.name + "' and '" + b.name + "'";
   if (a.body == b.body || (a.body < 0 && b.body < 0)) throw InvalidInput(owner + ": neither moves against the other");
   check(pair.surface, owner);
-  model_.pairs.push_back(std::move(pair));
+  model_.pairs.push_back(pair);
 }
 
 int ModelBuilder::add_frame(Frame frame) {

@@ -82,7 +82,7 @@ std::string find_mesh(const std::string& name, const MeshSearch& search) {
   bool outside = false;
   std::string there;  // outside
   for (const Candidate& candidate : candidates) {
-    const std::string full = candidate.path.lexically_normal().string();
+    std::string full = candidate.path.lexically_normal().string();
     std::error_code error;
     if (is_inside(full, search.roots) ||
         (!candidate.package.empty() && is_inside(full, {candidate.package.string()}))) {

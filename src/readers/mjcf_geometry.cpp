@@ -18,6 +18,7 @@ struct Surface {
   std::array<double, 3> friction{};
   int condim = 3, priority = 0;
   Softness softness{};  // where the file's is asked for
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is meant
   auto operator<=>(const Surface&) const = default;
 };
 
@@ -116,6 +117,7 @@ std::shared_ptr<const Hull> hull_of(const Loading& load, int geom) {
     points.push_back(vertex(ids[v]));
   }
   std::vector<std::array<int, 3>> triangles;
+  triangles.reserve(at(faces));
   for (int f = 0; f < faces; ++f)
     triangles.push_back({local[corners[3 * f]], local[corners[3 * f + 1]], local[corners[3 * f + 2]]});
   return make_hull(points, triangles, load.label(mjOBJ_GEOM, geom));
@@ -125,9 +127,11 @@ std::shared_ptr<const TriangleMesh> triangles_of(const Loading& load, int geom) 
   const mjModel& m = load.m;
   const int mesh = m.geom_dataid[geom];
   std::vector<Vec3> points;
+  points.reserve(at(m.mesh_vertnum[mesh]));
   const float* x = m.mesh_vert + 3 * m.mesh_vertadr[mesh];
   for (int v = 0; v < m.mesh_vertnum[mesh]; ++v) points.emplace_back(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
   std::vector<std::array<int, 3>> triangles;
+  triangles.reserve(at(m.mesh_facenum[mesh]));
   const int* corner = m.mesh_face + 3 * m.mesh_faceadr[mesh];
   for (int f = 0; f < m.mesh_facenum[mesh]; ++f)
     triangles.push_back({corner[3 * f], corner[3 * f + 1], corner[3 * f + 2]});

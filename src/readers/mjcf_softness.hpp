@@ -20,6 +20,7 @@ struct Softness {
   double mix = 1;             ///< weight of its solref and solimp beside another's
   double inverse_weight = 0;  ///< of its body [1/kg]
   double mass = 0;            ///< of the tree it belongs to; 0: none moves [kg]
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is meant
   auto operator<=>(const Softness&) const = default;
 };
 

@@ -312,7 +312,7 @@ std::string Section::text(const std::string& key) {
 std::string Section::choice(const std::string& key, const std::string& fallback,
                             const std::vector<std::string>& choices) {
   return kept(fallback, [&]() -> std::string {
-    const std::string chosen = text(key, fallback);
+    std::string chosen = text(key, fallback);
     if (std::find(choices.begin(), choices.end(), chosen) == choices.end())
       fail(key, unknown_name(key, chosen, choices));
     return chosen;

@@ -269,6 +269,7 @@ void add_poses(Loading& load) {
   const auto found = poses.find(record->pose);
   if (found == poses.end()) {
     std::vector<std::string> known;
+    known.reserve(poses.size());
     for (const auto& [name, q] : poses) known.push_back(name);
     throw InvalidInput(load.owner() + ": " + unknown_name("pose", record->pose, known));
   }

@@ -100,7 +100,7 @@ Scene robot_scene(const std::string& robot, const SceneRequest& request) {
   const std::string text = "[robot]\nmodel = " + quoted(robot) + "\n";
   const std::string& c = request.controller;
   if (!c.empty() && c != "pd" && c != "pid") return parse_scene(text, robot, request.overrides);  // has no such gains
-  const Scene bare = parse_scene(text, robot, request.overrides);
+  Scene bare = parse_scene(text, robot, request.overrides);
   if (bare.model->nv == 0) return bare;  // a table, a wall
   const bool motors = (bare.model->joints.effort_limit.array() > 0).any();
   if (c.empty() && !motors && !fs::path(robot).has_extension()) return bare;  // known to swing: nothing would hold it

@@ -118,6 +118,7 @@ std::vector<std::string> find_beyond_ranges(const Model& model, const State& sta
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;
+  lines.reserve(list.size());
   for (const auto& [beyond, line] : list) lines.push_back(line);
   return lines;
 }
@@ -134,12 +135,14 @@ std::vector<std::string> find_overlaps(const Model& model, const State& start) {
       depth = std::max(depth, -c.gap);
     }
   std::vector<std::pair<double, std::string>> list;
+  list.reserve(deepest.size());
   for (const auto& [pair, depth] : deepest)
     list.emplace_back(depth, "'" + model.geometries[at(pair.first)].name + "' and '" +
                                  model.geometries[at(pair.second)].name + "' overlap at the start by " +
                                  shown(1000 * depth) + " mm");
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;
+  lines.reserve(list.size());
   for (const auto& [depth, line] : list) lines.push_back(line);
   return lines;
 }

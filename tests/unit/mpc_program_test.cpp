@@ -30,7 +30,7 @@ void random_program(MpcProgram& p, int stages, unsigned seed) {
     s.turn = h * Eigen::AngleAxisd(number(-1, 1), Vec3::UnitZ()).toRotationMatrix();
     s.c << 0, 0, -9.81 * h, number(-0.1, 0.1), 0, 0;
     for (int i = 0; i < s.feet; ++i) {
-      const Vec3 r(number(-0.3, 0.3), number(-0.2, 0.2), number(-0.3, -0.2));
+      const Vec3 r{number(-0.3, 0.3), number(-0.2, 0.2), number(-0.3, -0.2)};
       s.B.block<3, 3>(0, 3 * i) = h / 2.5 * Mat3::Identity();
       s.B.block<3, 3>(3, 3 * i) = h * Vec3(30, 20, 15).asDiagonal() * skew(r);
       s.bounds[i] = {number(0.2, 1), number(0, 1), number(10, 30)};

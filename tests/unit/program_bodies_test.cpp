@@ -26,7 +26,7 @@ Part draw_part(Random& random) {
   Part part;
   const double kind = random.uniform();
   part.kind = kind < 0.2 ? Part::Kind::Out : kind < 0.6 ? Part::Kind::Rest : Part::Kind::Tied;
-  part.along = Vec3(draw(), draw(), 1);
+  part.along = Vec3{draw(), draw(), 1};
   return part;
 }
 
@@ -171,8 +171,8 @@ struct TreeProblem {
     int of[2] = {-1, static_cast<int>(random.uniform() * nb)};
     if (i % 3 > 0) of[0] = static_cast<int>(random.uniform() * nb);
     if (of[0] == of[1]) of[0] = -1;
-    const Vec3 p(draw(), draw(), draw());
-    const Mat3 R = Eigen::Quaterniond(draw(), draw(), draw(), draw()).normalized().toRotationMatrix();
+    const Vec3 p{draw(), draw(), draw()};
+    const Mat3 R = Eigen::Quaterniond{draw(), draw(), draw(), draw()}.normalized().toRotationMatrix();
     ProgramBodies::Side side[2];
     for (int s = 0; s < 2; ++s) {
       if (of[s] < 0) continue;

@@ -29,7 +29,7 @@ class RaisimUpdate {
     if (!(D(2, 2) > 0)) return c.z() > 0 ? Vec3::Zero().eval() : project_cone(f, block.mu);
     if (free.z() > 0) return Vec3::Zero();  // (raisim.1)
     if (block.mu <= 0) return {0, 0, -free.z() / D(2, 2)};
-    const Vec3 stick = solve3(D, -free);
+    Vec3 stick = solve3(D, -free);
     if (std::hypot(stick.x(), stick.y()) <= block.mu * stick.z()) return stick;  // (raisim.2)
     return slide(Edge{D, free, block.mu}, std::atan2(stick.y(), stick.x()));
   }

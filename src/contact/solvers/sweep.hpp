@@ -74,7 +74,7 @@ class Sweep final : public ContactSolver {
     }
     disc_of_.assign(static_cast<std::size_t>(problem.nr()), nullptr);
     for (const FrictionDisc& disc : problem.discs)
-      for (int k = 0; k < disc.size; ++k) disc_of_[static_cast<std::size_t>(disc.row + k)] = &disc;
+      for (int k = 0; k < disc.size; ++k) disc_of_[at(disc.row + k)] = &disc;
   }
 
   double* block(const ContactProblem& problem, int i) {
@@ -143,8 +143,7 @@ class Sweep final : public ContactSolver {
     for (int b = 0; b < nb; ++b) {
       const int i = forward ? b : nb - 1 - b;
       const int o = problem.offset(i);
-      if (const FrictionDisc* disc =
-              i < problem.nc() ? nullptr : disc_of_[static_cast<std::size_t>(i - problem.nc())]) {
+      if (const FrictionDisc* disc = i < problem.nc() ? nullptr : disc_of_[at(i - problem.nc())]) {
         if (i - problem.nc() == disc->row) change = std::max(change, turn(problem, *disc, relaxation, f));
         continue;
       }

@@ -36,7 +36,7 @@ void refuse_unequal_damping(const Model& model) {
 
 // Jdot v of a point that stays under the core of a round body while its surface passes by.
 Vec3 surface_bias(const Dynamics& d, int body, const Vec3& p, const Vec3& off) {
-  const Vec3 bias = d.point_bias(body, p);
+  Vec3 bias = d.point_bias(body, p);
   if (body < 0 || off.isZero(0)) return bias;
   const Vec3& w = d.body_velocity(body).ang;
   return bias - w.cross(w.cross(off));
