@@ -148,6 +148,7 @@ struct Collision::Impl {
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
   std::unique_ptr<Paving> paving;
+  std::vector<double> margins;                 // of shapes over planes [m]
   std::array<int, Touches::most> under;        // solids of side a, by touch
   std::vector<std::pair<int, int>> on_planes;  // pairs whose contacts are those of a plane; sorted
 };
@@ -182,6 +183,7 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
   first.resize(at(n) + 1);
   seams = std::make_unique<Seams>(m, solids);
   paving = std::make_unique<Paving>(m, solids);
+  margins.resize(paving->empty() ? 0 : at(n));
 }
 
 /// A single free body that turns: no ball, and no cylinder that only rolls.
@@ -325,10 +327,11 @@ void Collision::Impl::add(int a, int b, const DetectionRange& range) {
 // What stands on a floor of solids, or well inside of one face, touches the plane of the floor.
 void Collision::Impl::pave(const DetectionRange& range) {
   on_planes.clear();
-  for (const Paving::Spot& spot : paving->find(placed, pairs, range.dt)) {
+  for (std::size_t b = 0; b < margins.size(); ++b) margins[b] = margin(range, static_cast<int>(b), static_cast<int>(b));
+  for (const Paving::Spot& spot : paving->find(placed, pairs, margins, range.dt)) {
     const PlacedSolid plane = paving->half_space(placed, spot);
     const int b = spot.shape, a = static_cast<int>(model->geometries.size()) + spot.plane;
-    Query query = make_query(plane, placed[at(b)], margin(range, b, b), range.dt);
+    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt);
     const int foreseen = meet(query, a, b, spot.tiles[0]);
     if (!paving->carries(placed, spot, query, touches, under)) continue;
     list_touches(query, a, b, foreseen);

@@ -103,18 +103,19 @@ PlacedSolid Paving::half_space(std::span<const PlacedSolid> placed, const Spot& 
   return out;
 }
 
-/// Is the middle of the shape in front of the plane, and near enough to meet it within dt?
-bool Paving::over(const PlacedSolid& plane, const PlacedSolid& shape, double dt) const {
+/// Is the middle of the shape in front of the plane, and nearer than near or so fast that it may meet it within dt?
+bool Paving::over(const PlacedSolid& plane, const PlacedSolid& shape, double near, double dt) const {
   const Solid& solid = *shape.solid;
   if (endless(solid.kind)) return false;
   const Vec3 n = plane.X.R.col(2), r = shape.X.p - plane.X.p;
   if (!(n.dot(r + shape.X.R * solid.box_center) > 0)) return false;
   const double way = dt * ((shape.v - plane.v - plane.w.cross(r)).norm() + shape.spin + plane.w.norm() * solid.radius);
-  return n.dot(r) - 1.1 * solid.radius < way;
+  return n.dot(r) - solid.radius < near + 1.1 * way;
 }
 
 std::span<const Paving::Spot> Paving::find(std::span<const PlacedSolid> placed,
-                                           std::span<const std::pair<int, int>> pairs, double dt) {
+                                           std::span<const std::pair<int, int>> pairs, std::span<const double> margins,
+                                           double dt) {
   near_.clear();
   tiles_.clear();
   spots_.clear();
@@ -122,7 +123,7 @@ std::span<const Paving::Spot> Paving::find(std::span<const PlacedSolid> placed,
     for (int f = first_face_[at(a)]; f < first_face_[at(a) + 1]; ++f) {
       const int k = faces_[at(f)].plane;
       const PlacedSolid plane = half_space(placed, {k, b, {}});
-      if (over(plane, placed[at(b)], dt) && in_place(placed, plane, faces_[at(f)])) near_.push_back({k, b, a});
+      if (over(plane, placed[at(b)], margins[at(b)], dt) && in_place(placed, plane, faces_[at(f)])) near_.push_back({k, b, a});
     }
   std::sort(near_.begin(), near_.end(), [](const Near& x, const Near& y) {
     return std::tie(x.plane, x.shape, x.tile) < std::tie(y.plane, y.shape, y.tile);
@@ -154,17 +155,20 @@ bool Paving::in_place(std::span<const PlacedSolid> placed, const PlacedSolid& pl
 
 /// Which solid of the spot has x, in W, in its face; -1: none.
 int Paving::tile_at(std::span<const PlacedSolid> placed, const PlacedSolid& plane, const Spot& spot, const Vec3& x,
-                    double slack) const {
+                    double size) const {
   const Eigen::Vector2d p = (plane.X.R.transpose() * (x - plane.X.p)).head<2>();
+  int beside = -1;  // within rounding of its edge
   for (int tile : spot.tiles) {
     const std::vector<Eigen::Vector2d>& loop = face_of(tile, spot.plane).corners;
-    const double out = beyond * std::min(placed[at(tile)].solid->radius, slack);
-    bool inside = true;
-    for (std::size_t k = 0; k < loop.size() && inside; ++k) {
-      const Eigen::Vector2d from = loop[k], side = loop[(k + 1) % loop.size()] - from, to = p - from;
-      inside = side.x() * to.y() - side.y() * to.x() >= -out * side.norm();
+    double least = HUGE_VAL;
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+      const Eigen::Vector2d from = loop[k], side = (loop[(k + 1) % loop.size()] - from).normalized(), to = p - from;
+      least = std::min(least, side.x() * to.y() - side.y() * to.x());
     }
-    if (inside) return tile;
+    if (least >= 0) return tile;
+    if (least < -beyond * std::min(placed[at(tile)].solid->radius, size)) continue;
+    if (beside >= 0) return tile;  // on a seam
+    beside = tile;
   }
   return -1;
 }

@@ -23,8 +23,9 @@ class Paving {
     int plane, shape;
     std::span<const int> tiles;
   };
-  /// Of the pairs (fixed geometry first) that may meet.
-  std::span<const Spot> find(std::span<const PlacedSolid> placed, std::span<const std::pair<int, int>> pairs, double dt);
+  /// Of the pairs (fixed geometry first) that may meet within dt, or are nearer than the margin of the shape.
+  std::span<const Spot> find(std::span<const PlacedSolid> placed, std::span<const std::pair<int, int>> pairs,
+                             std::span<const double> margins, double dt);
   /// The plane as a half-space that moves with its solids.
   PlacedSolid half_space(std::span<const PlacedSolid> placed, const Spot& spot) const;
   /// Is every point over the faces, where it is now and where it meets the plane? Then tiles[i] is what point i is over.
@@ -49,11 +50,11 @@ class Paving {
   using Offsets = std::multimap<double, int>;  // planes by their distance from the origin
   void add_faces(const Placement& X_WG, int geometry, const Solid& solid, Offsets& offsets);
   int plane_of(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face, Offsets& offsets);
-  bool over(const PlacedSolid& plane, const PlacedSolid& shape, double dt) const;
+  bool over(const PlacedSolid& plane, const PlacedSolid& shape, double near, double dt) const;
   const Face& face_of(int geometry, int plane) const;
   bool in_place(std::span<const PlacedSolid> placed, const PlacedSolid& plane, const Face& face) const;
   int tile_at(std::span<const PlacedSolid> placed, const PlacedSolid& plane, const Spot& spot, const Vec3& x,
-              double slack) const;
+              double size) const;
 
   const Model* model_;
   Solid half_space_;
