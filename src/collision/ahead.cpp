@@ -152,7 +152,7 @@ double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b,
 
 /// How far a point of the shape leaves its tangent within dt, since it turns [m].
 double bent(const PlacedSolid& x, double dt) {
-  return !x.solid->convex_or_flat() ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
+  return endless(x.solid->kind) ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
+#include "collision/paving.hpp"
 #include "collision/seams.hpp"
 #include "model/mesh_tree.hpp"
 #include "model/sizes.hpp"
@@ -25,6 +26,8 @@ std::uint64_t short_feature(std::uint64_t x) {
   return 0x8000 | (x >> 49);
 }
 
+bool by_id(const Contact& x, const Contact& y) { return x.id < y.id; }
+
 constexpr std::uint64_t next_feature(std::uint64_t x) { return (x + 1) & 0xffff; }
 
 /// The first tangent of a contact that has none yet: world x, or y where the normal is close to x.
@@ -43,6 +46,11 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
 }
 
 /// Half-spaces, terrain and meshes: they meet every moving shape, without the broadphase.
+/// Does it list all points that may ever touch a plane? A rim and a round side have others when they turn.
+bool lists_corners(ShapeKind kind) {
+  return kind != ShapeKind::Cylinder && kind != ShapeKind::Ellipsoid && kind != ShapeKind::Convex;
+}
+
 /// No point of the two shapes closes faster than this [m/s].
 double fastest(const PlacedSolid& a, const PlacedSolid& b) {
   if (endless(b.solid->kind)) return fastest(b, a);
@@ -102,15 +110,21 @@ struct Collision::Impl {
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
+  Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt);
   void add(int a, int b, const DetectionRange& range);
+  int meet(Query& query, int a, int b, int solid);
+  void list_touches(const Query& query, int a, int b, int foreseen);
+  void pave(const DetectionRange& range);
+  bool paved(int a, int b) const { return std::binary_search(on_planes.begin(), on_planes.end(), std::pair(a, b)); }
   void carry_tangents();
   bool carries_on(int a, int b, double near) const;
+  bool is_plane(int a) const { return at(a) >= solids.size() || solids[at(a)].kind == ShapeKind::HalfSpace; }
   std::span<const ContactMemory> remembered(int a, int b) const;
   unsigned ring(int a, int b) const;
   bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
   bool known(std::uint64_t id, const Vec3& n) const;
-  void list(const Query& query, std::pair<int, int> pair, std::uint64_t feature, const Touch& t);
-  void list_at_end(const Query& query, std::pair<int, int> pair, std::size_t begin, const Touch& t);
+  void list(const Query& query, std::pair<int, int> pair, std::uint64_t id, const Touch& t);
+  void list_at_end(const Query& query, int a, int b, std::size_t begin, int i);
   static std::uint64_t pair_id(int a, int b) {
     return static_cast<std::uint64_t>(a) << 24 | static_cast<std::uint64_t>(b);
   }
@@ -133,6 +147,10 @@ struct Collision::Impl {
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
+  std::unique_ptr<Paving> paving;
+  std::vector<double> margins;                 // of shapes over planes [m]
+  std::array<int, Touches::most> under;        // solids of side a, by touch
+  std::vector<std::pair<int, int>> on_planes;  // pairs whose contacts are those of a plane; sorted
 };
 
 Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
@@ -164,6 +182,8 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
   }
   first.resize(at(n) + 1);
   seams = std::make_unique<Seams>(m, solids);
+  paving = std::make_unique<Paving>(m, solids);
+  margins.resize(paving->empty() ? 0 : at(n));
 }
 
 /// A single free body that turns: no ball, and no cylinder that only rolls.
@@ -259,43 +279,73 @@ void Collision::Impl::sort_pairs() {
   }
 }
 
-void Collision::Impl::add(int a, int b, const DetectionRange& range) {
-  const double near = margin(range, a, b);
-  Query query{placed[at(a)], placed[at(b)], near, range.dt, near, &scratch};
-  if (range.dt > 0) {
-    query.reach = std::max(near, range.dt * fastest(query.a, query.b) + astray * near);
-    query.bend = (endless(query.a.solid->kind) ? 0 : bend(query.a, range.dt)) +
-                 (endless(query.b.solid->kind) ? 0 : bend(query.b, range.dt));
-  }
-  query.ring = ring(a, b);
-  const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
-  touches.count = 0;
-  touch(query, touches);
-  const bool plane = ga.kind == ShapeKind::HalfSpace || gb.kind == ShapeKind::HalfSpace;
-  if (range.dt > 0 && touches.count > 0 &&
-      (!plane || (bounces(a, b) && tumbles(ga.kind == ShapeKind::HalfSpace ? b : a))) && !carries_on(a, b, near))
-    look_ahead(query, touches);
-  const int foreseen = touches.count;
-  if (listing_again && !plane) look_at_end(query, touches);
-
+/// The touches of a and b; solid i of a is under[i].
+void Collision::Impl::list_touches(const Query& query, int a, int b, int foreseen) {
   const std::size_t begin = contacts.size();
   std::uint64_t features[Touches::most];
   for (int i = 0; i < foreseen; ++i) {
     std::uint64_t& x = features[i] = short_feature(touches.items[at(i)].feature);
     while (std::find(features, features + i, x) != features + i) x = next_feature(x);
-    if (!listing_again || !known(pair_id(a, b) << 16 | x, touches.items[at(i)].n))
-      list(query, {a, b}, x, touches.items[at(i)]);
+    const std::uint64_t id = pair_id(a, b) << 16 | x;
+    if (!listing_again || !known(id, touches.items[at(i)].n)) list(query, {under[at(i)], b}, id, touches.items[at(i)]);
   }
-  for (int i = foreseen; i < touches.count; ++i) list_at_end(query, {a, b}, begin, touches.items[at(i)]);
-  std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(),
-            [](const Contact& x, const Contact& y) { return x.id < y.id; });
+  for (int i = foreseen; i < touches.count; ++i) list_at_end(query, a, b, begin, i);
+  std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(), by_id);
 }
 
-void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::uint64_t feature, const Touch& t) {
+Query Collision::Impl::make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt) {
+  Query query{a, b, near, dt, near, &scratch};
+  if (dt > 0) {
+    query.reach = std::max(near, dt * fastest(a, b) + astray * near);
+    query.bend = (endless(a.solid->kind) ? 0 : bend(a, dt)) + (endless(b.solid->kind) ? 0 : bend(b, dt));
+  }
+  return query;
+}
+
+/// Fills touches with what touches of b with a (a name: of a plane too, then solid is one under it). How many of them are
+/// foreseen: the others overlap at the end of the step.
+int Collision::Impl::meet(Query& query, int a, int b, int solid) {
+  query.ring = ring(a, b);
+  touches.count = 0;
+  touch(query, touches);
+  const bool plane = is_plane(a) || is_plane(b);
+  if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
+      !carries_on(a, b, query.margin))
+    look_ahead(query, touches);
+  const int foreseen = touches.count;
+  if (listing_again && !(plane && lists_corners(query.b.solid->kind))) look_at_end(query, touches);
+  return foreseen;
+}
+
+void Collision::Impl::add(int a, int b, const DetectionRange& range) {
+  Query query = make_query(placed[at(a)], placed[at(b)], margin(range, a, b), range.dt);
+  const int foreseen = meet(query, a, b, a);
+  under.fill(a);
+  list_touches(query, a, b, foreseen);
+}
+
+// What stands on a floor of solids, or well inside of one face, touches the plane of the floor.
+void Collision::Impl::pave(const DetectionRange& range) {
+  on_planes.clear();
+  for (std::size_t b = 0; b < margins.size(); ++b) margins[b] = margin(range, static_cast<int>(b), static_cast<int>(b));
+  for (const Paving::Spot& spot : paving->find(placed, pairs, margins, range.dt)) {
+    const PlacedSolid plane = paving->half_space(placed, spot);
+    const int b = spot.shape, a = static_cast<int>(model->geometries.size()) + spot.plane;
+    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt);
+    const int foreseen = meet(query, a, b, spot.tiles[0]);
+    if (!paving->carries(placed, spot, query, touches, under)) continue;
+    list_touches(query, a, b, foreseen);
+    for (int tile : spot.tiles) on_planes.emplace_back(tile, b);
+  }
+  std::sort(on_planes.begin(), on_planes.end());
+  std::sort(contacts.begin(), contacts.end(), by_id);
+}
+
+void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::uint64_t id, const Touch& t) {
   const auto [a, b] = pair;
   const Geometry &ga = model->geometries[at(a)], &gb = model->geometries[at(b)];
   Contact& c = contacts.emplace_back();
-  c.id = pair_id(a, b) << 16 | feature;
+  c.id = id;
   c.geometry_a = a, c.geometry_b = b;
   c.body_a = ga.body, c.body_b = gb.body;
   c.surface = model->surface_index(a, b);
@@ -304,7 +354,8 @@ void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::ui
   c.gap = t.gap;
   c.arm_a = t.arm_a;
   c.arm_b = t.arm_b;
-  const bool flat = ga.kind == ShapeKind::HalfSpace || ga.kind == ShapeKind::Mesh;
+  const ShapeKind kind = query.a.solid->kind;  // a plane may stand for a
+  const bool flat = kind == ShapeKind::HalfSpace || kind == ShapeKind::Mesh;
   if (flat && t.gap > 0 && t.arm_b.isZero(0)) {  // whenever it meets the plane, with this point
     c.arm_b = 0.5 * t.gap * t.n;
     if (ga.body >= 0) c.arm_a = c.arm_b;
@@ -320,11 +371,12 @@ void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::ui
 }
 
 // A feature may be listed already, in another plane, that of the start: then the name is taken.
-void Collision::Impl::list_at_end(const Query& query, std::pair<int, int> pair, std::size_t begin, const Touch& t) {
+void Collision::Impl::list_at_end(const Query& query, int a, int b, std::size_t begin, int i) {
+  const Touch& t = touches.items[at(i)];
   const double apart = 0.01 * std::min(query.a.solid->radius, query.b.solid->radius);  // other points of a rim
   std::uint64_t x = short_feature(t.feature);
   for (;; x = next_feature(x)) {
-    const std::uint64_t id = pair_id(pair.first, pair.second) << 16 | x;
+    const std::uint64_t id = pair_id(a, b) << 16 | x;
     auto same =
         std::lower_bound(listed.begin(), listed.end(), id, [](const Contact& c, std::uint64_t i) { return c.id < i; });
     if (same == listed.end() || same->id != id) {
@@ -334,14 +386,14 @@ void Collision::Impl::list_at_end(const Query& query, std::pair<int, int> pair, 
     }
     if (same->R_WC.col(2).dot(t.n) > 1 - same_plane && (same->p_WC - t.p).norm() < apart) return;
   }
-  list(query, pair, x, t);
+  list(query, {under[at(i)], b}, pair_id(a, b) << 16 | x, t);
 }
 
 // A pair that pressed in the last step and is still near stays as it is found. What slides over a curved surface leaves it by
 // v^2 dt^2/2R in every step: when within the step it would meet it again, along which normal, changes from step to step,
 // and the force with it.
 bool Collision::Impl::carries_on(int a, int b, double near) const {
-  if (!solids[at(a)].convex_or_flat() || !solids[at(b)].convex_or_flat()) return false;  // they have edges within reach
+  if ((!is_plane(a) && !solids[at(a)].convex_or_flat()) || !solids[at(b)].convex_or_flat()) return false;  // edges
   const auto end = touches.items.begin() + touches.count;
   if (std::none_of(touches.items.begin(), end, [&](const Touch& t) { return t.gap < near; })) return false;
   for (const ContactMemory& m : remembered(a, b))
@@ -361,8 +413,8 @@ std::span<const ContactMemory> Collision::Impl::remembered(int a, int b) const {
 
 // The rim of a standing cylinder decides when it tips: one of its points is where the load of the last step leans to.
 unsigned Collision::Impl::ring(int a, int b) const {
-  if (solids[at(a)].kind != ShapeKind::Cylinder && solids[at(b)].kind != ShapeKind::Cylinder) return 0;
-  const bool plane = solids[at(a)].kind == ShapeKind::HalfSpace || solids[at(b)].kind == ShapeKind::HalfSpace;
+  const bool plane = is_plane(a) || is_plane(b);
+  if ((plane || solids[at(a)].kind != ShapeKind::Cylinder) && solids[at(b)].kind != ShapeKind::Cylinder) return 0;
   CapLoad load(plane ? 0 : first_on_face);
   for (const ContactMemory& m : remembered(a, b)) load.add(m.id & 0xffff, m.f.z());
   return load.ring();
@@ -389,7 +441,11 @@ bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRa
   find_pairs(range);
   if (pairs.empty()) return false;
   sort_pairs();
-  for (const auto& [a, b] : pairs) add(a, b, range);
+  if (!paving->empty()) pave(range);
+  const std::size_t laid = contacts.size();
+  for (const auto& [a, b] : pairs)
+    if (on_planes.empty() || !paved(a, b)) add(a, b, range);
+  std::rotate(contacts.begin(), contacts.begin() + static_cast<std::ptrdiff_t>(laid), contacts.end());  // planes last
   return true;
 }
 
@@ -426,7 +482,7 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
     return false;
   }
   x.contacts.insert(x.contacts.end(), x.listed.begin(), x.listed.end());
-  std::sort(x.contacts.begin(), x.contacts.end(), [](const Contact& a, const Contact& b) { return a.id < b.id; });
+  std::sort(x.contacts.begin(), x.contacts.end(), by_id);
   x.seams->remove_covered(x.placed, x.contacts);
   x.carry_tangents();
   return x.contacts.size() > x.listed.size();

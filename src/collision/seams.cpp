@@ -106,8 +106,8 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   // What is fast meets a tile after some others: those that are not near yet hold nothing, the first one does.
   return model_->geometries[at(side.solid)].body < 0 &&
          std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
-           return c.geometry_b == side.other && c.geometry_a != side.solid && as_one(placed, side, c.geometry_a) &&
-                  holds(c, c.geometry_a);
+           return c.geometry_b == side.other && (c.geometry_a != side.solid || of_plane(c)) &&
+                  as_one(placed, side, c.geometry_a) && holds(c, c.geometry_a);
          });
 }
 
@@ -151,6 +151,9 @@ bool Seams::covered(std::span<const PlacedSolid> placed, const Contacts& contact
   if (endless(placed[at(side.solid)].solid->kind)) return false;
   return any_neighbour(placed, side, [&](int k) { return covers(placed, contacts, side, k); });
 }
+
+// Contacts with the plane of a paving (collision.cpp) have no seams.
+bool Seams::of_plane(const Contact& c) const { return c.id >> 40 >= model_->geometries.size(); }
 
 // The contacts of side.other that lie in the plane of the side, on solids that are as one with its own.
 void Seams::gather(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
@@ -228,7 +231,7 @@ void Seams::remove_covered(std::span<const PlacedSolid> placed, std::vector<Cont
   }
   for (std::size_t i = 0; i < contacts.size(); ++i) {
     const Contact& c = contacts[i];
-    if (drop_[i] || endless(placed[at(c.geometry_a)].solid->kind)) continue;
+    if (drop_[i] || of_plane(c) || endless(placed[at(c.geometry_a)].solid->kind)) continue;
     drop_[i] = between(placed, contacts, i, side_a(c)) || between(placed, contacts, i, side_b(c));
     found |= drop_[i] != 0;
   }

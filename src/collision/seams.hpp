@@ -40,6 +40,7 @@ class Seams {
   };
   using Contacts = std::vector<Contact>;
   using Range = std::pair<Contacts::const_iterator, Contacts::const_iterator>;
+  bool of_plane(const Contact& c) const;
   Range of_pair(const Contacts& contacts, int solid, int other) const;
   bool as_one(std::span<const PlacedSolid> placed, const Side& side, int k) const;
   /// Calls f(k) for what may join side.solid, until f says true.

@@ -12,7 +12,7 @@ struct FreeLanes {
   Pack *asked, *asked_gain;    // of all of them
   Pack *direction, *patience;  // of dry friction
   Mask *saturated, *rubbed, *held, *row_rubs;
-  Pack *extra, *force, *bias, *h, *v_free, *middle, *last, *last_bias, *out_torque;
+  Pack *extra, *force, *bias, *h, *v_free, *middle, *last, *last_bias, *out_torque, *reached;
   Pack turned;  // what the first pass of (rigid.12) changed
   int rounds[TRIBO_LANES];
   Mask any_held;
@@ -22,10 +22,10 @@ struct FreeLanes {
     q = reinterpret_cast<const Pack*>(a.q);
     v = reinterpret_cast<const Pack*>(a.v);
     room.share(s.nv, torque, gain, asked, asked_gain, direction, patience, extra, force, bias, h, v_free, middle, last,
-               last_bias, out_torque);
+               last_bias, out_torque, reached);
     room.share(s.nv, saturated, rubbed, held, row_rubs);
   }
-  static unsigned long packs(const Shape& s) { return 19ul * (unsigned long)s.nv; }
+  static unsigned long packs(const Shape& s) { return 20ul * (unsigned long)s.nv; }
 
   /// What the drives ask for, and the guesses of dry friction.
   void begin() {
@@ -37,7 +37,7 @@ struct FreeLanes {
       asked[k] = TreeLanes::at(a.tau, k) + kp * error;
       asked_gain[k] = kd + s.dt * kp;
       saturated[k] = rubbed[k] = held[k] = row_rubs[k] = none();
-      direction[k] = patience[k] = Pack{};
+      direction[k] = patience[k] = reached[k] = Pack{};
     }
     for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
     if (!s.rubs) return;
@@ -109,7 +109,7 @@ struct FreeLanes {
   }
 
   Mask list_limits(int k) {
-    const Pack reach = s.joint_margin + (2 * s.dt) * abs(v[k]), x = q[s.dof_iq[k]];
+    const Pack reach = s.joint_margin + (2 * s.dt) * max(abs(v[k]), reached[k]), x = q[s.dof_iq[k]];
     const Pack below = x - TreeLanes::at(a.lower, k), above = TreeLanes::at(a.upper, k) - x;
     const Mask low = below < reach, high = above < reach;
     const Pack none_above = all(__builtin_inf());
@@ -189,6 +189,20 @@ struct FreeLanes {
     if (give_up == 0) return again;
     const Mask all_rows = lanes_of(give_up);
     for (int k = 0; k < s.nv; ++k) make_row(k, all_rows & (TreeLanes::at(a.friction, k) > 0.0));
+    return again;
+  }
+
+  /// Lanes where v_end takes a joint beyond a limit that is not listed; then it is.
+  Mask overrun(const Pack* v_end) {
+    Mask again = none();
+    for (int k = 0; k < s.nv; ++k) {
+      if (s.dof_iq[k] < 0) continue;
+      const Pack reach = s.joint_margin + (2 * s.dt) * max(abs(v[k]), reached[k]), x = q[s.dof_iq[k]];
+      const Pack below = x - TreeLanes::at(a.lower, k), above = TreeLanes::at(a.upper, k) - x, end = s.dt * v_end[k];
+      again |= ((below >= reach) & (below + end < 0.0)) | ((above >= reach) & (above - end < 0.0));
+    }
+    if (any(again))
+      for (int k = 0; k < s.nv; ++k) reached[k] = select(again, max(reached[k], abs(v_end[k])), reached[k]);
     return again;
   }
 

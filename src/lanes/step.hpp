@@ -56,6 +56,7 @@ struct StepLanes {
       solve();
       again = motion.wrong(v_end);
       again |= motion.torques(v_end);
+      again |= motion.overrun(v_end);
     }
     if (!any(going)) return 0;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);

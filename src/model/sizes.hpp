@@ -15,6 +15,12 @@ class Sizes {
   double operator[](int geometry) const { return size_[static_cast<std::size_t>(geometry)]; }
   /// Of the smaller of two.
   double of(int a, int b) const { return std::min((*this)[a], (*this)[b]); }
+  /// Of a contact. One with the plane of many solids (paving.hpp) has a name beyond their places: these have no size there.
+  template <class AnyContact>
+  double of(const AnyContact& c) const {
+    const bool plane = c.id >> 40 >= size_.size();
+    return plane ? (*this)[c.geometry_b] : of(c.geometry_a, c.geometry_b);
+  }
   /// A power of two about the smallest [m].
   double unit() const { return unit_; }
 

@@ -30,7 +30,7 @@ double Judge::separation(const Contact& contact, const ContactReport& r, double 
   const double compliance = soft_ ? model_.surface(contact.surface).compliance : 0;
   if (compliance > 0) return r.c.z() + (r.gap + compliance * r.f.z()) / dt;
   const double closed = r.c.z(), open = r.c.z() + std::max(r.gap, 0.0) / dt;
-  if (!(r.f.z() > 0 && r.gap < touching_share * sizes_.of(r.geometry_a, r.geometry_b))) return open;
+  if (!(r.f.z() > 0 && r.gap < touching_share * sizes_.of(r))) return open;
   return closed > 0 ? closed : std::min(open, 0.0);  // a gap within rounding may close, or stay as if it were none
 }
 

@@ -21,7 +21,7 @@ class SentOff {
 
  private:
   double length(const ContactReport& r) const {
-    return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r.geometry_a, r.geometry_b) : margin_);
+    return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r) : margin_);
   }
   bool farther(const Start& start, const Outcome& outcome, int tree, double length) const;
   bool hit(const Start& start, const Outcome& outcome) const;

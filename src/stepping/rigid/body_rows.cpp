@@ -1,5 +1,6 @@
 #include "stepping/rigid/body_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/limits.hpp"
@@ -33,9 +34,9 @@ BodyRows::BodyRows(const Model& model) {
   }
 }
 
-void BodyRows::list(const Start& start, double margin, std::vector<Row>& rows) const {
-  for (int i : tendons_) list_tendon(start, i, margin, rows);
-  for (int b : swings_) list_swing(start, b, margin, rows);
+void BodyRows::list(const Start& start, double margin, bool all, std::vector<Row>& rows) const {
+  for (int i : tendons_) list_tendon(start, i, margin, all, rows);
+  for (int b : swings_) list_swing(start, b, margin, all, rows);
   for (int b : frees_) {
     const Body& body = start.model.bodies[at(b)];
     for (int k = 0; k < 3; ++k) {
@@ -53,11 +54,33 @@ void BodyRows::list(const Start& start, double margin, std::vector<Row>& rows) c
   }
 }
 
-void BodyRows::list_tendon(const Start& start, int index, double margin, std::vector<Row>& rows) {
+bool BodyRows::overrun(const Start& start, double margin, const VecX& v_end) const {
+  const double dt = start.dt;
+  const VecX& v = start.state.v;
+  const auto beyond = [&](double distance, double speed, double speed_end) {
+    return distance >= margin + 2 * dt * speed && distance < dt * speed_end;
+  };
+  const auto pulled = [&](int i) {
+    const Tendon& tendon = start.model.tendons[at(i)];
+    const double length = tendon_length(start.model, tendon, start.state.q, start.dynamics);
+    return beyond(std::min(length - tendon.lower, tendon.upper - length),
+                  std::abs(tendon_rate(start.model, tendon, v, start.dynamics)),
+                  std::abs(tendon_rate(start.model, tendon, v_end, start.dynamics)));
+  };
+  const auto swung = [&](int b) {
+    const Swing swing = swing_of(start.model, start.state.q, start.dynamics, b);
+    const int iv = start.model.bodies[at(b)].iv;
+    return swing.turned && beyond(swing.distance, v.segment<3>(iv).norm(), v_end.segment<3>(iv).norm());
+  };
+  return std::any_of(tendons_.begin(), tendons_.end(), pulled) || std::any_of(swings_.begin(), swings_.end(), swung);
+}
+
+void BodyRows::list_tendon(const Start& start, int index, double margin, bool all, std::vector<Row>& rows) {
   const Tendon& tendon = start.model.tendons[at(index)];
   const double dt = start.dt;
   const double length = tendon_length(start.model, tendon, start.state.q, start.dynamics);
-  const double reach = margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
+  const double reach =
+      all ? inf : margin + 2 * dt * std::abs(tendon_rate(start.model, tendon, start.state.v, start.dynamics));
   for (const double sign : {1.0, -1.0}) {
     const double distance = sign > 0 ? length - tendon.lower : tendon.upper - length;
     if (!(distance < reach)) continue;
@@ -86,10 +109,10 @@ void BodyRows::list_tendon(const Start& start, int index, double margin, std::ve
                     .id = tendon_row_id(index, RowRole::Friction)});
 }
 
-void BodyRows::list_swing(const Start& start, int b, double margin, std::vector<Row>& rows) {
+void BodyRows::list_swing(const Start& start, int b, double margin, bool all, std::vector<Row>& rows) {
   const Body& body = start.model.bodies[at(b)];
   const Swing swing = swing_of(start.model, start.state.q, start.dynamics, b);
-  const double reach = margin + 2 * start.dt * start.state.v.segment<3>(body.iv).norm();
+  const double reach = all ? inf : margin + 2 * start.dt * start.state.v.segment<3>(body.iv).norm();
   if (!(swing.distance < reach) || !swing.turned) return;
   rows.push_back({.along = swing.along,
                   .law = LimitLaw{},

@@ -25,15 +25,18 @@ class BodyRows {
  public:
   explicit BodyRows(const Model& model);
   /// margin: limits that are nearer, and those within reach of the step, are listed.
-  void list(const Start& start, double margin, std::vector<Row>& rows) const;
+  /// all: every limit.
+  void list(const Start& start, double margin, bool all, std::vector<Row>& rows) const;
+  /// Do the velocities v_end take anything beyond a limit that is not within reach?
+  bool overrun(const Start& start, double margin, const VecX& v_end) const;
 
   const std::vector<int>& tendons() const { return tendons_; }  ///< that act
   const std::vector<int>& swings() const { return swings_; }    ///< bodies of spherical joints with a largest angle
   const std::vector<int>& frees() const { return frees_; }      ///< bodies of free joints with dry friction
 
  private:
-  static void list_tendon(const Start& start, int tendon, double margin, std::vector<Row>& rows);
-  static void list_swing(const Start& start, int body, double margin, std::vector<Row>& rows);
+  static void list_tendon(const Start& start, int tendon, double margin, bool all, std::vector<Row>& rows);
+  static void list_swing(const Start& start, int body, double margin, bool all, std::vector<Row>& rows);
 
   std::vector<int> tendons_, swings_, frees_;
 };

@@ -105,7 +105,7 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
     // Where they move, curvature opens the gap anew in every step: that is closed in every step.
-    const double size = sizes_.of(contact.geometry_a, contact.geometry_b);
+    const double size = sizes_.of(contact);
     const bool carries = gap > 0 && gap < touching_share * size &&
                          dt * moved(start, contact, size) < still_share * size &&
                          pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
@@ -127,7 +127,7 @@ void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
   for (int i = 0; i < nc; ++i) {
     const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
     const SurfacePair& surface = start.model.surface(contact.surface);
-    const double touching = touching_share * sizes_.of(contact.geometry_a, contact.geometry_b);
+    const double touching = touching_share * sizes_.of(contact);
     impacts_.pairs()[at(i)] = {contact.gap, touching, surface.restitution, surface.restitution_speed, s.impact[i] != 0};
   }
   if (!impacts_.find(impact_, s.problem, s.before.data(), start.dt)) return;

@@ -103,7 +103,7 @@ bool Recovery::overlaps(const Start& start, const Island& island, std::span<cons
 
 double Recovery::size_of(const Start& start, int listed) const {
   const Contact& contact = start.contacts[at(listed)];
-  return sizes_.of(contact.geometry_a, contact.geometry_b);
+  return sizes_.of(contact);
 }
 
 // What a step takes off an overlap; size: of the smaller shape.

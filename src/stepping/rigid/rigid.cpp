@@ -81,7 +81,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       move_freely(start);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
-      if (!(rows_.torques(start.actuation, out.v_end, out.torque) && pass < 4) && !wrong) break;
+      const bool beyond = rows_.torques(start.actuation, out.v_end, out.torque);
+      const bool overrun = rows_.overrun(start, row_margin(), out.v_end);
+      if (!((beyond || overrun) && pass < 4) && !wrong) break;
     }
     rows_.hold_joints(start, still * start.dt * out.solve.residual.motion_scale, out.v_end);
     constraint_work_ += rows_.friction().work(start.dt, start.state.v, out.v_end);
@@ -163,11 +165,13 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
  private:
   void move_freely(const Start& start) {
     const StageTimer timer(start.times, Stage::FreeMotion);
-    rows_.list(start, contact_.margin < 0 ? joint_margin : contact_.margin);
+    rows_.list(start, row_margin());
     start.assembly.group(start.contacts, rows_.rows());
     flight_.begin(start, rows_);
     free_.solve(start, rows_, flight_);
   }
+
+  double row_margin() const { return contact_.margin < 0 ? joint_margin : contact_.margin; }
 
   // Held joints may move to make room: that is not a motion that their friction is asked for.
   void recover(const Start& start, Outcome& out) {

@@ -64,6 +64,7 @@ StepRows::StepRows(const Model& model)
       tree_(at(model.nv), 0) {
   for (const Body& b : model.bodies)
     if (b.joint == JointKind::Revolute || b.joint == JointKind::Prismatic) coordinate_[at(b.iv)] = b.iq;
+  reached_.setZero(model.nv);
   for (std::size_t t = 0; t < model.trees.size(); ++t)
     std::fill_n(tree_.begin() + model.trees[t].iv, model.trees[t].nv, static_cast<int>(t));
   momentum_.setZero(model.nv);
@@ -71,6 +72,8 @@ StepRows::StepRows(const Model& model)
 
 void StepRows::begin(const State& state) {
   std::fill(saturated_.begin(), saturated_.end(), 0);
+  reached_.setZero();
+  all_limits_ = false;
   friction_.begin(state);
 }
 
@@ -84,7 +87,7 @@ void StepRows::list(const Start& start, double margin) {
     drives_[at(k)] = free_drive(a, k, dt);
     const std::size_t before = rows_.size();
     if (const int iq = coordinate_[at(k)]; iq >= 0) {
-      const double reach = margin + 2 * dt * std::abs(state.v[k]);
+      const double reach = margin + 2 * dt * std::max(std::abs(state.v[k]), reached_[k]);
       const double below = state.q[iq] - p.lower[k], above = p.upper[k] - state.q[iq];
       if (below < reach) rows_.push_back(limit_row({k, 1}, below, dt));
       if (above < reach) rows_.push_back(limit_row({k, -1}, above, dt));
@@ -102,7 +105,7 @@ void StepRows::list(const Start& start, double margin) {
     }
     if (row_driven(a, k)) rows_.push_back(drive_row(a, k, dt));
   }
-  bodies_.list(start, margin, rows_);
+  bodies_.list(start, margin, all_limits_, rows_);
   Closures::list(start.model, state.q, start.dynamics, state.kinematic_time(), dt, rows_);
   list_rolling(start.model, start.contacts, rows_);
   forces_.setZero(static_cast<Eigen::Index>(rows_.size()));
@@ -132,6 +135,24 @@ void StepRows::hold_joints(const Start& start, double smallest, VecX& v_end) {
     const double taken = std::abs(momentum_[c->dof] * v_end[c->dof]);  // (dry.3)
     if (taken <= energy_rounding * twice_energy + friction_.bound(c->dof) * start.dt * smallest) v_end[c->dof] = 0;
   }
+}
+
+// Limits are listed with the velocities of the start. What an impact takes beyond another one is listed then.
+bool StepRows::overrun(const Start& start, double margin, const VecX& v_end) {
+  const JointProperties& p = start.model.joints;
+  const VecX &q = start.state.q, &v = start.state.v;
+  const bool beyond = !all_limits_ && bodies_.overrun(start, margin, v_end);
+  bool again = beyond;
+  for (int k = 0; k < start.model.nv && !again; ++k) {
+    const int iq = coordinate_[at(k)];
+    if (iq < 0) continue;
+    const double reach = margin + 2 * start.dt * std::max(std::abs(v[k]), reached_[k]), end = start.dt * v_end[k];
+    const double below = q[iq] - p.lower[k], above = p.upper[k] - q[iq];
+    again = (below >= reach && below + end < 0) || (above >= reach && above - end < 0);
+  }
+  if (again) reached_ = reached_.cwiseMax(v_end.cwiseAbs());
+  all_limits_ |= beyond;
+  return again;
 }
 
 bool StepRows::torques(const Actuation& a, const VecX& v, VecX& torque) {

@@ -46,6 +46,8 @@ class StepRows {
   const Drive& drive(int k) const { return drives_[at(k)]; }
   /// How far the step left velocity targets behind.
   static void miss_targets(const Start& start, Outcome& out);
+  /// Do the velocities v_end take a joint beyond a limit that is not listed? Then the next list has it.
+  bool overrun(const Start& start, double margin, const VecX& v_end);
   /// Torque of every drive at the velocities v; true where one is beyond its limits: the step must be solved again.
   bool torques(const Actuation& actuation, const VecX& v, VecX& torque);
 
@@ -64,7 +66,8 @@ class StepRows {
   std::vector<Drive> drives_;    // as list() found them
   std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
   std::vector<int> tree_;        // of each velocity
-  VecX momentum_;
+  VecX momentum_, reached_;  // reached: sizes of velocities that solves of this step led to
+  bool all_limits_ = false;  // of tendons and spherical joints
 };
 
 }  // namespace tribo
