@@ -49,11 +49,13 @@ ContactProblem chosen(std::mt19937_64& random, const Size& size) {
 
 }  // namespace
 
-TEST_CASE("letting contacts go finds forces beside rows, without friction, with much of it, and with a G of half its rank") {
+TEST_CASE(
+    "letting contacts go finds forces beside rows, without friction, with much of it, and with a G of half its rank") {
   std::mt19937_64 random(11);
   ContactPath path;
-  for (const Size& size : {Size{1, 0, 3, 0.5}, Size{6, 0, 24, 0}, Size{6, 5, 30, 0}, Size{6, 5, 30, 0.7}, Size{6, 10, 40, 3},
-                           Size{0, 5, 8, 1}, Size{20, 0, 40, 10}, Size{20, 0, 40, 1e3}, Size{12, 5, 30, 2}})
+  for (const Size& size :
+       {Size{1, 0, 3, 0.5}, Size{6, 0, 24, 0}, Size{6, 5, 30, 0}, Size{6, 5, 30, 0.7}, Size{6, 10, 40, 3},
+        Size{0, 5, 8, 1}, Size{20, 0, 40, 10}, Size{20, 0, 40, 1e3}, Size{12, 5, 30, 2}})
     for (int k = 0; k < 3; ++k) {
       const ContactProblem problem = chosen(random, size);
       VecX f = VecX::Zero(problem.size());

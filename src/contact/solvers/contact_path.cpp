@@ -27,14 +27,14 @@ namespace {
 
 constexpr double path_softness = 1e-9;              // eps
 constexpr double most_path_work = 2e9;              // cubes of the sizes factored
-constexpr int most_paths = 30;                      // with different d
+constexpr int most_paths = 60;                      // with different d
 constexpr double least_away = 0.01, farther = 300;  // d lies between, so that contacts come down one after the other
 constexpr double aside = 0.05;                      // of d along the tangents: none comes straight down
 constexpr double outside = 1e-12;                   // beyond the border of a mode
 constexpr double outside_at_end = 1e-9;
-constexpr double strays = 0.3;                      // of a step, off its direction
-constexpr double far_away = 1e9;                    // forces that no problem has
-constexpr int most_passes = 4;                      // of f_k
+constexpr double strays = 0.3;    // of a step, off its direction
+constexpr double far_away = 1e9;  // forces that no problem has
+constexpr int most_passes = 4;    // of f_k
 
 // Numbers in [0, 1) without a pattern: splitmix64.
 double scatter(std::uint64_t k) {
@@ -70,7 +70,8 @@ void ContactPath::prepare(const ContactProblem& problem) {
   nc_ = problem.nc(), nr_ = problem.nr(), n_ = problem.size();
   work_ = steps_ = 0;
   A_.resize(n_, n_);
-  for (VectorBuffer* x : {&g_, &away_, &scale_, &lower_, &upper_, &centre_, &x_, &f_, &c_, &dx_, &start_x_}) x->resize(n_);
+  for (VectorBuffer* x : {&g_, &away_, &scale_, &lower_, &upper_, &centre_, &x_, &f_, &c_, &dx_, &start_x_})
+    x->resize(n_);
   for (VectorBuffer* x : {&rhs_, &null_, &border_, &gradient_}) x->resize(n_ + 1);
   mu_.resize(nc_);
   mode_.resize(at(nc_ + nr_));
@@ -187,7 +188,7 @@ void ContactPath::residual(double* h) const {
     const int i = active_[a];
     h[a] = c_[i];
     if (!turns(i) || i % 3 == 2) continue;
-    const double *x = x_.data() + 3 * (i / 3);
+    const double* x = x_.data() + 3 * (i / 3);
     h[a] += x[0] * (i % 3 == 0 ? std::cos(x[1]) : std::sin(x[1]));
   }
 }
@@ -279,12 +280,18 @@ double ContactPath::value(const Border& border) const {
   if (border.block < 0) return 1 - t_;
   const int o = offset(border.block);
   switch (mode_[at(border.block)]) {
-    case Mode::Lower: return c_[o];
-    case Mode::Upper: return -c_[o];
-    case Mode::Free: return border.next == Mode::Lower ? x_[o] - lower_[o] : upper_[o] - x_[o];
-    case Mode::Open: return c_[o + 2];
-    case Mode::Slip: return border.next == Mode::Open ? x_[o + 2] : x_[o];
-    case Mode::Stick: break;
+    case Mode::Lower:
+      return c_[o];
+    case Mode::Upper:
+      return -c_[o];
+    case Mode::Free:
+      return border.next == Mode::Lower ? x_[o] - lower_[o] : upper_[o] - x_[o];
+    case Mode::Open:
+      return c_[o + 2];
+    case Mode::Slip:
+      return border.next == Mode::Open ? x_[o + 2] : x_[o];
+    case Mode::Stick:
+      break;
   }
   return border.next == Mode::Open ? x_[o + 2] : mu_[border.block] * x_[o + 2] - std::hypot(x_[o], x_[o + 1]);
 }
@@ -300,15 +307,22 @@ void ContactPath::gradient(const Border& border, double* row) const {
   const int o = offset(border.block);
   const auto unknown = [&](int i) -> double& { return row[place_[at(i)]]; };
   switch (mode_[at(border.block)]) {
-    case Mode::Lower: return acceleration_row(o, row);
-    case Mode::Open: return acceleration_row(o + 2, row);
+    case Mode::Lower:
+      return acceleration_row(o, row);
+    case Mode::Open:
+      return acceleration_row(o + 2, row);
     case Mode::Upper:
       acceleration_row(o, row);
       for (std::size_t a = 0; a <= m; ++a) row[a] = -row[a];
       return;
-    case Mode::Free: unknown(o) = border.next == Mode::Lower ? 1 : -1; return;
-    case Mode::Slip: unknown(border.next == Mode::Open ? o + 2 : o) = 1; return;
-    case Mode::Stick: break;
+    case Mode::Free:
+      unknown(o) = border.next == Mode::Lower ? 1 : -1;
+      return;
+    case Mode::Slip:
+      unknown(border.next == Mode::Open ? o + 2 : o) = 1;
+      return;
+    case Mode::Stick:
+      break;
   }
   const double length = std::max(std::hypot(x_[o], x_[o + 1]), 1e-300);
   unknown(o) = -x_[o] / length;
