@@ -1,9 +1,10 @@
 #include "contact/solvers/box_qp.hpp"
 
-#include "base/limits.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "base/limits.hpp"
+#include "linalg/dense.hpp"
 
 namespace tribo {
 namespace {
@@ -13,8 +14,9 @@ constexpr double dependent = 1e-11;  // of a diagonal entry: what is left of it 
 }  // namespace
 
 BoxQp::Outcome BoxQp::solve(const double* A, int n, const double* b, const double* lower, const double* upper,
-                            double* x) {
+                            double* x, int most_pivots) {
   A_ = A;
+  most_pivots_ = std::min(most_pivots, 50 * n + 100);
   b_ = b;
   lower_ = lower;
   upper_ = upper;
@@ -35,7 +37,8 @@ BoxQp::Outcome BoxQp::solve(const double* A, int n, const double* b, const doubl
   valid_ = 0;
   std::fill(taken_.begin(), taken_.end(), 0);
   for (int i = 0; i < n; ++i) x[i] = std::clamp(0.0, lower[i], upper[i]);
-  for (int i = 0; i < n; ++i) w_[i] = product(i, x) + b[i];
+  dense::multiply(A_, n, x, w_.data());
+  for (int i = 0; i < n; ++i) w_[i] += b[i];
   bool again = true;
   for (int pass = 0; pass < 10 && again; ++pass) {
     again = false;
@@ -49,13 +52,6 @@ BoxQp::Outcome BoxQp::solve(const double* A, int n, const double* b, const doubl
   std::copy_n(x, n, dw_.data());
   if (!settle(x)) std::copy_n(dw_.data(), n, x);  // afresh, without the rounding of the pivots, where that holds
   return again ? Outcome::PivotLimit : Outcome::Solved;
-}
-
-double BoxQp::product(int i, const double* x) const {  // A is symmetric: its columns are its rows
-  const double* row = A_ + static_cast<std::ptrdiff_t>(i) * n_;
-  double sum = 0;
-  for (int j = 0; j < n_; ++j) sum += row[j] * x[j];
-  return sum;
 }
 
 void BoxQp::sides_from(const double* x) {
@@ -76,13 +72,15 @@ bool BoxQp::settle(double* x) {
     if (side_[at(i)] == Side::Upper) x[i] = upper_[i];
   }
   for (int repeat = 0; repeat < 2; ++repeat) {  // the second removes rounding
-    for (std::size_t a = 0; a < free_.size(); ++a) v_[static_cast<int>(a)] = -(product(free_[a], x) + b_[free_[a]]);
+    dense::multiply(A_, n_, x, w_.data());
+    for (std::size_t a = 0; a < free_.size(); ++a) v_[static_cast<int>(a)] = -(w_[free_[a]] + b_[free_[a]]);
     solve_free(v_.data());
     for (std::size_t a = 0; a < free_.size(); ++a) x[free_[a]] += v_[static_cast<int>(a)];
   }
   for (int i = 0; i < n_; ++i) largest = std::max(largest, std::abs(x[i]));
+  dense::multiply(A_, n_, x, w_.data());
   for (int i = 0; i < n_; ++i) {
-    w_[i] = product(i, x) + b_[i];
+    w_[i] += b_[i];
     tiny_[i] = std::max(tiny_[i], 1e-12 * diagonal(i) * largest);
     if (x[i] < lower_[i] - 1e-12 * largest || x[i] > upper_[i] + 1e-12 * largest) return false;
     x[i] = std::clamp(x[i], lower_[i], upper_[i]);
@@ -113,7 +111,7 @@ void BoxQp::direction(int d, double sign) {  // (box_qp.2)
   std::fill_n(dx_.data(), n_, 0.0);
   dx_[d] = sign;
   for (std::size_t a = 0; a < free_.size(); ++a) dx_[free_[a]] = v_[static_cast<int>(a)];
-  for (int i = 0; i < n_; ++i) dw_[i] = product(i, dx_.data());
+  dense::multiply(A_, n_, dx_.data(), dw_.data());
   for (int i : free_) dw_[i] = 0;
 }
 
@@ -123,7 +121,7 @@ BoxQp::Outcome BoxQp::take_up(int d, double* x) {
   bool done = fixed(d);
   while (!done) {
     if (side_[at(d)] != Side::Held && content(d)) break;
-    if (++pivots_ > 50 * n_ + 100 || !factor()) return Outcome::PivotLimit;
+    if (++pivots_ > most_pivots_ || !factor()) return Outcome::PivotLimit;
     const Outcome outcome = move(d, x, done);
     if (outcome != Outcome::Solved) return outcome;
   }
@@ -183,9 +181,23 @@ void BoxQp::add(int i) {
   free_.push_back(i);
 }
 
+// Without a row and a column of A_CC the rows of L below have an entry too many: turned back into a triangle (box_qp.3).
 void BoxQp::drop(int position) {
   free_.erase(free_.begin() + position);
-  valid_ = std::min(valid_, position);
+  if (position >= valid_) return;
+  double* L = L_.data();
+  for (int a = position; a + 1 < valid_; ++a) std::copy_n(L + row(a + 1), a + 2, L + row(a));
+  --valid_;
+  for (int k = position; k < valid_; ++k) {
+    double* pivot = L + row(k) + k;
+    const double length = std::hypot(pivot[0], pivot[1]), c = pivot[0] / length, s = pivot[1] / length;
+    for (int a = k; a < valid_; ++a) {
+      double* x = L + row(a) + k;
+      const double kept = c * x[0] + s * x[1];
+      x[1] = c * x[1] - s * x[0];
+      x[0] = kept;
+    }
+  }
 }
 
 // Rows of L from valid_ on; a row depends only on those above it.

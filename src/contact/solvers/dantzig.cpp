@@ -35,15 +35,19 @@ class Dantzig final : public ContactSolver {
     prepare(problem, f);
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;
-    for (int pass = 0; pass < options_.max_iterations; ++pass) {
+    while (report.iterations < options_.max_iterations) {  // pivots, and one a pass
       set_bounds(problem, since_best > 3 ? std::max(2.0 / since_best, 0.02) : 1.0);
       b_.map() = problem.g() - sigma_.map().cwiseProduct(x_.map());
-      const auto outcome = box_.solve(A_.data(), problem.size(), b_.data(), lower_.data(), upper_.data(), x_.data());
-      ++report.iterations;
-      if (outcome == BoxQp::Outcome::PivotLimit && softens_ && sigma_.map().isZero(0)) {
+      const int left = options_.max_iterations - report.iterations;
+      const bool hard = softens_ && sigma_.map().isZero(0);  // then something is left for the softened problem
+      const auto outcome = box_.solve(A_.data(), problem.size(), b_.data(), lower_.data(), upper_.data(), x_.data(),
+                                      hard ? left / 3 : left);
+      report.iterations += 1 + box_.pivots();
+      if (outcome == BoxQp::Outcome::PivotLimit && hard) {
         soften();
         continue;
       }
+      if (report.iterations >= options_.max_iterations) break;
       if (outcome != BoxQp::Outcome::Solved) {
         report.status = outcome == BoxQp::Outcome::Unbounded ? SolveStatus::Infeasible : SolveStatus::Stalled;
         break;

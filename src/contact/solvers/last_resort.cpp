@@ -1,5 +1,6 @@
 #include "contact/solvers/last_resort.hpp"
 
+#include "contact/solvers/contact_path.hpp"
 #include "contact/solvers/mode_search.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "tribo/solver_options.hpp"
@@ -7,9 +8,9 @@
 namespace tribo {
 namespace {
 
-// Staggered projections and alternating directions take other ways than the central path: of the steps that predictor,
-// corrector and Newton's method left, they solved what had a solution. Sweeps are for problems that are too large for
-// them, and for friction discs. Much friction is for the search over modes.
+// Letting contacts go one after the other solves what is hard because of its friction. Staggered projections and alternating
+// directions take other ways than the central path, and sweeps are for problems that are too large for all of these, and for
+// friction discs. Few contacts without a path to their solution are left to the search over modes.
 constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 1000;
 
 SolverOptions at_most(int iterations) {
@@ -27,7 +28,8 @@ SolverOptions by_pivoting(int iterations) {
 }  // namespace
 
 LastResort::LastResort()
-    : tries_{{{make_staggered(by_pivoting(staggered_passes)), true},
+    : tries_{{{std::make_unique<ContactPath>(), true},
+              {make_staggered(by_pivoting(staggered_passes)), true},
               {make_admm(at_most(admm_steps)), true},
               {make_pgs(at_most(sweeps)), false},
               {std::make_unique<ModeSearch>(), true}}} {}

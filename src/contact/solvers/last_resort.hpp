@@ -19,7 +19,7 @@ class LastResort {
     std::unique_ptr<ContactSolver> solver;
     bool dense;  ///< needs G as a matrix, and knows no friction discs
   };
-  std::array<Try, 4> tries_;
+  std::array<Try, 5> tries_;
   VectorBuffer f_, c_;
 };
 

@@ -36,9 +36,11 @@ class Staggered final : public ContactSolver {
     report.status = SolveStatus::IterationLimit;
     double least = report.residual.relative(), milestone = least;
     int since = 0, rises = 0;
+    pivots_ = 0;
     double previous = least;
     for (int k = 1; k <= options_.max_iterations; ++k) {
       report.iterations = k;
+      if (k + pivots_ > options_.max_iterations) break;
       centre_ = k > 1 ? 1 : 0;
       const auto outcome = normal_pass(problem, rises > 5 ? 0.5 : 1.0);
       if (outcome != BoxQp::Outcome::Solved || !tangential_pass(problem)) {
@@ -128,6 +130,7 @@ class Staggered final : public ContactSolver {
       b_[a] -= sigma_[a] * centre_ * x_[i];  // (staggered.3)
     }
     const auto outcome = normal_.solve(A_.data(), nn, b_.data(), lower_.data(), upper_.data(), part_.data());
+    pivots_ += normal_.pivots();
     for (int a = 0; a < nn; ++a) {
       double& x = x_[normal_index(problem, a)];
       x = a < problem.nc() ? share * part_[a] + (1 - share) * x : part_[a];
@@ -151,9 +154,10 @@ class Staggered final : public ContactSolver {
     }
     if (disc_) {
       if (!discs(problem.nc())) return false;
-    } else if (tangential_.solve(T_.data(), nt, b_.data(), lower_.data(), upper_.data(), part_.data()) !=
-               BoxQp::Outcome::Solved) {
-      return false;
+    } else {
+      const auto outcome = tangential_.solve(T_.data(), nt, b_.data(), lower_.data(), upper_.data(), part_.data());
+      pivots_ += tangential_.pivots();
+      if (outcome != BoxQp::Outcome::Solved) return false;
     }
     for (int a = 0; a < nt; ++a) x_[tangent_index(a)] = scale_[a / 2] * part_[a];
     return true;
@@ -180,6 +184,7 @@ class Staggered final : public ContactSolver {
 
   SolverOptions options_;
   BoxQp normal_, tangential_;
+  int pivots_ = 0;
   AdmmCore admm_;
   bool disc_ = true;
   MatrixBuffer A_, T_;
