@@ -67,6 +67,8 @@ class TaskSpace final : public Controller {
       if (std::isfinite(model.joints.effort_limit[member_.iv + k])) limited_.push_back(k);
     equalities_ = 6;
     for (const Sole& sole : soles_) equalities_ += rows_of(sole);
+    // Soles on legs of few joints hold directions in which no joint can move them.
+    program_.leaves_contradictions_out = true;
     program_.resize(nv_ + 3 * nc_, equalities_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
   }
 

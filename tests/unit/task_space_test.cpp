@@ -101,6 +101,11 @@ TEST_CASE(
   p.H.setIdentity();
   p.b << 2, 3;
   CHECK_FALSE(p.solve());
+  p.H.setIdentity();
+  p.leaves_contradictions_out = true;  // the first of them counts
+  REQUIRE(p.solve());
+  CHECK((p.x() - Eigen::Vector2d(1, 1)).norm() < 1e-12);
+  p.leaves_contradictions_out = false;
   p.resize(1, 0, 2);
   p.H.setIdentity();
   p.C << 1, -1;
