@@ -89,9 +89,7 @@ Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::
     }
   }
   for (const PdOptions& pd : drives_)
-    if (pd.weight) {
-      holds_ = std::vector<GravityHold>(packs, GravityHold(pd.weight, pd.member, pd.q_ref));
-    }
+    if (pd.weight) holds_ = std::vector<GravityHold>(packs, GravityHold(pd.weight, pd.member, pd.q_ref));
   for (int kind = 0; kind < row_kinds; ++kind)
     for (int k = 0; k < shape_.nv; ++k) row_ids_.push_back(row_id(kind, k));
   rows_by_id_.resize(row_ids_.size());
