@@ -50,8 +50,12 @@ Result expo_stability(const ExperimentOptions& options, const Progress& progress
                     : std::vector<std::string>{"expo",      "expo, cut only", "expo-mid", "expo-mid-events",
                                                "expo-1e-2", "eul-exp",        "rk4",      "eul-imp"};
   result.settings = {{"stiffness", 1e5}, {"damping", 300}, {"mu", 1}, {"fastest", fastest}};
-  const std::map<std::string, double> paper = {
-      {"solo-squat", 40}, {"solo-jump", 10}, {"solo-trot", 2}, {"romeo-walk", 5}};
+  const std::map<std::string, std::map<std::string, double>> paper = {
+      // [ms]
+      {"expo", {{"solo-squat", 40}, {"solo-jump", 10}, {"solo-trot", 2}, {"romeo-walk", 40.0 / 8}}},
+      {"eul-exp",
+       {{"solo-squat", 40.0 / 512}, {"solo-jump", 10.0 / 64}, {"solo-trot", 2.0 / 16}, {"romeo-walk", 40.0 / 32}}},
+      {"eul-imp", {{"solo-squat", 40.0 / 2}, {"solo-jump", 10.0 / 2}, {"solo-trot", 2}, {"romeo-walk", 40.0 / 4}}}};
   int run = 0;
   for (const std::string& rule : rules) {
     Table table{"Longest stable step [ms], anchor '" + rule + "'", {"integrator"}};
@@ -67,7 +71,8 @@ Result expo_stability(const ExperimentOptions& options, const Progress& progress
         row.push_back(1e3 * dt);
         const std::string key = motion.name + "_" + (setting.project_only ? "expo-cut" : label) + "_" + rule;
         result.measures[key + "_ms"] = 1e3 * dt;
-        if (label == "expo") result.measures[key + "_over_paper"] = 1e3 * dt / paper.at(motion.name);
+        if (const auto row = paper.find(label); row != paper.end())
+          result.measures[key + "_over_paper"] = 1e3 * dt / row->second.at(motion.name);
         progress(++run / static_cast<double>(rules.size() * labels.size() * motion_cases().size()));
       }
       table.rows.push_back(row);

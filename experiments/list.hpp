@@ -20,6 +20,9 @@ Result expo_stability(const ExperimentOptions& options, const Progress& progress
 Result expo_stiffness(const ExperimentOptions& options, const Progress& progress);
 Result expo_prediction(const ExperimentOptions& options, const Progress& progress);
 Result expo_timing(const ExperimentOptions& options, const Progress& progress);
+Result incline(const ExperimentOptions& options, const Progress& progress);
+Result trot_robots(const ExperimentOptions& options, const Progress& progress);
+Result many_contacts(const ExperimentOptions& options, const Progress& progress);
 Result gain_tuning(const ExperimentOptions& options, const Progress& progress);
 Result ur10_control(const ExperimentOptions& options, const Progress& progress);
 Result quadruped_control(const ExperimentOptions& options, const Progress& progress);

@@ -18,7 +18,7 @@ constexpr double rest_from = 4, end = 5;  // [s]
 }  // namespace
 
 PendulumRun swing(const ExperimentOptions& options, const PendulumMethod& method, double dt, double duration) {
-  Scene scene = scene_of(options, "six-link-pendulum");
+  Scene scene = scene_of(options, "six-link-pendulum", method.keys);
   scene.set_stepper(method.stepper);
   scene.stepper_options.own = method.options;
   scene.dt = dt;

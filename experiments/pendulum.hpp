@@ -11,8 +11,9 @@ namespace tribo::experiments {
 
 struct PendulumMethod {
   std::string key, label, stepper;
-  double dt = 1e-3;      ///< [s]
-  Options options = {};  ///< of the stepper
+  double dt = 1e-3;                 ///< [s]
+  Options options = {};             ///< of the stepper
+  std::vector<Override> keys = {};  ///< of the scene, where they are others
 };
 
 /// A vertex of the last link.

@@ -63,6 +63,8 @@ struct PdOptions {
   VecX kp, kd;                                 ///< (nv of the member); 0 where not controlled
   VecX ki;                                     ///< (nv of the member) [N m/(rad s)] or [N/(m s)]; empty: 0
   VecX tau_ff;                                 ///< (nv of the member) [N m] or [N]
+  /// Of a fixed base: in place of tau_ff, what holds this model against gravity where the reference is. Null: tau_ff.
+  std::shared_ptr<const Model> weight;
   EffortLimits limits;
   double period = 0;  ///< between ticks [s]; 0: every step
   bool implicit = true;

@@ -38,6 +38,13 @@ struct LinkParts {
   MeshParts parts;
 };
 
+/// Contact points at a frame: points without size, or balls.
+struct Foot {
+  std::string frame;
+  std::vector<Vec3> points{Vec3::Zero()};  ///< in the frame [m]
+  double radius = 0;                       ///< 0: points without size [m]
+};
+
 /// Adds a robot to a model under construction: a known name, or a path to a URDF or MJCF file. Returns the member's
 /// index.
 struct RobotOptions {
@@ -48,8 +55,8 @@ struct RobotOptions {
   bool floating_if_it_can = false;
   Placement base;  ///< of a fixed base; of all that an MJCF file describes
   std::string contact =
-      "default";                  ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"
-  std::vector<std::string> feet;  ///< frames that carry point feet, where the robot is not known by name
+      "default";           ///< "default" (feet and shapes of the file), "feet", "collision" (the shapes), "none"
+  std::vector<Foot> feet;  ///< in place of those of a robot that is known by name
   int material = 0;
   std::vector<LinkMaterial> link_materials;  ///< of a URDF, where it is another; the last that matches counts
   std::vector<LinkParts> mesh_parts;  ///< of a URDF: where a mesh is more than its hull; the last that matches counts

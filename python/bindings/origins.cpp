@@ -26,6 +26,7 @@ std::uint64_t fingerprint(const Scene& scene) {
   hash.add(scene.model->hash()).add(scene.name).add(scene.source);
   for (const ControllerSpec& spec : scene.controllers) {
     hash.add(spec.name).add(spec.member);
+    if (spec.pd) hash.add(static_cast<int>(spec.pd->weight != nullptr));
     if (spec.pd)
       for (const VecX* x : {&spec.pd->q_ref, &spec.pd->kp, &spec.pd->kd, &spec.pd->tau_ff})
         for (double y : *x) hash.add(y);

@@ -41,6 +41,13 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "experiments": ["pendulum", "chain-scaling"],
         "tables": ["pendulum", "chain-scaling"],
     },
+    "families": {
+        "title": "One problem under every stepper",
+        "subtitle": "slopes, trots and heaps",
+        "source": "Friction of a box on an incline, feet that stand, and what many contacts cost, under each family of steppers.",
+        "experiments": ["incline", "trot-robots", "many-contacts"],
+        "tables": ["incline", "trot-robots", "many-contacts"],
+    },
     "control": {
         "title": "Control inside the contact solve",
         "source": "[Shepherd2017]: J. Shepherd, S. Zapolsky, E. Drumwright, Fast multi-body simulations of robots controlled "

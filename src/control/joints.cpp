@@ -73,6 +73,18 @@ void narrow(const EffortLimits& limits, const DrivenJoint& joint, Actuation& a) 
   a.upper[joint.iv] = std::min(a.upper[joint.iv], limits.upper[joint.j]);
 }
 
+void set_joints(const Model& model, const Member& member, const VecX& joints, VecX& q) {
+  for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
+    const Body& body = model.bodies[at(b)];
+    if (nv_of(body.joint) != 1) continue;
+    const double x = joints[body.iv - member.iv];
+    if (body.joint == JointKind::Continuous)
+      q.segment<2>(body.iq) << std::cos(x), std::sin(x);
+    else
+      q[body.iq] = x;
+  }
+}
+
 double target_velocity(const TargetOptions& options, const Body& body, const DrivenJoint& joint, const JointMotion& now,
                        const JointMotion& next, const VecX& q, double dt) {
   if (options.law == TargetLaw::Velocity) return next.v[joint.j];  // (target.1)

@@ -32,6 +32,9 @@ void check_period(double period, const std::string& owner);
 /// Narrows the limits of the actuation to these.
 void narrow(const EffortLimits& limits, const DrivenJoint& joint, Actuation& actuation);
 
+/// Angles and lengths of the joints with one coordinate (nv of the member) into q (nq of the model).
+void set_joints(const Model& model, const Member& member, const VecX& joints, VecX& q);
+
 /// Velocity that is asked of a joint at the end of the step: (target.1), (target.2). now and next: the reference at t
 /// and at t + dt.
 double target_velocity(const TargetOptions& options, const Body& body, const DrivenJoint& joint, const JointMotion& now,

@@ -5,8 +5,10 @@
 // The integral takes up the error at each tick over the time since the last, and stays within what the limits let it
 // do: |ki I| <= effort limit.                                                                               (pd.3)
 #include <cmath>
+#include <optional>
 
 #include "base/names.hpp"
+#include "control/gravity_hold.hpp"
 #include "control/joints.hpp"
 
 namespace tribo {
@@ -39,6 +41,7 @@ class Pd final : public Controller {
     }
     if (!options_.reference) options_.reference = make_constant(joint_positions(model, member_, options_.q_ref));
     check_reference(*options_.reference, member_, owner);
+    if (options_.weight) hold_.emplace(options_.weight, options_.member, options_.q_ref);
     integral_ = options_.ki.maxCoeff() > 0;
     now_ = next_ = JointMotion(member_.nv);
   }
@@ -50,13 +53,14 @@ class Pd final : public Controller {
                Actuation& a) override {
     options_.reference->at(state.t, now_);
     if (options_.implicit) options_.reference->at(state.t + a.dt, next_);
+    const VecX& tau_ff = hold_ ? hold_->torque(now_.q) : options_.tau_ff;
     for (std::size_t n = 0; n < joints_.size(); ++n) {
       const DrivenJoint& joint = joints_[n];
       const int k = joint.iv, j = joint.j;
       const Body& body = model.bodies[at(joint.body)];
       const double error = joint_error(body, now_.q[j], state.q);
       narrow(options_.limits, joint, a);
-      a.tau[k] += options_.tau_ff[j];
+      a.tau[k] += tau_ff[j];
       const double gain = options_.gains == nullptr ? 1 : options_.gains[j], kp = gain * options_.kp[j],
                    kd = gain * options_.kd[j];
       double ki = options_.ki[j];
@@ -82,6 +86,7 @@ class Pd final : public Controller {
   PdOptions options_;
   Member member_;
   std::vector<DrivenJoint> joints_;
+  std::optional<GravityHold> hold_;
   JointMotion now_, next_;
   bool integral_ = false;
 };

@@ -89,6 +89,7 @@ bool QuadraticProgram::meet_equalities() {
   for (int i = 0; i < A.cols(); ++i) {
     const double miss = A.col(i).dot(x_) - b[i];
     const Direction direction = direct(A.col(i).data());
+    if (direction.blocked && leaves_contradictions_out) continue;
     if (direction.blocked) {
       const double size = A.col(i).cwiseAbs().dot(x_.cwiseAbs()) + std::abs(b[i]);
       if (std::abs(miss) > 1e-6 * (1 + size)) return false;

@@ -4,8 +4,8 @@
 // x begins at the minimum without constraints and moves along those that are violated, the dual feasible throughout.
 // With H = L L^T, y = L^-1 n the normal of a constraint and Y those of the active ones:
 //   z = L^-T (y - Y r),  Y^T Y r = Y^T y;  x <- x + t z,  u <- u - t r                                  (qp.2)
-// Equalities that follow from others are left out; those that contradict them
-// make the program infeasible.
+// Equalities that follow from others are left out; those that contradict them make the program infeasible, or are left out
+// too, as it is told.
 #pragma once
 
 #include <vector>
@@ -29,6 +29,7 @@ class QuadraticProgram {
   VecX b;  ///< (equalities)
   MatX C;  ///< (n x inequalities): one normal a column
   VecX d;  ///< (inequalities), -inf: none
+  bool leaves_contradictions_out = false;
 
  private:
   struct Direction {

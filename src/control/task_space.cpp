@@ -5,6 +5,7 @@
 //   J_c a + bias_c = kp (c_0 - c) - kd v_c                          feet stay: the centre c of
 //   J_w a + bias_w = kp log(R_0 R^T) - kd w                         those on a body, its turn   (task.3)
 //   |f_x|, |f_y| <= mu/sqrt2 f_z, f_z >= least;  |M_j a + h_j - J_j^T f| <= limit               (task.4)
+//   f = 0 in place of the rows of (task.3) for the points of a body that swings                  (task.5)
 // The torque is M_j a + h_j - J_j^T f. Where the program has no solution the last torque stays, and the report says so.
 // Feet on one body are held as one, where their centre is and about the axes that they span (a line: two, one foot:
 // none): held one by one they would contradict each other by w x (w x r), and repeat each other.
@@ -14,7 +15,9 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "control/joints.hpp"
 #include "control/quadratic_program.hpp"
+#include "control/task_course.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/decompositions.hpp"
 #include "tribo/dynamics.hpp"
@@ -28,7 +31,10 @@ struct Sole {
   Vec3 p_B = Vec3::Zero();         // their centre
   Mat3 axes_B = Mat3::Identity();  // the last `turns` columns are the axes about which they hold the body
   int turns = 0;
-  Placement start;  // of the body
+  Placement start;          // of the body
+  std::vector<int> points;  // in the order of the feet
+  bool stands = true;       // now
+  Placement held;           // where it is to stay now
 };
 
 class TaskSpace final : public Controller {
@@ -44,6 +50,7 @@ class TaskSpace final : public Controller {
     contact_J_.setZero(nv_, 3 * nc_);
     for (VecX* x : {&unit_, &column_, &move_}) x->setZero(model.nv);
     error_.setZero(nv_);
+    posture_now_ = JointMotion(nv_);
     // Where the tasks are held.
     q_ref_ = model.neutral();
     q_ref_.segment(member_.iq, member_.nq) = options.q_ref;
@@ -53,23 +60,27 @@ class TaskSpace final : public Controller {
     gather_soles(model, start);
     for (const FrameTask& task : options.frames) {
       const Frame& frame = model.frames[at(task.frame)];
-      frames_.push_back(start.X_WB(frame.body) * frame.X_BF);
+      frames_.emplace_back().X = start.X_WB(frame.body) * frame.X_BF;
     }
     limited_.clear();
     for (int k = 6; k < nv_; ++k)
       if (std::isfinite(model.joints.effort_limit[member_.iv + k])) limited_.push_back(k);
     equalities_ = 6;
-    for (const Sole& sole : soles_) equalities_ += 3 + sole.turns;
+    for (const Sole& sole : soles_) equalities_ += rows_of(sole);
+    // Soles on legs of few joints hold directions in which no joint can move them.
+    program_.leaves_contradictions_out = true;
     program_.resize(nv_ + 3 * nc_, equalities_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
   }
 
   double period() const override { return options_.period; }
-  int memory() const override { return member_.nv; }  // the last torque
+  // The last torque; with a course that lifts feet, of each body with feet whether it stands, and where since when it landed.
+  int memory() const override { return member_.nv + (lifts() ? of_sole * static_cast<int>(soles_.size()) : 0); }
 
   void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                Actuation& a) override {
     program_.resize(nv_ + 3 * nc_, equalities_, 5 * nc_ + 2 * static_cast<int>(limited_.size()));
     read_dynamics(model, dynamics);
+    if (options_.course) follow(model, *options_.course, state.t, dynamics, memory);
     add_com(model, state, dynamics);
     add_posture(model, state);
     for (std::size_t i = 0; i < frames_.size(); ++i) add_frame(model, dynamics, i);
@@ -88,6 +99,42 @@ class TaskSpace final : public Controller {
   }
 
  private:
+  static constexpr int of_sole = 8;                  // numbers in the memory
+  static constexpr double landed = 1, swinging = 2;  // the first of them; 0: as at the start
+
+  bool lifts() const { return options_.course && !options_.course->stands.empty(); }
+  int rows_of(const Sole& sole) const {
+    return std::max(3 + sole.turns, lifts() ? 3 * static_cast<int>(sole.points.size()) : 0);
+  }
+
+  // The references at t, and which feet stand.
+  void follow(const Model& model, const TaskCourse& course, double t, const Dynamics& dynamics,
+              std::span<double> memory) {
+    if (course.com) course.com->at(t, com_now_);
+    if (course.posture) {
+      course.posture->at(t, posture_now_);
+      set_joints(model, member_, posture_now_.q, q_ref_);
+    }
+    for (std::size_t i = 0; i < course.frames.size(); ++i) at_time(course, course.frames[i], t, way_now_, frames_[i]);
+    if (!lifts()) return;
+    const std::size_t knot = knot_at(course, t);
+    for (std::size_t s = 0; s < soles_.size(); ++s) {
+      Sole& sole = soles_[s];
+      double* own = memory.data() + member_.nv + of_sole * static_cast<int>(s);
+      const std::vector<char>& stands = course.stands[s];
+      sole.stands = stands.empty() || stands[std::min(knot, stands.size() - 1)] != 0;
+      if (!sole.stands) {
+        own[0] = swinging;
+      } else if (own[0] == swinging) {
+        const Placement& X = dynamics.X_WB(sole.body);
+        own[0] = landed;
+        Eigen::Map<Vec3>(own + 1) = X.p;
+        Eigen::Map<Eigen::Vector4d>(own + 4) = Quat(X.R).coeffs();
+      }
+      sole.held = own[0] == landed ? Placement{Quat(own + 4).toRotationMatrix(), Vec3(own + 1)} : sole.start;
+    }
+  }
+
   void check(const Model& model) const {
     const std::string owner = "task-space controller of '" + member_.name + "'";
     if (model.bodies[at(member_.first_body)].joint != JointKind::Free)
@@ -128,10 +175,14 @@ class TaskSpace final : public Controller {
       if (std::any_of(soles_.begin(), soles_.end(), [&](const Sole& s) { return s.body == body; })) continue;
       Sole sole;
       sole.body = body;
-      sole.start = start.X_WB(body);
+      sole.start = sole.held = start.X_WB(body);
       std::vector<Vec3> points;
-      for (int other : member_.feet)
-        if (model.geometries[at(other)].body == body) points.push_back(model.geometries[at(other)].X_BG.p);
+      for (int c = 0; c < nc_; ++c) {
+        const Geometry& other = model.geometries[at(member_.feet[at(c)])];
+        if (other.body != body) continue;
+        points.push_back(other.X_BG.p);
+        sole.points.push_back(c);
+      }
       for (const Vec3& p : points) sole.p_B += p / static_cast<double>(points.size());
       Mat3 spread = Mat3::Zero();
       for (const Vec3& p : points) spread += skew(p - sole.p_B).transpose() * skew(p - sole.p_B);
@@ -194,20 +245,24 @@ class TaskSpace final : public Controller {
       bias += inertia.mass / mass * dynamics.point_bias(b, c);
     }
     J_ = sum;
-    const double s = std::sin(options_.com_rate * state.t), c = std::cos(options_.com_rate * state.t);
-    const Vec3& amplitude = options_.com_amplitude;
-    const double rate = options_.com_rate;
-    const Vec3 wanted = -rate * rate * s * amplitude +
-                        options_.com.kp * (com_ + s * amplitude - dynamics.center_of_mass(tree_)) +
-                        damping(options_.com) * (rate * c * amplitude - dynamics.linear_momentum(tree_) / mass);
+    if (!options_.course || !options_.course->com) swing_com(state.t);
+    const Vec3 wanted = com_now_.a + options_.com.kp * (com_now_.q - dynamics.center_of_mass(tree_)) +
+                        damping(options_.com) * (com_now_.v - dynamics.linear_momentum(tree_) / mass);
     add_task(options_.com.weight, wanted - bias);
+  }
+
+  void swing_com(double t) {
+    const double rate = options_.com_rate, s = std::sin(rate * t), c = std::cos(rate * t);
+    com_now_.q = com_ + s * options_.com_amplitude;
+    com_now_.v = rate * c * options_.com_amplitude;
+    com_now_.a = -rate * rate * s * options_.com_amplitude;
   }
 
   void add_posture(const Model& model, const State& state) {
     difference(model, member_, state.q, q_ref_, move_);
     for (int k = 6; k < nv_; ++k) {
-      const double wanted =
-          options_.posture.kp * move_[member_.iv + k] - damping(options_.posture) * state.v[member_.iv + k];
+      const double wanted = posture_now_.a[k] + options_.posture.kp * move_[member_.iv + k] +
+                            damping(options_.posture) * (posture_now_.v[k] - state.v[member_.iv + k]);
       program_.H(k, k) += options_.posture.weight;
       program_.g[k] -= options_.posture.weight * wanted;
     }
@@ -216,20 +271,22 @@ class TaskSpace final : public Controller {
 
   void add_frame(const Model& model, const Dynamics& dynamics, std::size_t i) {
     const FrameTask& task = options_.frames[i];
+    const LedFrame& to = frames_[i];
     const Frame& frame = model.frames[at(task.frame)];
     const Placement X = dynamics.X_WB(frame.body) * frame.X_BF;
     const Vec3 bias = dynamics.point_bias(frame.body, X.p);
     if (task.position) {
       point(model, dynamics, frame.body, X.p);
-      add_task(task.gain.weight, task.gain.kp * (frames_[i].p - X.p) -
-                                     damping(task.gain) * dynamics.point_velocity(frame.body, X.p) - bias);
+      const Vec3 v = dynamics.point_velocity(frame.body, X.p);
+      add_task(task.gain.weight, to.a + task.gain.kp * (to.X.p - X.p) + damping(task.gain) * (to.v - v) - bias);
     }
     if (!task.rotation) return;
     J_.setZero();
     for (int k : model.bodies[at(frame.body)].chain) J_.col(k - member_.iv) = dynamics.axis(k).ang;
     const Vec3 w = dynamics.body_velocity(frame.body).ang;
-    const Vec3 error = turn(X, frames_[i]);
-    add_task(task.gain.weight, task.gain.kp * error - damping(task.gain) * w - dynamics.angular_bias(frame.body));
+    const Vec3 error = turn(X, to.X);
+    add_task(task.gain.weight,
+             task.gain.kp * error + damping(task.gain) * (to.w - w) - dynamics.angular_bias(frame.body));
   }
 
   // Rotation vector in W that takes one placement to another.
@@ -237,22 +294,29 @@ class TaskSpace final : public Controller {
     return rotation_logarithm(Quat(Mat3(to.R * from.R.transpose())));
   }
 
-  // The rows of (task.3).
+  // The rows of (task.3), and of (task.5). Rows that are left over stay empty.
   void hold(const Model& model, const Dynamics& dynamics) {
     const double kp = options_.contact_kp, kd = 2 * std::sqrt(kp);
-    int row = 6;
+    int first = 6;
     for (const Sole& sole : soles_) {
+      int row = first;
+      first += rows_of(sole);
+      if (!sole.stands) {
+        for (int c : sole.points)
+          for (int i = 0; i < 3; ++i, ++row) program_.A(nv_ + 3 * c + i, row) = 1;
+        continue;
+      }
       const Placement& X = dynamics.X_WB(sole.body);
       const Vec3 c = X * sole.p_B;
       point(model, dynamics, sole.body, c);
-      const Vec3 lin = kp * (sole.start * sole.p_B - c) - kd * dynamics.point_velocity(sole.body, c) -
+      const Vec3 lin = kp * (sole.held * sole.p_B - c) - kd * dynamics.point_velocity(sole.body, c) -
                        dynamics.point_bias(sole.body, c);
       for (int i = 0; i < 3; ++i, ++row) {
         program_.A.col(row).head(nv_) = J_.row(i);
         program_.b[row] = lin[i];
       }
       const Vec3 ang =
-          kp * turn(X, sole.start) - kd * dynamics.body_velocity(sole.body).ang - dynamics.angular_bias(sole.body);
+          kp * turn(X, sole.held) - kd * dynamics.body_velocity(sole.body).ang - dynamics.angular_bias(sole.body);
       for (int i = 3 - sole.turns; i < 3; ++i, ++row) {
         const Vec3 axis = X.R * sole.axes_B.col(i);
         for (int k : model.bodies[at(sole.body)].chain)
@@ -260,6 +324,19 @@ class TaskSpace final : public Controller {
         program_.b[row] = axis.dot(ang);
       }
     }
+  }
+
+  void keep_in_cone(int c) {  // (task.4)
+    QuadraticProgram& p = program_;
+    const int f = nv_ + 3 * c;
+    const double mu = options_.mu * M_SQRT1_2;
+    for (int side = 0; side < 4; ++side) {
+      p.C(f + side / 2, 5 * c + side) = side % 2 == 0 ? 1 : -1;
+      p.C(f + 2, 5 * c + side) = mu;
+      p.d[5 * c + side] = 0;
+    }
+    p.C(f + 2, 5 * c + 4) = 1;
+    p.d[5 * c + 4] = options_.least_force;
   }
 
   void constrain(const Model& model, const Dynamics& dynamics) {
@@ -270,17 +347,9 @@ class TaskSpace final : public Controller {
       p.b[k] = -h_[k];
     }
     hold(model, dynamics);
-    for (int c = 0; c < nc_; ++c) {  // (task.4)
-      const int f = nv_ + 3 * c;
-      const double mu = options_.mu * M_SQRT1_2;
-      for (int side = 0; side < 4; ++side) {
-        p.C(f + side / 2, 5 * c + side) = side % 2 == 0 ? 1 : -1;
-        p.C(f + 2, 5 * c + side) = mu;
-        p.d[5 * c + side] = 0;
-      }
-      p.C(f + 2, 5 * c + 4) = 1;
-      p.d[5 * c + 4] = options_.least_force;
-    }
+    for (const Sole& sole : soles_)
+      for (int c : sole.points)
+        if (sole.stands) keep_in_cone(c);
     for (std::size_t j = 0; j < limited_.size(); ++j) {
       const int k = limited_[j], row = 5 * nc_ + 2 * static_cast<int>(j);
       const double limit = model.joints.effort_limit[member_.iv + k];
@@ -298,10 +367,11 @@ class TaskSpace final : public Controller {
   int tree_ = 0, nv_ = 0, nc_ = 0, equalities_ = 0;
   Vec3 com_ = Vec3::Zero();
   std::vector<Sole> soles_;
-  std::vector<Placement> frames_;  // of the frame tasks
-  std::vector<int> limited_;       // joints with a finite torque limit
+  std::vector<LedFrame> frames_;  // where the frame tasks lead now
+  std::vector<int> limited_;      // joints with a finite torque limit
   MatX M_, contact_J_;
   Eigen::Matrix<double, 3, Eigen::Dynamic> J_, com_J_;
+  JointMotion com_now_{3}, way_now_{3}, posture_now_;
   VecX q_ref_, h_, unit_, column_, move_, error_;
   QuadraticProgram program_;
 };

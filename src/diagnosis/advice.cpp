@@ -172,17 +172,37 @@ double thickness(const Geometry& g) {
   }
 }
 
-// Speed at which a geometry meets the ground, falling from where it is where its tree is free to [m/s].
-double landing_speed(const Model& model, const Dynamics& dynamics, const Geometry& g) {
-  const double speed = dynamics.point_velocity(g.body, dynamics.X_WB(g.body) * g.X_BG.p).norm();
-  const double weight = model.gravity.norm();
-  const Tree& tree = model.trees[at(model.bodies[at(g.body)].tree)];
-  if (!(weight > 0) || model.bodies[at(tree.first_body)].joint != JointKind::Free) return speed;
-  const Vec3 up = -model.gravity / weight;
+// How far a geometry is above the ground [m].
+double height_of(const Model& model, const Dynamics& dynamics, const Geometry& g) {
+  const Vec3 up = -model.gravity.normalized();
   double fall = 0;
   for (const Geometry& ground : model.geometries)
     if (ground.body == -1 && (ground.kind == ShapeKind::HalfSpace || ground.kind == ShapeKind::HeightField))
       fall = std::max(fall, lowest_point(g, dynamics.X_WB(g.body) * g.X_BG, up) - up.dot(ground.X_BG.p));
+  return fall;
+}
+
+// Is the pose of a tree held by a controller?
+bool is_held(const Scene& scene, const Tree& tree) {
+  return std::any_of(scene.controllers.begin(), scene.controllers.end(), [&](const ControllerSpec& spec) {
+    const Member& member = scene.model->members[at(spec.member)];
+    return tree.first_body >= member.first_body && tree.first_body < member.first_body + member.bodies;
+  });
+}
+
+// Speed at which a geometry meets the ground, falling from where it is where its tree is free to [m/s]. What is held in
+// its pose falls as a whole, until the lowest of it lands.
+double landing_speed(const Scene& scene, const Dynamics& dynamics, const Geometry& g) {
+  const Model& model = *scene.model;
+  const double speed = dynamics.point_velocity(g.body, dynamics.X_WB(g.body) * g.X_BG.p).norm();
+  const double weight = model.gravity.norm();
+  const Tree& tree = model.trees[at(model.bodies[at(g.body)].tree)];
+  if (!(weight > 0) || model.bodies[at(tree.first_body)].joint != JointKind::Free) return speed;
+  double fall = height_of(model, dynamics, g);
+  if (is_held(scene, tree))
+    for (const Geometry& other : model.geometries)
+      if (other.body >= 0 && model.bodies[at(other.body)].tree == model.bodies[at(g.body)].tree)
+        fall = std::min(fall, height_of(model, dynamics, other));
   return std::sqrt(speed * speed + 2 * weight * fall);
 }
 
@@ -208,7 +228,7 @@ std::vector<std::string> depth_advice(const Scene& scene, const Dynamics& dynami
   std::string whose;
   for (const Geometry& g : model.geometries) {
     if (g.body < 0) continue;
-    const double v = landing_speed(model, dynamics, g), size = thickness(g);
+    const double v = landing_speed(scene, dynamics, g), size = thickness(g);
     double K = std::numeric_limits<double>::infinity(), B = 0;
     for (int s = 0; s < model.surfaces(); ++s)
       if (model.surface(s).stiffness < K) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include "stepping/rigid/row_ids.hpp"
@@ -87,6 +88,8 @@ Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::
       next += at(field.entries) * lanes;
     }
   }
+  for (const PdOptions& pd : drives_)
+    if (pd.weight) holds_ = std::vector<GravityHold>(packs, GravityHold(pd.weight, pd.member, pd.q_ref));
   for (int kind = 0; kind < row_kinds; ++kind)
     for (int k = 0; k < shape_.nv; ++k) row_ids_.push_back(row_id(kind, k));
   rows_by_id_.resize(row_ids_.size());
@@ -119,6 +122,7 @@ void Lanes::set_model(int w, const Model& model) {
   if (at(w) < worlds_.size()) {
     worlds_[at(w)].built = data_.same_build(model);
     if (!worlds_[at(w)].built) return;
+    if (!holds_.empty()) worlds_[at(w)].held.setConstant(shape_.nv, std::numeric_limits<double>::quiet_NaN());
   }
   for (int b = 0; b < shape_.bodies; ++b) {
     const Inertia& x = model.bodies[at(b)].inertia;
@@ -145,7 +149,7 @@ void Lanes::set_model(int w, const Model& model) {
       const Body& body = model.bodies[at(b)];
       const int k = body.iv, j = k - member.iv;
       if (nv_of(body.joint) != 1) continue;
-      entry(w, &P::feedforward, k) = pd.tau_ff[j];
+      entry(w, &P::feedforward, k) = pd.weight ? 0 : pd.tau_ff[j];
       if (pd.limits.lower.size() == 0) continue;
       entry(w, &P::effort_lower, k) = std::max(entry(w, &P::effort_lower, k), pd.limits.lower[j]);
       entry(w, &P::effort_upper, k) = std::min(entry(w, &P::effort_upper, k), pd.limits.upper[j]);
@@ -244,6 +248,20 @@ void Lanes::take(int w, State& state) const {
   }
 }
 
+// (ff.2) as the controller does: where the target is another than in the last call.
+void Lanes::hold_against_gravity(int w, const double* target) {
+  VecX& held = worlds_[at(w)].held;
+  bool same = true;
+  for (int k = 0; k < shape_.nv; ++k) {
+    const double x = shape_.dof_iq[k] >= 0 ? target[shape_.dof_iq[k]] : 0;
+    same &= held[k] == x;
+    held[k] = x;
+  }
+  if (same) return;
+  const VecX& torque = holds_[at(w / width())].torque(held);
+  for (int k = 0; k < shape_.nv; ++k) entry(w, &PackArrays::feedforward, k) = torque[k];
+}
+
 unsigned Lanes::read_commands(int pack, const Commands& commands) {
   using P = PackArrays;
   unsigned moving = 0;
@@ -251,6 +269,7 @@ unsigned Lanes::read_commands(int pack, const Commands& commands) {
     const int w = pack * width() + l;
     const double* target = commands.target + at(w) * at(shape_.nq);
     const double *torque = commands.torque + at(w) * at(shape_.nv), *gains = commands.gains + at(w) * at(shape_.nv);
+    if (!holds_.empty()) hold_against_gravity(w, target);
     const Column aim = column(w, &P::target), tau = column(w, &P::tau), feedforward = column(w, &P::feedforward);
     const Column kp = column(w, &P::kp), kd = column(w, &P::kd);
     for (int k = 0; k < shape_.nv; ++k) {

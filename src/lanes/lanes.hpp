@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/gravity_hold.hpp"
 #include "lanes/lane_shape.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/state.hpp"
@@ -73,6 +74,7 @@ class Lanes {
     double t = 0;
     Clock clock;
     std::uint64_t step = 0;
+    VecX held;  // joints that are held against gravity (nv)
   };
   /// The entries of one world in an array of its pack.
   struct Column {
@@ -93,6 +95,7 @@ class Lanes {
     for (int i = 0; i < n; ++i) out[i] = x[i];
   }
   void set_surfaces(int world, const Model& model);
+  void hold_against_gravity(int world, const double* target);
   bool put_memory(int world, const Memory& memory);
   std::uint64_t row_id(int kind, int dof) const;
 
@@ -106,6 +109,7 @@ class Lanes {
   const Kernel& kernel_;
   std::vector<World> worlds_;
   std::vector<PackArrays> packs_;
+  std::vector<GravityHold> holds_;      // of each pack, whose worlds take turns; empty: what is fed forward stays
   std::vector<std::uint64_t> row_ids_;  // in the order of PackArrays::row_f
   std::vector<int> rows_by_id_;
   struct Free {

@@ -14,31 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Foot> read_feet(Section& section) {
-  std::vector<Foot> feet;
-  Section given = section.inner("feet");
-  const TomlValue* points = given.value("points");
-  Foot foot;
-  foot.radius = given.number("radius", 0, Bound::NonNegative);
-  if (points != nullptr) {
-    if (points->kind != TomlValue::Kind::Array) given.fail("points", "points must be an array of points");
-    foot.points.clear();
-    for (const TomlValue& point : points->items) {
-      if (point.kind != TomlValue::Kind::Array || point.items.size() != 3)
-        given.fail(point, "points: each must have three numbers [m]");
-      foot.points.emplace_back();
-      for (int k = 0; k < 3; ++k) foot.points.back()[k] = given.number_of(point.items[at(k)], "points");
-    }
-  }
-  for (const std::string& frame : given.texts("frames")) {
-    foot.frame = frame;
-    feet.push_back(foot);
-  }
-  given.finish();
-  if (feet.empty()) section.fail("feet", "feet need frames, or are \"balls\"");
-  return feet;
-}
-
 RobotRecord read_record(Section& section) {
   RobotRecord record;
   RobotEntry& entry = record.entry;
@@ -78,6 +53,37 @@ bool is_path(const std::string& model) {
 }
 
 }  // namespace
+
+std::vector<Foot> read_feet(Section& section) {
+  std::vector<Foot> feet;
+  const TomlValue* value = section.value("feet");
+  if (value == nullptr) return feet;
+  if (value->kind != TomlValue::Kind::Table) {
+    for (const std::string& frame : section.texts("feet")) feet.push_back({frame});
+    return feet;
+  }
+  Section given = section.inner("feet");
+  const TomlValue* points = given.value("points");
+  Foot foot;
+  foot.radius = given.number("radius", 0, Bound::NonNegative);
+  if (points != nullptr) {
+    if (points->kind != TomlValue::Kind::Array) given.fail("points", "points must be an array of points");
+    foot.points.clear();
+    for (const TomlValue& point : points->items) {
+      if (point.kind != TomlValue::Kind::Array || point.items.size() != 3)
+        given.fail(point, "points: each must have three numbers [m]");
+      foot.points.emplace_back();
+      for (int k = 0; k < 3; ++k) foot.points.back()[k] = given.number_of(point.items[at(k)], "points");
+    }
+  }
+  for (const std::string& frame : given.texts("frames")) {
+    foot.frame = frame;
+    feet.push_back(foot);
+  }
+  given.finish();
+  if (feet.empty()) section.fail("feet", "feet need frames, or are \"balls\"");
+  return feet;
+}
 
 std::vector<RobotRecord> read_robot_records(const std::string& text, const std::string& file) {
   const TomlValue table = parse_toml(text, file);

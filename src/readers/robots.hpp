@@ -10,13 +10,6 @@
 
 namespace tribo {
 
-/// Contact points at a frame: points without size, or balls.
-struct Foot {
-  std::string frame;
-  std::vector<Vec3> points{Vec3::Zero()};  ///< in the frame [m]
-  double radius = 0;                       ///< 0: points without size [m]
-};
-
 struct RobotRecord {
   RobotEntry entry;
   std::string srdf;              ///< under the robots folder; empty: none
@@ -28,6 +21,10 @@ struct RobotRecord {
   bool shapes = true;  ///< those of the file touch by default
   double height = 0;   ///< of a fixed base that has to swing above the ground [m]
 };
+
+class Section;
+/// The key `feet`: names of frames, or a table {frames, points, radius} of what stands at each of them. Empty without it.
+std::vector<Foot> read_feet(Section& section);
 
 /// data/robots.toml, which is part of the library.
 const std::vector<RobotRecord>& robot_records();

@@ -434,8 +434,7 @@ void add_file_shapes(Loading& load, const Touching& touch, bool ball_feet) {
 
 void add_contact(Loading& load) {
   const Touching touch = touching(load.options, load.files);
-  std::vector<Foot> feet;
-  for (const std::string& frame : load.options.feet) feet.push_back({frame});
+  std::vector<Foot> feet = load.options.feet;
   if (feet.empty() && load.files.record != nullptr) feet = load.files.record->feet;
   if (touch.feet) add_point_feet(load, feet);
   const bool ball_feet = touch.feet && feet.empty();

@@ -44,7 +44,7 @@ OptionTable pd_keys(bool integral) {
   if (integral) t.mention("ki", "a number, or a table by joint", "0", "[N m/(rad s)] or [N/(m s)]");
   t.mention("kd", "a number, or a table by joint", "0", "[N m s/rad] or [N s/m]");
   mention_reference(t);
-  t.mention("feedforward", "none or gravity", "none", "torques that hold the pose against gravity are added");
+  t.mention("feedforward", "none or gravity", "none", "torques that hold the reference against gravity are added");
   t.add("implicit", &PdOptions::implicit, "steppers that can take the gains at the end of the step");
   add_period(t);
   mention_limits(t);
@@ -83,11 +83,14 @@ OptionTable task_space_keys() {
   t.mention("posture", "a table: weight, kp, kd", "1e-3, 2, 2 sqrt(kp)", "task of the joints");
   t.mention("amplitude", "three numbers", "0", "[m] the centre of mass swings by amplitude sin(rate t)");
   t.add("rate", &Own::com_rate, any_number(), "rad/s", "of that swing");
+  t.mention("motion", "a file .npz: dt, com, posture, frame.NAME, stands.NAME", "",
+            "where the tasks go, and which feet stand");
   t.add("contact_kp", &Own::contact_kp, at_least(0), "1/s^2", "feet are held at their place");
   t.add("force_weight", &Own::force_weight, positive(), "1/kg^2", "on the squares of the contact forces");
   t.add("mu", &Own::mu, at_least(0), "", "of the pyramid inside the friction cone");
   t.add("least_force", &Own::least_force, at_least(0), "N", "normal force of a foot");
-  t.mention("frame", "tables: name, position, rotation, weight, kp, kd", "", "frames that are held where they are");
+  t.mention("frame", "tables: name, position, rotation, weight, kp, kd", "",
+            "frames that are held where they are, or led by the motion");
   add_period(t);
   return t;
 }

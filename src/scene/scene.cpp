@@ -79,6 +79,14 @@ void warn(Scene& scene, const std::vector<std::string>& faults, const std::strin
     scene.warnings.push_back(scene.source + ": and " + std::to_string(faults.size() - most) + of_more);
 }
 
+Model built(SceneDraft& draft) {
+  Model model = draft.builder.build();
+  if (draft.changings.empty()) return model;
+  ModelChanges changes;
+  for (const Changing& changing : draft.changings) changing(model, changes);
+  return changed(model, changes);
+}
+
 void warn_of_start(Scene& scene) {
   warn(scene, find_beyond_ranges(*scene.model, scene.start), " more joints start beyond their ranges");
   warn(scene, find_overlaps(*scene.model, scene.start), " more pairs overlap at the start");
@@ -123,7 +131,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   if (draft.timestep && !root.inner("stepper").has("dt")) scene.dt = *draft.timestep;
   scene.warnings = draft.warnings;
   scene.log = draft.log;
-  scene.model = std::make_shared<const Model>(root.at("", [&] { return draft.builder.build(); }));
+  scene.model = std::make_shared<const Model>(root.at("", [&] { return built(draft); }));
   root.at("stepper", [&] { make_stepper(scene.stepper, *scene.model, scene.stepper_options); });
   scene.start = State::neutral(*scene.model);
   for (const Placing& placing : draft.placings) whole &= attempt([&] { placing(*scene.model, scene.start); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "readers/toml_reader.hpp"
+#include "tribo/model_changes.hpp"
 #include "tribo/robot.hpp"
 #include "tribo/scene.hpp"
 
@@ -17,6 +18,8 @@ class Dynamics;
 
 /// What is settled once the model is built: where a member stands and how it moves.
 using Placing = std::function<void(const Model&, State&)>;
+/// What of the model that was built is to be another.
+using Changing = std::function<void(const Model&, ModelChanges&)>;
 
 struct SceneDraft {
   ModelBuilder builder;
@@ -24,6 +27,7 @@ struct SceneDraft {
   bool ground = true;
   Placement X_WG;                 ///< of the ground; its z axis is the normal
   std::vector<Placing> placings;  ///< run in order on the neutral state
+  std::vector<Changing> changings;
   std::vector<std::string> warnings;
   std::vector<std::string> log;
   std::optional<Vec3> gravity;     ///< that of a robot file which is a world of its own [m/s^2]
@@ -86,6 +90,14 @@ VecX read_pose(Section& section, const Model& model, const Member& member, const
 void by_joint(Section& section, const std::string& key, const Model& model, const Member& member, Bound bound,
               const std::function<void(const Body&, double)>& set);
 
+// scene_robot_keys.cpp: what a robot's file says, where the scene says otherwise.
+/// damping, friction, armature: one number, or a table by joint.
+void read_joint_properties(Section& section, SceneDraft& draft, int member);
+/// effort_limit: a number, "none", or a table by joint; effort_scale: a factor, or a table by joint.
+void read_effort_limits(Section& section, SceneDraft& draft, int member);
+/// masses: a table {link = kg}.
+void read_masses(Section& section, SceneDraft& draft, int member);
+
 // scene_control.cpp: the table of controllers. A reader takes every key of its section but `name` and `robot`.
 using ControllerReader = void (*)(Section& section, const Scene& scene, ControllerSpec& spec);
 void read_controllers(Section& root, Scene& scene);
@@ -114,7 +126,7 @@ void read_pid(Section& section, const Scene& scene, ControllerSpec& spec);
 inline bool floats(const Model& model, const Member& member) {
   return member.bodies > 0 && model.bodies[at(member.first_body)].joint == JointKind::Free;
 }
-/// Torques that hold q_ref against gravity (nv of the member); a floating base is carried by its feet.
+/// Torques that hold q_ref against gravity (nv of the member): the floating base is carried by its feet.
 VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
                          const VecX& q_ref);
 

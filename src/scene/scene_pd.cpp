@@ -5,8 +5,8 @@
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
-// Torques that hold the reference pose against gravity. A floating base is carried by the forces of least norm at the
-// feet:
+// Torques that hold the reference pose of a floating base against gravity. It is carried by the forces of least norm at
+// the feet:
 //   J_b^T f = h_b,  f of least norm;   tau = h - J^T f                               (ff.1)
 VecX gravity_feedforward(const Section& section, const Model& model, const State& start, const Member& member,
                          const VecX& q_ref) {
@@ -15,8 +15,6 @@ VecX gravity_feedforward(const Section& section, const Model& model, const State
   Dynamics dynamics(model);
   dynamics.compute(q, VecX::Zero(model.nv));
   VecX tau = dynamics.h().segment(member.iv, member.nv);
-  const Body& base = model.bodies[at(member.first_body)];
-  if (base.joint != JointKind::Free) return tau;
   const int nf = static_cast<int>(member.feet.size());
   if (nf < 3)
     section.fail("feedforward", "feedforward = \"gravity\" needs at least three contact points at the feet of '" +
@@ -54,7 +52,10 @@ void read_pd(Section& section, const Scene& scene, ControllerSpec& spec) {
   pd.reference = read_reference(section, scene, spec.member, pd.q_ref);
   const std::string feedforward = section.choice("feedforward", "none", {"none", "gravity"});
   pd.tau_ff = VecX::Zero(member.nv);
-  if (feedforward == "gravity") pd.tau_ff = gravity_feedforward(section, model, scene.start, member, pd.q_ref);
+  if (feedforward == "gravity" && floats(model, member))
+    pd.tau_ff = gravity_feedforward(section, model, scene.start, member, pd.q_ref);
+  else if (feedforward == "gravity")
+    pd.weight = scene.model;
   spec.make = [pd](const Model& m) { return make_pd(m, pd); };
   spec.pd = std::move(pd);
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "io/npy.hpp"
+#include "scene/knots.hpp"
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 
@@ -39,27 +39,10 @@ std::shared_ptr<const Reference> read_motion(Section& section, const Model& mode
   if (path.is_relative()) path = fs::path(section.file()).parent_path() / path;
   return section.at("motion", [&] {
     const NpzReader file(path.string(), std::uint64_t{1} << 28);
-    std::vector<int> joints;
-    for (int b = member.first_body; b < member.first_body + member.bodies; ++b)
-      if (nv_of(model.bodies[at(b)].joint) == 1) joints.push_back(model.bodies[at(b)].iv - member.iv);
-    auto table = [&](const char* name) {
-      const NpyArray array = file.read(name);
-      if (array.shape.size() != 2 || array.shape[1] != joints.size() || array.shape[0] < 2)
-        throw InvalidInput(array.owner + " has shape " + array.shape_text() + ", must be (knots, " +
-                           std::to_string(joints.size()) + "): one column a joint");
-      const std::vector<double> numbers = array.finite_numbers();
-      MatX x = MatX::Zero(member.nv, static_cast<Eigen::Index>(array.shape[0]));
-      for (Eigen::Index k = 0; k < x.cols(); ++k)
-        for (std::size_t j = 0; j < joints.size(); ++j)
-          x(joints[j], k) = numbers[static_cast<std::size_t>(k) * joints.size() + j];
-      return x;
-    };
     SampledMotion motion;
-    const NpyArray dt = file.read("dt");
-    if (dt.size() != 1) throw InvalidInput(dt.owner + " must be one number");
-    motion.dt = dt.number(0);
-    motion.q = table("q");
-    if (file.has("v")) motion.v = table("v");
+    motion.dt = time_between_knots(file);
+    motion.q = joints_of_knots(file, "q", model, member);
+    if (file.has("v")) motion.v = joints_of_knots(file, "v", model, member);
     return make_sampled(std::move(motion));
   });
 }

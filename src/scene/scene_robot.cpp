@@ -37,7 +37,9 @@ Stand read_stand(Section& section, bool floating, bool ground) {
   stand.drop = section.number("drop", 0);
   stand.v = section.vec3("velocity", Vec3::Zero());
   stand.w = section.vec3("angular_velocity", Vec3::Zero());
-  for (const char* key : {"pose", "joints", "joint_velocity", "damping", "friction", "armature"}) section.has(key);
+  for (const char* key : {"pose", "joints", "joint_velocity", "damping", "friction", "armature", "effort_limit",
+                          "effort_scale", "masses"})
+    section.has(key);
   if (!floating)
     for (const char* key : {"drop", "velocity", "angular_velocity"})
       if (section.has(key)) section.fail(key, std::string(key) + " needs base = \"floating\"");
@@ -257,26 +259,6 @@ bool floats_by_default(const std::string& model) {
   return true;
 }
 
-// What the file says of its joints, where the scene says otherwise: one number, or a table by joint.
-void read_joint_properties(Section& section, SceneDraft& draft, int member_index) {
-  JointProperties& joints = draft.builder.joint_properties();
-  const Model& model = draft.builder.model();
-  const Member& member = model.members[at(member_index)];
-  for (const auto& [key, x] : {std::pair{"damping", &joints.damping}, std::pair{"friction", &joints.friction},
-                               std::pair{"armature", &joints.armature}}) {
-    const TomlValue* given = section.value(key);
-    if (given == nullptr) continue;
-    auto set = [x = x](const Body& body, double value) { (*x)[body.iv] = value; };
-    if (given->is_number()) {
-      const double value = section.number(key, Bound::NonNegative);
-      for (int b = member.first_body; b < member.first_body + member.bodies; ++b)
-        if (nv_of(model.bodies[at(b)].joint) == 1) set(model.bodies[at(b)], value);
-    } else {
-      by_joint(section, key, model, member, Bound::NonNegative, set);
-    }
-  }
-}
-
 // Gravity and step of a file that is a world of its own; two such files must agree on gravity.
 void take_world(const Section& section, const RobotNotes& notes, SceneDraft& draft) {
   if (draft.gravity && *draft.gravity != notes.gravity)
@@ -335,7 +317,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   options.floating = section.choice("base", floating ? "floating" : "fixed", {"floating", "fixed"}) == "floating";
   options.floating_if_it_can = !section.has("base");
   options.contact = section.choice("contact", "default", {"default", "feet", "collision", "none"});
-  options.feet = section.texts("feet");
+  options.feet = read_feet(section);
   options.material = draft.material(section);
   options.link_materials = read_link_materials(section, draft);
   options.mesh_parts = read_link_parts(section);
@@ -376,6 +358,8 @@ void read_robot(Section& section, SceneDraft& draft) {
   for (const std::string& text : notes.log) draft.log.push_back(text);
   if (notes.whole_world) take_world(section, notes, draft);
   read_joint_properties(section, draft, member);
+  read_effort_limits(section, draft, member);
+  read_masses(section, draft, member);
   read_transmission(section, draft, member);
   draft.placings.push_back([&draft, section, stand, member](const Model& model, State& state) mutable {
     stand_up(section, stand, draft, member, model, state);

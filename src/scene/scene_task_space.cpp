@@ -1,5 +1,6 @@
 // The controller of task-space inverse dynamics.
 #include <cmath>
+#include <filesystem>
 
 #include "base/names.hpp"
 #include "scene/read_options.hpp"
@@ -40,6 +41,14 @@ void read_task_space(Section& section, const Scene& scene, ControllerSpec& spec)
     if (frame.has("kd")) task.gain.kd = frame.number("kd", Bound::NonNegative);
     frame.finish();
     options.frames.push_back(task);
+  }
+  if (section.has("motion")) {
+    if (section.has("amplitude")) section.fail("amplitude", "takes one of 'amplitude' and 'motion'");
+    namespace fs = std::filesystem;
+    const std::string path = (fs::path(section.file()).parent_path() / section.text("motion")).string();
+    options.course = section.at("motion", [&] {
+      return std::make_shared<const TaskCourse>(load_task_course(path, model, member, options.frames));
+    });
   }
   spec.make = [options](const Model& m) { return make_task_space(m, options); };
 }

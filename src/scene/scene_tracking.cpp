@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/names.hpp"
-#include "io/npy.hpp"
+#include "scene/knots.hpp"
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/tracking.hpp"
@@ -65,11 +65,7 @@ PlannedMotion load_planned_motion(const std::string& path, const Model& model, c
   motion.states = columns(file, "states", {nq + nv}, "nq + nv" + of);
   motion.controls = columns(file, "controls", {nu}, "the joints" + of);
   motion.gains = columns(file, "gains", {nu, 2 * nv}, "the joints times 2 nv" + of);
-  const NpyArray dt = file.read("dt");
-  if (dt.size() != 1) throw InvalidInput(dt.owner + " has shape " + dt.shape_text() + ", must be one number");
-  motion.dt = dt.number(0);
-  if (!(motion.dt > 0) || !std::isfinite(motion.dt))
-    throw InvalidInput(dt.owner + " is " + shown(motion.dt) + " s, must be finite and > 0");
+  motion.dt = time_between_knots(file);
   const Eigen::Index n = motion.controls.cols();
   if (motion.states.cols() != n + 1 || motion.gains.cols() != n)
     throw InvalidInput(path + ": " + std::to_string(motion.states.cols()) + " states, " + std::to_string(n) +

@@ -70,6 +70,17 @@ TEST_CASE("advice: a landing that overlaps by more than a quarter of the size") 
   CHECK(has(ball("1e3", "name = 'momentum'\ndt = 0.015\n"), "'ball' can overlap by 0.063"));
 }
 
+TEST_CASE("advice: what a controller holds falls as a whole") {
+  // Talos stands: no link of its head falls by 1.7 m, whatever the stepper. Let go of, it does.
+  const std::string talos = "[robot]\nmodel = 'talos'\n[stepper]\nname = 'exponential'\n";
+  CHECK_FALSE(has(advice(talos + "[controller]\nname = 'pd'\nkp = 5000\nkd = 100\n"), "when it lands"));
+  CHECK(has(advice(talos), "when it lands"));
+  // Dropped from 20 m it lands at 20 m/s all the same.
+  CHECK(has(advice("[robot]\nmodel = 'talos'\ndrop = 20\n[stepper]\nname = 'exponential'\n[controller]\nname = 'pd'\n"
+                   "kp = 5000\nkd = 100\n"),
+            "when it lands"));
+}
+
 TEST_CASE("advice: a joint that moves no inertia is an error of the scene") {
   ScratchFolder folder;
   // A point mass on the axis: mass, but nothing that turns.

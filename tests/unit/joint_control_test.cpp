@@ -5,6 +5,7 @@
 
 #include "io/npy.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;
@@ -161,4 +162,33 @@ TEST_CASE("control: a motion of a .npz is followed, and one of the wrong width r
   for (int k = 0; k < 20; ++k) simulation.step();
   CHECK((simulation.state().q - VecX::LinSpaced(6, 0.12, 0.17)).norm() < 1e-4);
   CHECK(says(refused(head + folder.file("bad.npz") + "\"\n"), "must be (knots, 6)"));
+}
+
+// Closed form: two rods of 1 and 2 kg, 0.5 m, one hanging on the other, as far from the vertical as the references.
+TEST_CASE("control: gravity is fed forward where the reference is, not where the robot began") {
+  const std::string text =
+      "[ground]\nnone = true\n[robot]\nname = \"arm\"\n"
+      "[[robot.link]]\nname = \"a\"\nsize = [0.02, 0.02, 0.5]\nmass = 1.0\ncom = [0, 0, -0.25]\neffort_limit = 100\n"
+      "[[robot.link]]\nname = \"b\"\nsize = [0.02, 0.02, 0.5]\nmass = 2.0\ncom = [0, 0, -0.25]\n"
+      "position = [0, 0, -0.5]\neffort_limit = 100\n"
+      "[controller]\nkp = 10\nkd = 5\nfeedforward = \"gravity\"\n"
+      "sinusoid = {amplitude = {a = 0.6, b = 0.3}, frequency = 0.25}\n";
+  const Scene scene = parse_scene(text, "x.toml");
+  const Model& model = *scene.model;
+  const auto controller = scene.controllers.at(0).make(model);
+  Dynamics dynamics(model);
+  State state = scene.start;
+  dynamics.compute(state.q, state.v);
+  for (const double t : {0.0, 0.4, 1.0}) {
+    CAPTURE(t);
+    state.t = t;
+    Actuation a;
+    a.resize(2);
+    controller->control(model, state, dynamics, {}, a);
+    const double s = std::sin(0.5 * M_PI * t), q0 = 0.6 * s, q1 = q0 + 0.3 * s;
+    // About y, a rod that hangs at q from -z towards -x: m g l sin q holds it.
+    const double lower = 2 * 9.81 * 0.25 * std::sin(q1), upper = 9.81 * (0.25 + 2 * 0.5) * std::sin(q0) + lower;
+    CHECK(a.tau[1] == doctest::Approx(lower).epsilon(1e-12));
+    CHECK(a.tau[0] == doctest::Approx(upper).epsilon(1e-12));
+  }
 }

@@ -303,6 +303,16 @@ TEST_CASE("lanes: each world has its own masses, friction and gains") {
   CHECK(std::abs(alone.q()[2] - alone.q()[2 + alone.q().size() / 4]) > 1e-4);  // the worlds do differ
 }
 
+TEST_CASE("lanes: gravity is fed forward to the target of each world") {
+  const Scene scene = parse_scene(
+      "[robot]\nmodel = \"ur10\"\ncontact = \"none\"\n[contact]\ntolerance = 1e-13\n"
+      "[controller]\nkp = 500\nkd = 20\nfeedforward = \"gravity\"\n",
+      "x.toml");
+  const Difference d = compare(scene, lanes::best_kernel(), 5, 60, 0.3);
+  CHECK(d.moved == 300);
+  CHECK(d.v < 1e-10);
+}
+
 TEST_CASE("lanes: what is not covered is said, and steps by itself") {
   const Scene heap = named("stack-10");
   Batch batch(heap, 2, 1, {}, {}, true), alone(heap, 2, 1);

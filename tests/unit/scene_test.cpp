@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tribo/dynamics.hpp"
+#include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
 
 using namespace tribo;
@@ -178,6 +179,62 @@ TEST_CASE("scene: what the file says of its joints can be corrected, for all or 
   const Scene one = parse_scene(hand + "friction = {\"joint_1.0\" = 0.25}\n", "x.toml");
   CHECK(friction(one, "joint_1.0") == 0.25);
   CHECK(friction(one, "joint_0.0") == 10);
+}
+
+TEST_CASE("scene: effort limits are lifted, set and scaled, for all or by name") {
+  const std::string ur5 = "[robot]\nmodel = \"ur5\"\n";
+  const Model file = *parse_scene(ur5, "x.toml").model;
+  const auto limits = [&](const std::string& keys) {
+    return parse_scene(ur5 + keys, "x.toml").model->joints.effort_limit;
+  };
+  CHECK(limits("effort_scale = 1.5\n") == VecX(1.5 * file.joints.effort_limit));
+  CHECK(limits("effort_limit = 12\n") == VecX::Constant(6, 12));
+  CHECK(limits("effort_limit = \"none\"\n").array().isInf().all());
+  VecX some = file.joints.effort_limit;
+  some[2] = 7;
+  some[0] *= 2;
+  CHECK(limits("effort_limit = {elbow_joint = 7}\neffort_scale = {shoulder_pan_joint = 2}\n") == some);
+  CHECK(refusal(ur5 + "effort_limit = \"off\"\n").find("none") != std::string::npos);
+  CHECK(refusal(ur5 + "effort_scale = -1\n").find("effort_scale") != std::string::npos);
+}
+
+TEST_CASE("scene: masses by link, with the moments of inertia, and with the hash of a change at run time") {
+  const std::string text = "[robot]\nmodel = \"ur5\"\n";
+  const Model file = *parse_scene(text, "x.toml").model;
+  const Scene scene = parse_scene(text + "masses = {forearm_link = 5, wrist_3_link = 1.5}\n", "x.toml");
+  const Model& model = *scene.model;
+  const int arm = file.place("forearm_link").body, hand = file.place("wrist_3_link").body;
+  const double factor = 5 / file.bodies[at(arm)].inertia.mass;
+  CHECK(model.bodies[at(arm)].inertia.mass == 5);
+  CHECK(model.bodies[at(arm)].inertia.com == file.bodies[at(arm)].inertia.com);
+  CHECK((model.bodies[at(arm)].inertia.about_com - factor * file.bodies[at(arm)].inertia.about_com).norm() < 1e-15);
+  CHECK(model.mass() == doctest::Approx(file.mass() + 5 + 1.5 - file.bodies[at(arm)].inertia.mass -
+                                        file.bodies[at(hand)].inertia.mass));
+  ModelChanges changes;
+  changes.mass = {{arm, 5}, {hand, 1.5}};
+  CHECK(model.hash() == changed(file, changes).hash());
+  CHECK(refusal(text + "masses = {forearm = 5}\n").find("forearm") != std::string::npos);
+  CHECK(refusal(text + "masses = {forearm_link = 0}\n").find("masses.forearm_link") != std::string::npos);
+  CHECK(refusal(text + "masses = 3\n").find("must be a table") != std::string::npos);
+}
+
+TEST_CASE("scene: soles of four points and balls at frames that the scene names") {
+  const Scene scene = parse_scene(
+      "[robot]\nmodel = \"solo12\"\ncontact = \"feet\"\n[robot.feet]\nframes = [\"FL_FOOT\", \"HR_FOOT\"]\n"
+      "points = [[0.02, 0.01, 0], [0.02, -0.01, 0], [-0.02, 0.01, 0], [-0.02, -0.01, 0]]\nradius = 0.005\n",
+      "x.toml");
+  const Model& model = *scene.model;
+  REQUIRE(model.members[0].feet.size() == 8);
+  const Frame& frame = model.frames[at(model.frame("HR_FOOT"))];
+  const Geometry& last = model.geometries[at(model.members[0].feet[7])];
+  CHECK(last.name == "solo12/HR_FOOT.3");
+  CHECK(last.body == frame.body);
+  CHECK(last.size.x() == 0.005);
+  CHECK((last.X_BG.p - (frame.X_BF * Vec3(-0.02, -0.01, 0))).norm() < 1e-15);
+  CHECK(refusal("[robot]\nmodel = \"solo12\"\n[robot.feet]\nframes = [\"FL_FOOT\"]\npoints = [[1, 2]]\n")
+            .find("must have three numbers") != std::string::npos);
+  CHECK(refusal("[robot]\nmodel = \"solo12\"\n[robot.feet]\nframes = [\"FL_FOT\"]\n").find("FL_FOOT") !=
+        std::string::npos);
 }
 
 TEST_CASE("scene: a hull turns about its centre of mass, a wall does not move") {

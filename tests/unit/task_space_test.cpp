@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "control/quadratic_program.hpp"
+#include "control/task_course.hpp"
+#include "io/npy.hpp"
 #include "scratch_folder.hpp"
 #include "tribo/dynamics.hpp"
 #include "tribo/scene.hpp"
@@ -98,6 +101,11 @@ TEST_CASE(
   p.H.setIdentity();
   p.b << 2, 3;
   CHECK_FALSE(p.solve());
+  p.H.setIdentity();
+  p.leaves_contradictions_out = true;  // the first of them counts
+  REQUIRE(p.solve());
+  CHECK((p.x() - Eigen::Vector2d(1, 1)).norm() < 1e-12);
+  p.leaves_contradictions_out = false;
   p.resize(1, 0, 2);
   p.H.setIdentity();
   p.C << 1, -1;
@@ -257,4 +265,185 @@ TEST_CASE("task space: what it cannot be used for is refused by name") {
       "[robot]\nmodel = \"solo12\"\n[controller]\nname = "
       "\"task-space\"\n[[controller.frame]]\nname = \"FL_FOT\"\n";
   CHECK(refusal([&] { parse_scene(wrong, "x.toml"); }).find("FL_FOOT") != std::string::npos);
+}
+
+namespace {
+
+void write_course(const std::string& path, double dt, const MatX& com, const MatX& foot,
+                  const std::vector<double>& stands) {
+  NpzWriter file(path);
+  const auto add = [&](const std::string& name, const std::vector<std::uint64_t>& shape, const double* data) {
+    file.add(name, NpyType::F64, shape, data);
+  };
+  const auto n = static_cast<std::uint64_t>(stands.size());
+  add("dt", {}, &dt);
+  add("com", {n, 3}, com.data());  // one column a knot: C order of (n, 3)
+  add("frame.FL_FOOT", {n, 3}, foot.data());
+  add("stands.FL_FOOT", {n}, stands.data());
+  file.finish();
+}
+
+const char* led =
+    "[robot]\nmodel = \"solo12\"\n[controller]\nname = \"task-space\"\nmotion = \"step.npz\"\n"
+    "com = {weight = 1, kp = 100}\nposture = {weight = 1e-3, kp = 20}\ncontact_kp = 50\n"
+    "[[controller.frame]]\nname = \"FL_FOOT\"\nrotation = false\nweight = 1\nkp = 200\n";
+
+// Where the centre of mass and the left fore foot of Solo are, standing.
+struct Standing {
+  Vec3 com, foot, three;
+
+  Standing() {
+    const Scene scene = parse_scene("[robot]\nmodel = \"solo12\"\n", "x.toml");
+    Dynamics dynamics(*scene.model);
+    dynamics.compute(scene.start.q, scene.start.v);
+    const auto place = [&](const char* name) {
+      const Frame& frame = scene.model->frames[at(scene.model->frame(name))];
+      return Vec3(dynamics.X_WB(frame.body) * frame.X_BF.p);
+    };
+    com = dynamics.center_of_mass(0);
+    foot = place("FL_FOOT");
+    three = (place("FR_FOOT") + place("HL_FOOT") + place("HR_FOOT")) / 3;
+    three.z() = com.z();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("task space: a foot that swings gives no force and accelerates as its course says") {
+  ScratchFolder folder;
+  const Standing standing;
+  const double T = 0.2, height = 0.05;
+  MatX com(3, 2), foot(3, 2);
+  com << standing.com, standing.com;
+  foot << standing.foot, standing.foot + Vec3(0, 0, height);  // two knots: a straight line
+  write_course(folder.file("step.npz"), T, com, foot, {0, 0});
+  const Scene scene = parse_scene(led, folder.file("scene.toml"), {{"controller.posture.weight", "1e-8"}});
+  const Model& model = *scene.model;
+  const int nv = model.nv;
+  State state = scene.start;
+  state.t = 0.25 * T;
+  Dynamics dynamics(model);
+  dynamics.compute(state.q, state.v);
+  Actuation actuation;
+  actuation.resize(nv);
+  const auto controller = scene.controllers.at(0).make(model);
+  std::vector<double> memory(at(controller->memory()), 0.0);
+  CHECK(controller->memory() == 18 + 8 * 4);
+  controller->control(model, state, dynamics, memory, actuation);
+  CHECK(actuation.unsolved == 0);
+  // Independent: the torques, on a robot that three feet hold (M, J^T; J, 0); feet at rest, so that nothing is held back.
+  MatX K = MatX::Zero(nv + 9, nv + 9), J_foot = MatX::Zero(3, nv);
+  VecX rhs = VecX::Zero(nv + 9);
+  K.topLeftCorner(nv, nv) = dynamics.mass_matrix();
+  rhs.head(nv) = actuation.tau - dynamics.h();
+  int row = nv;
+  for (int g : model.members[0].feet) {
+    const Geometry& geometry = model.geometries[at(g)];
+    const auto& chain = model.bodies[at(geometry.body)].chain;
+    std::vector<double> J(3 * chain.size());
+    dynamics.point_jacobian(geometry.body, dynamics.X_WB(geometry.body) * geometry.X_BG.p, Mat3::Identity(), J.data());
+    const bool swings = geometry.name.find("FL_FOOT") != std::string::npos;
+    for (std::size_t k = 0; k < chain.size(); ++k)
+      for (int i = 0; i < 3; ++i) {
+        const double x = J[3 * k + at(i)];
+        if (swings)
+          J_foot(i, chain[k]) = x;
+        else
+          K(row + i, chain[k]) = x, K(chain[k], row + i) = -x;
+      }
+    if (!swings) row += 3;
+  }
+  REQUIRE(row == nv + 9);
+  const VecX solution = K.fullPivLu().solve(rhs);
+  // kp 200 on 1/4 of the height, kd 2 sqrt(200) on height/T; the weights of posture (1e-8) and forces (1e-6) pull a little.
+  const double wanted = 200 * 0.25 * height + 2 * std::sqrt(200.0) * height / T;
+  const Vec3 a = J_foot * solution.head(nv);
+  CHECK(a.z() == doctest::Approx(wanted).epsilon(1e-3));
+  CHECK(a.head<2>().norm() < 1e-3 * wanted);
+}
+
+TEST_CASE("task space: Solo lifts a foot, puts it down, and holds it where it landed; a state between goes on alike") {
+  ScratchFolder folder;
+  const Standing standing;
+  const double dt = 0.01;
+  const int n = 400;
+  MatX com(3, n), foot(3, n);
+  std::vector<double> stands(at(n), 1.0);
+  const auto smooth = [](double t, double a, double b) {
+    const double s = std::clamp((t - a) / (b - a), 0.0, 1.0);
+    return s * s * s * (10 - 15 * s + 6 * s * s);
+  };
+  for (int k = 0; k < n; ++k) {
+    const double t = dt * k, arc = smooth(t, 1.4, 2.2);
+    com.col(k) = standing.com + 0.8 * (smooth(t, 0.2, 1.2) - smooth(t, 2.6, 3.6)) * (standing.three - standing.com);
+    foot.col(k) = standing.foot + Vec3(0.03 * arc, 0, 0.64 * std::pow(arc * (1 - arc), 2));  // 4 cm high
+    if (t >= 1.4 && t < 2.2) stands[at(k)] = 0;
+  }
+  write_course(folder.file("step.npz"), dt, com, foot, stands);
+  for (const char* stepper : {"rigid", "exponential"}) {
+    CAPTURE(stepper);
+    const Scene scene = parse_scene(led, folder.file("scene.toml"), {{"stepper.name", stepper}});
+    Simulation simulation = make_simulation(scene);
+    const int frame = scene.model->frame("FL_FOOT");
+    Dynamics dynamics(*scene.model);
+    const auto place = [&] {
+      dynamics.compute(simulation.state().q, simulation.state().v);
+      const Frame& f = scene.model->frames[at(frame)];
+      return Vec3(dynamics.X_WB(f.body) * f.X_BF.p);
+    };
+    double highest = 0;
+    State middle;
+    for (int k = 0; k < 3900; ++k) {
+      REQUIRE(simulation.step().status == StepStatus::Ok);
+      highest = std::max(highest, place().z() - standing.foot.z());
+      if (k == 2500) middle = simulation.state();  // it has landed, and remembers where
+    }
+    CHECK(highest == doctest::Approx(0.04).epsilon(0.1));
+    CHECK((place() - standing.foot - Vec3(0.03, 0, 0)).norm() < 4e-3);
+    CHECK((dynamics.center_of_mass(0) - standing.com).norm() < 0.01);
+    CHECK(simulation.audit().unsolved == 0);
+    const State end = simulation.state();
+    Simulation again = make_simulation(scene);
+    again.set_state(middle);
+    for (int k = 2501; k < 3900; ++k) again.step();
+    CHECK(again.state().q == end.q);
+  }
+}
+
+TEST_CASE("task space: between knots a frame turns along the shortest way, at the speed that is said") {
+  TaskCourse course;
+  course.dt = 0.5;
+  TaskCourse::Way way;
+  way.turns = {Quat::Identity(), Quat(Eigen::AngleAxisd(1.2, Vec3::UnitX())),
+               Quat(Eigen::AngleAxisd(1.2, Vec3::UnitX()) * Eigen::AngleAxisd(-0.7, Vec3::UnitZ()))};
+  JointMotion now(3);
+  LedFrame frame, later;
+  at_time(course, way, 0.25, now, frame);  // half of the first turn
+  CHECK((frame.X.R - Eigen::AngleAxisd(0.6, Vec3::UnitX()).toRotationMatrix()).norm() < 1e-15);
+  CHECK((frame.w - Vec3(2.4, 0, 0)).norm() < 1e-14);
+  // Independent: the difference of two rotations over the time between them.
+  const double h = 1e-6;
+  at_time(course, way, 0.7, now, frame);
+  at_time(course, way, 0.7 + h, now, later);
+  const Eigen::AngleAxisd turn(Mat3(later.X.R * frame.X.R.transpose()));
+  CHECK((turn.angle() * turn.axis() / h - frame.w).norm() < 1e-8);
+  at_time(course, way, 9, now, frame);  // at rest after the last
+  CHECK((frame.X.R - way.turns.back().toRotationMatrix()).norm() < 1e-15);
+  CHECK(frame.w == Vec3::Zero());
+}
+
+TEST_CASE("task space: a course that does not fit is refused by array") {
+  ScratchFolder folder;
+  const Standing standing;
+  const auto told = [&](int knots, double stands, const std::string& text) {
+    MatX com = standing.com.replicate(1, knots), foot = standing.foot.replicate(1, knots);
+    write_course(folder.file("step.npz"), 0.01, com, foot, std::vector<double>(at(knots), stands));
+    return refusal([&] { parse_scene(text, folder.file("scene.toml")); });
+  };
+  CHECK(told(3, 1, led) == "");
+  CHECK(told(3, 0.5, led).find("'stands.FL_FOOT' has an entry 0.5, must be 0 or 1") != std::string::npos);
+  CHECK(told(1, 1, led).find("must be (knots, 3)") != std::string::npos);
+  std::string bare = led;
+  bare.resize(bare.find("[[controller.frame]]"));
+  CHECK(told(3, 1, bare).find("there is no [[controller.frame]] of that name") != std::string::npos);
 }

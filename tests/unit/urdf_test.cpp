@@ -173,7 +173,7 @@ TEST_CASE("robots: what cannot be loaded is refused by name") {
                     "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"),
             "joint 'j' moves bodies of no mass"));
   RobotOptions options;
-  options.feet = {"bb"};
+  options.feet = {Foot{"bb"}};
   CHECK(has(refused(joint("revolute"), options), "unknown frame of a foot 'bb'; did you mean 'b'?"));
   options.feet.clear();
   options.contact = "feets";
