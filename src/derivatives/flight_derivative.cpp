@@ -48,11 +48,16 @@ void RigidDerivative::factor_kick(const Start& start, Dynamics& dynamics, int t,
   const Tree& tree = model_.trees[at(t)];
   const JointProperties& p = model_.joints;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-    const double slope = time * (p.damping[k] + start.dt * p.stiffness[k]), M = dynamics.inertia(k);
-    double share = 0.5, by_z = 0;
-    if (slope > 0) share_at_end(slope / M, share, by_z);
-    E_[k] = share * slope;
-    dE_[k] = -slope * by_z * slope / (M * M);
+    const double M = dynamics.inertia(k);
+    E_[k] = dE_[k] = 0;
+    for (double slope : {time * p.damping[k], time * start.dt * p.stiffness[k]}) {
+      if (!(slope > 0)) continue;
+      double share = 0, by_z = 0;
+      share_at_end(slope / M, share, by_z);
+      E_[k] += share * slope;
+      dE_[k] -= slope * by_z * slope / (M * M);
+    }
+    E_[k] -= Flight::relief(p, k, start.dt, time);
   }
   dynamics.factor(t, E_);
 }

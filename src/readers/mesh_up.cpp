@@ -1,10 +1,9 @@
 #include "readers/mesh_up.hpp"
 
-#include <urdf_parser/urdf_parser.h>
-
 #include <fstream>
 #include <limits>
 
+#include "readers/urdf_tree.hpp"
 #include "readers/xml_file.hpp"
 #include "tribo/model.hpp"
 
@@ -73,9 +72,7 @@ bool stands_on_y(const ::urdf::ModelInterface& robot, const MeshSearch& search, 
 }
 
 bool visuals_stand_on_y(const std::string& path, const MeshSearch& search) {
-  tinyxml2::XMLPrinter text;
-  read_xml(path)->Print(&text);
-  const ::urdf::ModelInterfaceSharedPtr robot = ::urdf::parseURDF(text.CStr());
+  const ::urdf::ModelInterfaceSharedPtr robot = urdf_tree(*read_xml(path));
   return robot && stands_on_y(*robot, search, MeshesOf::Visual);
 }
 

@@ -174,6 +174,19 @@ void set_efforts(Loading& load, std::vector<Actuator>& actuators) {
 
 }  // namespace
 
+Reflected reflected(const mjModel& m, mjtObj type, int id) {
+  Reflected sum;
+  for (int a = 0; a < m.nactuator; ++a) {
+    const int kind = m.actuator_trntype[a];
+    const bool on = type == mjOBJ_TENDON ? kind == mjTRN_TENDON : kind == mjTRN_JOINT || kind == mjTRN_JOINTINPARENT;
+    if (!on || m.actuator_trnid[2 * a] != id) continue;
+    const double gear = m.actuator_gear[6 * m.actuator_outadr[a]];
+    sum.armature += gear * gear * m.actuator_armature[a];
+    sum.damping += gear * gear * m.actuator_damping[a];
+  }
+  return sum;
+}
+
 void add_actuators(Loading& load) {
   const mjModel& m = load.m;
   if (!load.enabled(mjDSBL_ACTUATION)) return;

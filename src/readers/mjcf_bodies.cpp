@@ -52,9 +52,10 @@ void set_properties(Loading& load, int j, const Body& body) {
   JointProperties& joints = load.builder.joint_properties();
   const int from = m.jnt_dofadr[j], nv = nv_of(body.joint), iq = m.jnt_qposadr[j];
   const bool scalar = nv == 1;
+  const Reflected motors = reflected(m, mjOBJ_JOINT, j);
   for (int k = 0; k < nv; ++k) {
-    joints.armature[body.iv + k] = m.dof_armature[from + k];
-    if (load.enabled(mjDSBL_DAMPER)) joints.damping[body.iv + k] = m.dof_damping[from + k];
+    joints.armature[body.iv + k] = m.dof_armature[from + k] + motors.armature;
+    if (load.enabled(mjDSBL_DAMPER)) joints.damping[body.iv + k] = m.dof_damping[from + k] + motors.damping;
     if (load.enabled(mjDSBL_FRICTIONLOSS)) joints.friction[body.iv + k] = m.dof_frictionloss[from + k];
     joints.effort_limit[body.iv + k] = 0;
   }

@@ -90,6 +90,11 @@ void add_equalities(Loading& load);
 
 // mjcf_actuators.cpp
 void add_actuators(Loading& load);
+/// What the motors on a joint or tendon add to its own, by the square of their gears.
+struct Reflected {
+  double armature = 0, damping = 0;
+};
+Reflected reflected(const mjModel& m, mjtObj type, int id);
 
 // mjcf_sensors.cpp
 void add_sensors(Loading& load);

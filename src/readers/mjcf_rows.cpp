@@ -104,7 +104,7 @@ void set_pull(const Loading& load, int t, Tendon& tendon) {
     tendon.upper = m.tendon_range[2 * t + 1];
   }
   if (load.enabled(mjDSBL_SPRING)) tendon.stiffness = m.tendon_stiffness[t];
-  if (load.enabled(mjDSBL_DAMPER)) tendon.damping = m.tendon_damping[t];
+  if (load.enabled(mjDSBL_DAMPER)) tendon.damping = m.tendon_damping[t] + reflected(m, mjOBJ_TENDON, t).damping;
   if (load.enabled(mjDSBL_FRICTIONLOSS)) tendon.friction = m.tendon_frictionloss[t];
   tendon.rest_lower = m.tendon_lengthspring[2 * t];
   tendon.rest_upper = m.tendon_lengthspring[2 * t + 1];

@@ -65,14 +65,18 @@ double compliance_of(const mjModel& m, const Softness& s, double mu, int condim)
     const double edges = 2 * (condim - 1);
     scale = 2 * mu * mu * (1 + mu * mu) / (edges * std::max(mjMINVAL, m.opt.impratio));
   }
+  const auto at_depth = [&](double r) {
+    const double d = impedance(s, r);
+    return scale * (1 - d) * s.inverse_weight / (d * d * K);  // (soft.1)
+  };
+  // The deeper, the stiffer: one depth is that of the load. Where d begins near 0 it is far from any first guess.
   const double load = share * s.mass * vec3(m.opt.gravity).norm();
-  double depth = 0, compliance = 0;
-  for (int round = 0; round < 40; ++round) {
-    const double d = impedance(s, depth);
-    compliance = scale * (1 - d) * s.inverse_weight / (d * d * K);  // (soft.1)
-    depth = 0.5 * (depth + compliance * load);
+  double low = 0, high = load * std::max(at_depth(0), at_depth(s.solimp[2]));
+  for (int halving = 0; halving < 100; ++halving) {
+    const double middle = 0.5 * (low + high);
+    (middle < load * at_depth(middle) ? low : high) = middle;
   }
-  return compliance;
+  return at_depth(low);
 }
 
 }  // namespace tribo::mjcf

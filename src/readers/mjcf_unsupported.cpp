@@ -71,11 +71,12 @@ void rows(Loading& load) {
       u.add("solref and solimp of an equality: it is rigid", load.label(mjOBJ_EQUALITY, e));
   for (int t = 0; t < m.ntendon; ++t) {
     const std::string label = load.label(mjOBJ_TENDON, t);
+    const Reflected motors = reflected(m, mjOBJ_TENDON, t);
     if (load.tendon[at(t)] < 0) {
       const std::string wraps = " of a tendon that wraps around a geom or ends on a mocap body";
       if (m.tendon_limited[t] && load.enabled(mjDSBL_LIMIT)) u.add("range" + wraps, label);
       if (m.tendon_stiffness[t] != 0) u.add("stiffness" + wraps, label);
-      if (m.tendon_damping[t] != 0) u.add("damping" + wraps, label);
+      if (m.tendon_damping[t] != 0 || motors.damping != 0) u.add("damping" + wraps, label);
       if (m.tendon_frictionloss[t] != 0) u.add("frictionloss" + wraps, label);
       continue;
     }
@@ -86,9 +87,12 @@ void rows(Loading& load) {
     if (m.tendon_frictionloss[t] != 0 && soft(m.tendon_solref_fri + mjNREF * t, m.tendon_solimp_fri + mjNIMP * t))
       u.add("solreffriction and solimpfriction of a tendon: dry friction is rigid", label);
     if (m.tendon_limited[t] && m.tendon_margin[t] != 0) u.add("margin of a tendon's limit", label);
-    if (m.tendon_armature[t] != 0) u.add("armature of a tendon", label);
+    if (m.tendon_armature[t] != 0 || motors.armature != 0) u.add("armature of a tendon", label);
     if (m.tendon_actfrclimited[t]) u.add("actuatorfrcrange of a tendon", label);
   }
+  for (int a = 0; a < m.nactuator; ++a)
+    if (any(m.actuator_dampingpoly + mjNPOLY * a, mjNPOLY))
+      u.add("damping that is not linear", load.label(mjOBJ_ACTUATOR, a));
   for (int f = 0; f < m.nflex; ++f) u.add("flex: it neither stretches nor touches", load.label(mjOBJ_FLEX, f));
 }
 

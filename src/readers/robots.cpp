@@ -121,13 +121,21 @@ std::string xacro_refusal(const std::string& path) {
     urdf += ".urdf";
   else if (urdf == fs::path(path).filename())
     urdf = urdf.stem().string() + "-made.urdf";
-  return path + ": is written in xacro, which makes a URDF of it first: xacro " + path + " > " + urdf.string() +
+  return "is written in xacro, which makes a URDF of it first: xacro " + path + " > " + urdf.string() +
          "  (pip install xacro, or ROS)";
+}
+
+void refuse_other_formats(const std::string& path) {
+  const std::string extension = fs::path(path).extension().string();
+  if (extension == ".xacro") throw InvalidInput(path + ": " + xacro_refusal(path));
+  const bool sdf = extension == ".sdf" || extension == ".world", usd = extension.rfind(".usd", 0) == 0;
+  if (sdf || usd)
+    throw InvalidInput(path + ": " + (sdf ? "SDF" : "USD") + " files are not read: give the robot as URDF or MJCF");
 }
 
 RobotFiles find_robot(const std::string& model) {
   RobotFiles files;
-  if (fs::path(model).extension() == ".xacro") throw InvalidInput(xacro_refusal(model));
+  refuse_other_formats(model);
   if (is_path(model)) {
     files.urdf = model;
     for (const fs::path& root : robot_roots()) files.packages.push_back(root.parent_path().parent_path().string());

@@ -51,5 +51,7 @@ int add_urdf(ModelBuilder& builder, const RobotOptions& options, const UrdfFile&
 
 /// What to say of a xacro file: the line that makes a URDF of it.
 std::string xacro_refusal(const std::string& path);
+/// InvalidInput for a file of a format that is not read: xacro, SDF, USD.
+void refuse_other_formats(const std::string& path);
 
 }  // namespace tribo

@@ -1,6 +1,4 @@
 // Robots from URDF files, read by Pinocchio and taken over joint by joint, so that q and v are Pinocchio's.
-#include <urdf_parser/urdf_parser.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "readers/srdf.hpp"
 #include "readers/urdf_inertia.hpp"
 #include "readers/urdf_inspect.hpp"
+#include "readers/urdf_tree.hpp"
 #include "readers/xml_file.hpp"
 
 namespace tribo {
@@ -102,10 +101,9 @@ void read_tree(const RobotOptions& options, UrdfFile& file) {
   file.warnings.insert(file.warnings.end(), kept.begin(), kept.end());
   note_all(found.errors);
   file.floating = can_float(options, found, file);
-  tinyxml2::XMLPrinter text;
-  document->Print(&text);
-  file.tree = ::urdf::parseURDF(text.CStr());
+  file.tree = urdf_tree(*document);
   if (!file.tree) throw InvalidInput("robot file '" + path + "' is not a URDF");
+  check_complete(*document, *file.tree, path);
   if (touching(options, file.files).shapes) file.y_up = stands_on_y(*file.tree, file.search, MeshesOf::Collision);
   try {
     if (file.floating)
@@ -385,10 +383,13 @@ void set_shape(Loading& load, const ::urdf::Geometry& shape, Geometry& geometry,
   } else if (const auto* cylinder = dynamic_cast<const ::urdf::Cylinder*>(&shape)) {
     geometry.kind = ShapeKind::Cylinder;
     geometry.size = Vec3(cylinder->radius, 0, 0.5 * cylinder->length);
+  } else if (const auto* capsule = dynamic_cast<const ::urdf::Capsule*>(&shape)) {
+    geometry.kind = ShapeKind::Capsule;
+    geometry.size = Vec3(capsule->radius, 0, 0.5 * capsule->length);
   } else if (const auto* mesh = dynamic_cast<const ::urdf::Mesh*>(&shape)) {
     set_mesh(load, *mesh, geometry, hulls);
   } else {
-    throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, mesh");
+    throw InvalidInput("geometry '" + geometry.name + "': its shape is none of sphere, box, cylinder, capsule, mesh");
   }
 }
 

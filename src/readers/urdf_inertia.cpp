@@ -1,12 +1,11 @@
 #include "readers/urdf_inertia.hpp"
 
-#include <urdf_parser/urdf_parser.h>
-
 #include <cmath>
 #include <cstdio>
 
 #include "readers/mesh_hulls.hpp"
 #include "readers/mesh_up.hpp"
+#include "readers/urdf_tree.hpp"
 #include "tribo/model.hpp"
 
 namespace tribo {
@@ -26,6 +25,10 @@ Inertia of_shape(const ::urdf::Geometry& shape, const MeshSearch& search, bool y
   if (const auto* cylinder = dynamic_cast<const ::urdf::Cylinder*>(&shape)) {
     const double r = cylinder->radius, l = cylinder->length;
     return solid_inertia(ShapeKind::Cylinder, Vec3(r, 0, 0.5 * l), M_PI * r * r * l);
+  }
+  if (const auto* capsule = dynamic_cast<const ::urdf::Capsule*>(&shape)) {
+    const double r = capsule->radius, l = capsule->length;
+    return solid_inertia(ShapeKind::Capsule, Vec3(r, 0, 0.5 * l), M_PI * r * r * (l + 4.0 / 3 * r));
   }
   const auto& mesh = dynamic_cast<const ::urdf::Mesh&>(shape);
   const Vec3 scale(mesh.scale.x, mesh.scale.y, mesh.scale.z);
@@ -93,9 +96,7 @@ void write(const Inertia& inertia, XMLElement& inertial) {
 
 void take_inertias_from_shapes(tinyxml2::XMLDocument& document, const std::string& path, const MeshSearch& search,
                                std::vector<std::string>& warnings) {
-  tinyxml2::XMLPrinter text;
-  document.Print(&text);
-  const ::urdf::ModelInterfaceSharedPtr tree = ::urdf::parseURDF(text.CStr());
+  const ::urdf::ModelInterfaceSharedPtr tree = urdf_tree(document);
   XMLElement* root = document.RootElement();
   if (!tree || root == nullptr) return;  // what is wrong with it is told by whoever reads it next
   const bool y_up = stands_on_y(*tree, search, MeshesOf::Collision);

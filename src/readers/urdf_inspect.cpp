@@ -35,7 +35,7 @@ class Inspection {
       return found_;
     }
     if (const XMLElement* macro = first_macro(root)) {
-      error(*macro, "<" + std::string(macro->Name()) + ">: " + xacro_refusal(file_));
+      error(*macro, "<" + std::string(macro->Name()) + "> " + xacro_refusal(file_));
       return found_;
     }
     for (const XMLElement* e = root.FirstChildElement("link"); e; e = e->NextSiblingElement("link")) link(*e);

@@ -162,7 +162,7 @@ Scene found(const SceneRequest& request) {
   std::error_code error;
   if (fs::is_directory(name, error)) throw InvalidInput(name + ": is a folder, not a scene file");
   const std::string extension = fs::path(name).extension().string();
-  if (extension == ".xacro") throw InvalidInput(xacro_refusal(name));
+  refuse_other_formats(name);
   if (extension == ".urdf" || extension == ".xml" || extension == ".mjcf") {
     if (!fs::exists(name, error)) throw InvalidInput(name + ": no such file");
     return robot_scene(name, request);

@@ -50,6 +50,14 @@ def test_xacro_is_refused_with_the_line_that_helps(tmp_path):
         tribo.load(tmp_path / "arm.urdf")
 
 
+@pytest.mark.parametrize("name", ["robot.sdf", "robot.world", "robot.usd", "robot.usda"])
+def test_other_formats_are_refused_by_name(tmp_path, name):
+    (tmp_path / name).write_text("#usda 1.0\n")  # which is a comment in TOML
+    for load in (lambda: tribo.load(tmp_path / name), lambda: tribo.parse(f'[robot]\nmodel = "{tmp_path / name}"\n')):
+        with pytest.raises(tribo.InvalidInput, match="(SDF|USD) files are not read: give the robot as URDF or MJCF"):
+            load()
+
+
 def test_names_of_robot_descriptions(tmp_path, monkeypatch):
     package = tmp_path / "robot_descriptions"
     package.mkdir()

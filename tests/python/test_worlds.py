@@ -229,14 +229,16 @@ def test_flight_of_gymnasium_files(tmp_path, name):
     middle, finer = flown.error("midpoint"), flown.error("midpoint", 2)
     euler = np.abs(flown.theirs(1, mujoco.mjtIntegrator.mjINT_EULER) - flown.exact).max()
     assert np.log2(middle / finer) > 1.95
-    assert middle < (0.11 if name == "half_cheetah" else 0.1) * euler  # whose joint springs are stiff beside its step
+    assert middle < 0.1 * euler
 
 
 @pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
 @pytest.mark.parametrize("condim", [3, 4, 6])
-def test_softness_of_the_file(tmp_path, cone, condim):
-    """The depth at rest is MuJoCo's: exactly on the four points of a box, nearly on the one of a ball."""
-    surface = f'friction="0.6 0.01 0.001" condim="{condim}" solref="0.03 0.8" solimp="0.85 0.92 0.004 0.5 2"'
+@pytest.mark.parametrize("solimp", ["0.85 0.92 0.004 0.5 2", "0.015 1 0.022 0.5 2"])
+def test_softness_of_the_file(tmp_path, cone, condim, solimp):
+    """The depth at rest is MuJoCo's: exactly on the four points of a box, nearly on the one of a ball (whose weight is on one point:
+    with the impedance of an even slope; not where it begins near 0, as in files of quadrupeds)."""
+    surface = f'friction="0.6 0.01 0.001" condim="{condim}" solref="0.03 0.8" solimp="{solimp}"'
     text = f"""<mujoco><option timestep="0.002" cone="{cone}" impratio="2" tolerance="1e-12" iterations="100"/><worldbody>
       <geom type="plane" size="5 5 1" {surface}/>
       <body name="box" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="3" {surface}/></body>
@@ -244,8 +246,8 @@ def test_softness_of_the_file(tmp_path, cone, condim):
     sim, model, data = both(tmp_path, text, settings={"robot.softness": "file"})
     for _ in range(2000):
         mujoco.mj_step(model, data)
-    sim.run(2.0)
-    for name, share in (("box", 1e-3), ("ball", 0.25)):
+    sim.run(2.0 if solimp.startswith("0.85") else 8.0)  # what is very soft rings: the damping of the file is not taken
+    for name, share in (("box", 1e-3), ("ball", 0.25))[:2 if solimp.startswith("0.85") else 1]:
         theirs = 0.1 - data.body(name).xpos[2]
         assert theirs > 1e-5 and 0.1 - sim.pose(name)[2, 3] == pytest.approx(theirs, rel=share)
     with pytest.raises(tribo.InvalidInput, match="MJCF"):

@@ -59,11 +59,11 @@ const char* const arm = R"(<mujoco model="arm">
     <position name="relative" site="c" refsite="a" gear="1 0.5 0.2 0.3 -0.2 0.4" kp="20" kv="2"/>
     <general name="from_sky" site="a" refsite="sky" gear="0.4 0 0.3 0 0 0.1" gainprm="3" biastype="affine" biasprm="1 -2 -0.3"/>
     <motor name="pull" tendon="cord" gear="2" forcerange="-1 1" forcelimited="true"/>
-    <position name="bend" joint="elbow" kp="4" dampratio="0.5"/>
-    <general name="slow" joint="slide" dyntype="filter" dynprm="0.1" gainprm="3"/>
+    <position name="bend" joint="elbow" kp="4" dampratio="0.5" gear="1.5" armature="0.03" damping="0.2"/>
+    <general name="slow" joint="slide" dyntype="filter" dynprm="0.1" gainprm="3" armature="0.2"/>
     <general name="exact" joint="slide" dyntype="filterexact" dynprm="0.02" gainprm="2" biastype="affine" biasprm="0 -1 -0.1"/>
-    <intvelocity name="creep" tendon="one" kp="5" actrange="-0.4 0.6"/>
-    <general name="early" joint="shoulder" gear="0.2 0.1 -0.3" dyntype="filterexact" dynprm="0.05" gainprm="2" actearly="true"/>
+    <intvelocity name="creep" tendon="one" kp="5" actrange="-0.4 0.6" damping="0.3"/>
+    <general name="early" joint="shoulder" gear="0.2 0.1 -0.3" armature="0.5" damping="2" dyntype="filterexact" dynprm="0.05" gainprm="2" actearly="true"/>
   </actuator>
   <keyframe>
     <key name="go" qpos="0 0 1 0.8 0 0.6 0 1 0 0 0 0.3 0.1 0 1 0.5 1 0 0 0" qvel="1 2 3 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0 0 1 0 0 0"

@@ -208,8 +208,10 @@ TEST_CASE("mjcf: what does not map is named, and refused on demand") {
     <body name="other" pos="1 0 0"><joint name="turn" type="ball"/><geom size="0.1"/><site name="t"/></body>
     <geom name="drum" type="cylinder" size="0.05 0.1" pos="0.5 0 0.3"/><site name="side" pos="0.5 0 0.4"/>
   </worldbody>
-  <tendon><spatial name="cord" stiffness="3"><site site="s"/><geom geom="drum" sidesite="side"/><site site="t"/></spatial></tendon>
-  <actuator><muscle name="biceps" joint="hinge" lengthrange="0 1"/><motor name="winch" tendon="cord"/></actuator>
+  <tendon><spatial name="cord" stiffness="3"><site site="s"/><geom geom="drum" sidesite="side"/><site site="t"/></spatial>
+    <fixed name="pair"><joint joint="hinge" coef="1"/></fixed></tendon>
+  <actuator><muscle name="biceps" joint="hinge" lengthrange="0 1"/><motor name="winch" tendon="cord"/><motor name="reel" tendon="pair" armature="0.1"/>
+    <motor name="curve" joint="hinge" damping="0 0.1"/></actuator>
   <sensor><jointlimitfrc name="angle" joint="hinge"/></sensor>
 </mujoco>)");
   auto load = [](const std::string& file, bool refuse) {
@@ -224,7 +226,7 @@ TEST_CASE("mjcf: what does not map is named, and refused on demand") {
   std::string all;
   for (const std::string& line : load(path, false)) all += line + "\n";
   for (const char* name : {"RK4", "geom 'floor'", "gravcomp", "joint 'hinge'", "geom 'ball'", "tendon 'cord'", "muscle",
-                           "'biceps'", "'winch'", "sensor 'angle'"}) {
+                           "'biceps'", "'winch'", "'curve'", "armature of a tendon", "sensor 'angle'"}) {
     INFO(all);
     CHECK(all.find(name) != std::string::npos);
   }

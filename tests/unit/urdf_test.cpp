@@ -157,6 +157,34 @@ TEST_CASE("robots: rotor inertias come from the package only when asked for") {
   }
 }
 
+TEST_CASE("robots: no shape of a file is lost, capsules of files without a version neither") {
+  const ScratchFolder folder;
+  const auto with = [&](const std::string& version) {
+    return folder.write("shapes.urdf", "<robot name='r'" + version +
+                                           "><link name='a'><inertial><mass value='2'/><inertia ixx='1' iyy='1' "
+                                           "izz='1' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><cylinder "
+                                           "radius='.1' length='.4'/></geometry></collision><collision><origin "
+                                           "xyz='0 0 .3'/><geometry><capsule radius='.05' length='.2'/></geometry>"
+                                           "</collision></link></robot>");
+  };
+  for (const char* version : {"", " version='1.0'", " version='1.1'"}) {
+    CAPTURE(std::string(version));
+    ModelBuilder builder;
+    RobotOptions options;
+    options.model = with(version);
+    options.inertia_from_shapes = true;
+    add_robot(builder, options);
+    const Model model = builder.build();
+    REQUIRE(model.geometries.size() == 2);
+    CHECK(model.geometries[0].kind == ShapeKind::Cylinder);
+    CHECK(model.geometries[1].kind == ShapeKind::Capsule);
+    CHECK((model.geometries[1].size - Vec3(0.05, 0, 0.1)).norm() < 1e-15);
+    // One density: the height of the mass centre is that of the volumes.
+    const double can = M_PI * 0.01 * 0.4, pill = M_PI * 0.0025 * (0.2 + 4.0 / 3 * 0.05);
+    CHECK(model.bodies[0].inertia.com.z() == doctest::Approx(0.3 * pill / (can + pill)).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("robots: what cannot be loaded is refused by name") {
   auto joint = [](const std::string& type, const std::string& inside = "") {
     return "<robot name='r'>" + link_named("a") + link_named("b") + "<joint name='j' type='" + type +

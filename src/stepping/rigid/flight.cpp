@@ -23,6 +23,10 @@ double share_at_end(double z) {
 
 }  // namespace
 
+double Flight::relief(const JointProperties& p, int k, double dt, double time) {
+  return time < dt ? std::min(dt * dt * p.stiffness[k] / 6, 0.5 * p.armature[k]) : 0;  // (flight.9)
+}
+
 Flight::Flight(const Model& model, SmoothScheme smooth)
     : second_order_(smooth != SmoothScheme::Euler), springs_(!model.joints.stiffness.isZero(0)), end_(model) {
   const std::size_t n = model.trees.size();
@@ -42,7 +46,8 @@ Flight::Flight(const Model& model, SmoothScheme smooth)
     rubs_[t] = !model.joints.friction.segment(tree.iv, tree.nv).isZero(0);
   }
   motion_ = end_.make_motion();
-  for (VecX* x : {&theta_, &extra_, &force_, &deflection_, &w_, &trial_, &rate_, &lock_, &fluid_}) x->setZero(model.nv);
+  for (VecX* x : {&theta_, &spring_, &extra_, &force_, &deflection_, &w_, &trial_, &rate_, &lock_, &fluid_})
+    x->setZero(model.nv);
 }
 
 void Flight::begin(const Start& start, const StepRows& rows) {
@@ -195,9 +200,10 @@ void Flight::factor(const Start& start, Dynamics& dynamics, int t, double time) 
   const Tree& tree = start.model.trees[at(t)];
   const JointProperties& p = start.model.joints;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
-    const double slope = time * (p.damping[k] + start.dt * p.stiffness[k]);
-    theta_[k] = slope > 0 ? share_at_end(slope / dynamics.inertia(k)) : 0.5;
-    extra_[k] = theta_[k] * slope;
+    const double M = dynamics.inertia(k), D = time * p.damping[k], K = time * start.dt * p.stiffness[k];
+    theta_[k] = D > 0 ? share_at_end(D / M) : 0.5;
+    spring_[k] = K > 0 ? share_at_end(K / M) * K - relief(p, k, start.dt, time) : 0;
+    extra_[k] = theta_[k] * D + spring_[k];
   }
   dynamics.factor(t, extra_);
 }
@@ -226,7 +232,7 @@ void Flight::add_work(const Start& start, const Dynamics& dynamics, int t, doubl
     work_.actuators += way * (force_[k] - start.actuation.external[k]);
     work_.external += way * start.actuation.external[k];
     work_.damping -= way * p.damping[k] * (v[k] + theta_[k] * d);
-    motion += way * (bias[k] + p.stiffness[k] * (deflection_[k] + theta_[k] * start.dt * d)) + mean * rate_[k];
+    motion += way * (bias[k] + p.stiffness[k] * deflection_[k] + spring_[k] * d / time) + mean * rate_[k];
   }
   work_.motion += motion;
   needed_[at(t)] += motion;

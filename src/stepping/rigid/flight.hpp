@@ -1,14 +1,16 @@
 // Trees that nothing acts on but weight, dampers and springs: half a kick, a flight, half a kick.
 //
-//   h = dt/2,  E = h theta (D + dt K),  F(q, v) = tau - D v - K s(q)
+//   h = dt/2,  E = h theta D + h dt theta' K - e,  F(q, v) = tau - D v - K s(q)
 //   (M + E) (w - v) = h (F(q, v) - b(q, w))           kick at the start, b implicit                          (flight.1)
 //   q+ = q moved along w over dt                      flight                                                 (flight.2)
 //   (M+ + E) (v+ - w) = h (F(q+, w) - b(q+, w))       kick at the end, b explicit                            (flight.3)
 // b is the bias with the weight. The kick at the end of one step and that at the start of the next are together the
 // trapezoidal rule in b: of second order, symmetric in time, and M+ is what the next step begins with.
-//   theta = 1/(1 - exp(-z)) - 1/z,  z = h (D + dt K)/M_kk                                                    (flight.4)
-// makes each kick exact for one damped joint: of second order, and stable however stiff D and K are. The b of (flight.1)
-// is found by fixed point, with e = |dt db . dw| / 4T as what a pass changed: up to 3 passes, until e < 1e-6  (flight.5)
+//   theta = 1/(1 - exp(-z)) - 1/z,  z = h D/M_kk;  theta' with z = h dt K/M_kk                               (flight.4)
+//   e = min(dt^2 K/6, a/2),  a: armature; 0 where the kick is a whole step                                  (flight.9)
+// makes each kick exact for one damped joint: of second order, and stable however stiff D and K are. By theta' K alone a
+// spring swings too slowly by w^2 dt^2/12; e makes that order four, as far as the rotor alone keeps it stable. The b of
+// (flight.1) is found by fixed point, |dt db . dw| / 4T being what a pass changed: up to 3, until below 1e-6  (flight.5)
 // A single body (gyroscope.hpp) has no b but its weight; its flight is (gyroscope.2). A free one takes its whole kick at
 // the start, as a ball that bounces does, unless second order is asked for                                 (flight.6)
 // Floating trees that no force from outside acts on keep their linear and angular momentum, whether they fly or have
@@ -61,6 +63,8 @@ class Flight {
 
   /// The second kick at the end (q, v) of the step, momenta and (flight.7); how many trees were not resolved.
   int arrive(const Start& start, const VecX& q, VecX& v);
+  /// e of coordinate k in a kick of that time (flight.9).
+  static double relief(const JointProperties& p, int k, double dt, double time);
   /// Dynamics at the end of the step, where arrive needed them; else null.
   Dynamics* end() { return arrived_ ? &end_ : nullptr; }
   /// Work of the flying trees.
@@ -85,7 +89,7 @@ class Flight {
   std::vector<char> by_stages_;               // by tree: this flight is
   Dynamics end_;
   TreeMotion motion_;
-  VecX theta_, extra_, force_, deflection_, w_, trial_, rate_, lock_;
+  VecX theta_, spring_, extra_, force_, deflection_, w_, trial_, rate_, lock_;
   VecX fluid_;  // its force at the start, where stages follow it; else 0
   Work work_;
 };
