@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "derivatives/edges.hpp"
 #include "derivatives/rotations.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/row_kernels.hpp"
@@ -170,7 +171,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   if (island) set_group(island->island->trees);
   const int n = group_.n(), columns = group_.columns();
   X_.set_zero(n, columns);
-  recovers_ = false;
+  recovers_ = removes_ = false;
   int first = 0;
   for (int t : group_.trees) {
     if (!flies(t)) {
@@ -216,6 +217,7 @@ void RigidDerivative::begin_recovery() {
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
   begin_recovery();
+  removes_ = true;
   soft_ = start.dt * out.correction.cwiseAbs().maxCoeff() > stiff_motion;
   const bool held = view_->rows().friction().any_held();
   if (held) extra_ = view_->extra();
@@ -230,7 +232,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   }
   clear_active();
   for (int i = 0; i < s.problem.nc(); ++i) {
-    if (!(s.f[3 * i + 2] > 0)) continue;
+    if (!acts(s, 3 * i + 2)) continue;
     if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
       return "a contact changes its features within its query";
     if (view_->recovery().turns_in(start, out, s.island->contacts[at(i)]))
@@ -244,7 +246,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const int o = 3 * s.problem.nc() + j;
     if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
-    if (!along || !(s.f[o] > 0)) continue;
+    if (!along || !acts(s, o)) continue;
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
     Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
@@ -368,7 +370,7 @@ void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out)
         P_(l + k, lw + j) += by_turn[k];
       }
     }
-    if (!out.correction.segment<3>(w).isZero(0)) {
+    if (removes_) {  // its turning may begin with dx
       multiply(back, X_.row(lw));
       add_cross(back * v_end_.segment<3>(w), X_.row(lw));
     }

@@ -208,6 +208,7 @@ class RigidDerivative {
   InteriorPoint interior_;
   TreeSolve trees_;
   bool recovers_ = false;  // D is not zero
+  bool removes_ = false;   // overlap, in this group
   bool soft_ = false;      // the compliance of the removal of overlap moves with q
   double smoothing_ = 0;
   bool smoothed_rows_ = false;  // the rows that hold are those of the smoothed law
