@@ -19,7 +19,7 @@ inline double room_inside(const ContactProblem& problem, int j, double f, double
   return room / (std::isfinite(upper - lower) ? 0.5 * (upper - lower) : F);
 }
 
-/// Does a unilateral row act? Solvers leave a little force on those that are open; which of force and motion is not zero
+/// Does a unilateral row act? Solvers leave a little force on those that are open: which of force and motion is not zero
 /// is seen by their scales.
 inline bool acts(const IslandSolution& s, int row) {
   const Residual& scale = s.solve.residual;

@@ -212,6 +212,15 @@ void RigidDerivative::begin_recovery() {
   recovers_ = true;
 }
 
+// Does a row act in a removal of overlap? Those at the edge of it are weak.
+bool RigidDerivative::removes(const IslandSolution& s, int row, Linearization& lin) const {
+  const Residual& scale = s.solve.residual;
+  const double strict = std::max(s.f[row] / scale.force_scale, s.c[row] / scale.motion_scale);
+  lin.margin = std::min(lin.margin, std::max(strict, 0.0));
+  lin.weak += strict < weak_share;
+  return acts(s, row);
+}
+
 // The removal of overlap (rigid.6): M d = dt J_N^T f, J_N d + dt g_N + R dt f = 0 on the rows that act, with g_N a share of
 // the gap at the end.
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
@@ -232,7 +241,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   }
   clear_active();
   for (int i = 0; i < s.problem.nc(); ++i) {
-    if (!acts(s, 3 * i + 2)) continue;
+    if (!removes(s, 3 * i + 2, lin)) continue;
     if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
       return "a contact changes its features within its query";
     if (view_->recovery().turns_in(start, out, s.island->contacts[at(i)]))
@@ -246,7 +255,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const int o = 3 * s.problem.nc() + j;
     if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
-    if (!along || !acts(s, o)) continue;
+    if (!along || !removes(s, o, lin)) continue;
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
     Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
@@ -370,7 +379,7 @@ void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out)
         P_(l + k, lw + j) += by_turn[k];
       }
     }
-    if (removes_) {  // its turning may begin with dx
+    if (removes_ && !flies(body.tree)) {  // its turning may begin with dx
       multiply(back, X_.row(lw));
       add_cross(back * v_end_.segment<3>(w), X_.row(lw));
     }

@@ -86,6 +86,7 @@ class RigidDerivative {
   const char* solve_group(const StepInput& step, const Start& start, const Outcome& out, const IslandSolution* island,
                           Linearization& lin);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
+  bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
   void add_softness(const Start& start, const Contact* contact, int row, double force);
   void keep();

@@ -37,6 +37,7 @@ namespace {
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
 // Shares of the tolerance that the forces of the last step must meet. At rest: what Newton's method would take as it is.
 constexpr double in_motion = 2e-3, at_rest = 1e-3;
+constexpr double asked_exactly = 1e-11;  // then forces are solved for: what friction does is flat at their direction
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
@@ -340,7 +341,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   // becomes motion, and forces that stop this motion would lack as much the other way, step after step: where nothing
   // moves they have to be better. What was solved with a shorter list of contacts is taken as it was found.
   bool stands(double dt, bool solved, IslandSolution& s) {
-    if (own_.make_solver || !contact_.warm_start) return false;
+    if (own_.make_solver || !contact_.warm_start || contact_.tolerance.rel <= asked_exactly) return false;
     s.problem.velocity(s.f.data(), s.c.data());
     s.solve = {};
     const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
