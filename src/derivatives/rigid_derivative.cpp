@@ -40,6 +40,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       work_(model),
       state_(State::neutral(model)),
       crossing_(model, *scheme_, unaudited(options)),
+      substeps_(model, scheme_->substeps()),
       inputs_(list_inputs(model)),
       inverse_(model),
       motion_(model),
@@ -85,11 +86,19 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   StepMap::start(model_, step, still_, state_, work_);
   StepReport report;
   crossing_.open(state_, work_, step.dt, report);
+  if (scheme_->substeps().touch) {
+    substeps_.run(crossing_);
+    if (substeps_.lengths().size() > 1) return follow_touches(step, report, out);
+    StepMap::start(model_, step, still_, state_, work_);
+    crossing_.open(state_, work_, step.dt, report);
+  }
   crossing_.begin();
+  note_open();
   crossing_.solve(step.dt);
   q_start_ = state_.q;
   v_start_ = state_.v;
   const char* why = differentiate(step, out);
+  if (!why && out.finite) mark_late_touch(out);
   out.status = crossing_.outcome().status;
   return why;
 }
