@@ -202,7 +202,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
     if (flies(t)) fly(start, t, first);
     first += model_.trees[at(t)].nv;
   }
-  move_configuration(step.dt, out);
+  move_configuration(step.dt);
   store(lin);
   return nullptr;
 }
@@ -334,7 +334,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
 // q+ = q moved along v_mean, and velocities of free joints turned into the axes of the end. With E = exp(dt w), T its right
 // Jacobian and d its turn, dt T dw:
 //   dp = E^T (dp + dr x dt u + dt du),  dr = E^T dr + d,  dv = E^T dv' + v x d                                (deriv.9)
-void RigidDerivative::move_configuration(double dt, const Outcome& out) {
+void RigidDerivative::move_configuration(double dt) {
   const int n = group_.n(), stride = X_.stride();
   P_.resize(n, group_.columns());
   for (int i = 0; i < n; ++i) {
@@ -348,7 +348,7 @@ void RigidDerivative::move_configuration(double dt, const Outcome& out) {
     for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
       const Body& body = model_.bodies[at(b)];
       if (body.joint == JointKind::Free || body.joint == JointKind::Spherical)
-        move_free(body, dt, out);
+        move_free(body, dt);
       else
         for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) P_(local_[at(k)], local_[at(k)]) += 1;
     }
@@ -356,7 +356,7 @@ void RigidDerivative::move_configuration(double dt, const Outcome& out) {
 }
 
 // A free or a ball joint (deriv.9).
-void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out) {
+void RigidDerivative::move_free(const Body& body, double dt) {
   const bool free = body.joint == JointKind::Free;
   const int w = free ? body.iv + 3 : body.iv, lw = local_[at(w)], l = local_[at(body.iv)], stride = X_.stride();
   const Vec3 turn = dt * v_mean_.segment<3>(w);

@@ -93,8 +93,8 @@ class RigidDerivative {
   void keep();
   void clear_active();
   void begin_recovery();
-  void move_configuration(double dt, const Outcome& out);
-  void move_free(const Body& body, double dt, const Outcome& out);
+  void move_configuration(double dt);
+  void move_free(const Body& body, double dt);
   void turn_velocities(double dt, const Outcome& out);
   void store(Linearization& lin);
   /// Of the input of a coordinate in the columns of the group, or -1.

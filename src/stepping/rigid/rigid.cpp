@@ -49,7 +49,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Rigid(const Model& model, const StepperOptions& options)
       : contact_(options.contact),
         own_(options.own.taken<RigidOptions>("stepper 'rigid'")),
-        recovery_(model, options.contact),
+        recovery_(model, options.contact, own_.touch),
         rows_(model),
         closures_(model),
         free_(model),
