@@ -25,6 +25,8 @@ enum class ImpactLaw {
 struct RigidOptions {
   SmoothScheme smooth = SmoothScheme::Euler;
   ImpactLaw impact = ImpactLaw::Newton;
+  /// A step is divided where the next new contact touches: until then it does not act. See (rigid.17).
+  bool touch = false;
   /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
   /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
   double target_compliance = 1e-6;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tribo/contact_problem.hpp"
+#include "tribo/step.hpp"
 
 namespace tribo {
 
@@ -16,6 +17,13 @@ inline double room_inside(const ContactProblem& problem, int j, double f, double
   const double lower = problem.lower()[j], upper = problem.upper()[j], room = std::min(f - lower, upper - f);
   if (!std::isfinite(room)) return 1;
   return room / (std::isfinite(upper - lower) ? 0.5 * (upper - lower) : F);
+}
+
+/// Does a unilateral row act? Solvers leave a little force on those that are open: which of force and motion is not zero
+/// is seen by their scales.
+inline bool acts(const IslandSolution& s, int row) {
+  const Residual& scale = s.solve.residual;
+  return s.f[row] > 0 && s.f[row] * scale.motion_scale >= s.c[row] * scale.force_scale;
 }
 
 }  // namespace tribo

@@ -347,7 +347,7 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
 
 // What q and the inputs add to the row of a coordinate.
 void RigidDerivative::add_row_slopes(const Start& start, const Row& row, int active) {
-  const Actuation& a = start.actuation;
+  const Actuation& a = view_->actuation();
   const Coordinate* along = row.coordinate();
   const int k = local_[at(along->dof)];
   double* K = K_.row(active);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "derivatives/edges.hpp"
 #include "derivatives/rotations.hpp"
 #include "dynamics/group.hpp"
 #include "linalg/row_kernels.hpp"
@@ -39,6 +40,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       work_(model),
       state_(State::neutral(model)),
       crossing_(model, *scheme_, unaudited(options)),
+      substeps_(model, scheme_->substeps()),
       inputs_(list_inputs(model)),
       inverse_(model),
       motion_(model),
@@ -84,11 +86,19 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   StepMap::start(model_, step, still_, state_, work_);
   StepReport report;
   crossing_.open(state_, work_, step.dt, report);
+  if (scheme_->substeps().touch) {
+    substeps_.run(crossing_);
+    if (substeps_.lengths().size() > 1) return follow_touches(step, report, out);
+    StepMap::start(model_, step, still_, state_, work_);
+    crossing_.open(state_, work_, step.dt, report);
+  }
   crossing_.begin();
+  note_open();
   crossing_.solve(step.dt);
   q_start_ = state_.q;
   v_start_ = state_.v;
   const char* why = differentiate(step, out);
+  if (!why && out.finite) mark_late_touch(out);
   out.status = crossing_.outcome().status;
   return why;
 }
@@ -170,7 +180,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   if (island) set_group(island->island->trees);
   const int n = group_.n(), columns = group_.columns();
   X_.set_zero(n, columns);
-  recovers_ = false;
+  recovers_ = removes_ = false;
   int first = 0;
   for (int t : group_.trees) {
     if (!flies(t)) {
@@ -192,7 +202,7 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
     if (flies(t)) fly(start, t, first);
     first += model_.trees[at(t)].nv;
   }
-  move_configuration(step.dt, out);
+  move_configuration(step.dt);
   store(lin);
   return nullptr;
 }
@@ -211,11 +221,21 @@ void RigidDerivative::begin_recovery() {
   recovers_ = true;
 }
 
+// Does a row act in a removal of overlap? Those at the edge of it are weak.
+bool RigidDerivative::removes(const IslandSolution& s, int row, Linearization& lin) const {
+  const Residual& scale = s.solve.residual;
+  const double strict = std::max(s.f[row] / scale.force_scale, s.c[row] / scale.motion_scale);
+  lin.margin = std::min(lin.margin, std::max(strict, 0.0));
+  lin.weak += strict < weak_share;
+  return acts(s, row);
+}
+
 // The removal of overlap (rigid.6): M d = dt J_N^T f, J_N d + dt g_N + R dt f = 0 on the rows that act, with g_N a share of
 // the gap at the end.
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
   begin_recovery();
+  removes_ = true;
   soft_ = start.dt * out.correction.cwiseAbs().maxCoeff() > stiff_motion;
   const bool held = view_->rows().friction().any_held();
   if (held) extra_ = view_->extra();
@@ -230,7 +250,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
   }
   clear_active();
   for (int i = 0; i < s.problem.nc(); ++i) {
-    if (!(s.f[3 * i + 2] > 0)) continue;
+    if (!removes(s, 3 * i + 2, lin)) continue;
     if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
       return "a contact changes its features within its query";
     if (view_->recovery().turns_in(start, out, s.island->contacts[at(i)]))
@@ -244,7 +264,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const int o = 3 * s.problem.nc() + j;
     if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
-    if (!along || !(s.f[o] > 0)) continue;
+    if (!along || !removes(s, o, lin)) continue;
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
     Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
@@ -314,7 +334,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
 // q+ = q moved along v_mean, and velocities of free joints turned into the axes of the end. With E = exp(dt w), T its right
 // Jacobian and d its turn, dt T dw:
 //   dp = E^T (dp + dr x dt u + dt du),  dr = E^T dr + d,  dv = E^T dv' + v x d                                (deriv.9)
-void RigidDerivative::move_configuration(double dt, const Outcome& out) {
+void RigidDerivative::move_configuration(double dt) {
   const int n = group_.n(), stride = X_.stride();
   P_.resize(n, group_.columns());
   for (int i = 0; i < n; ++i) {
@@ -328,7 +348,7 @@ void RigidDerivative::move_configuration(double dt, const Outcome& out) {
     for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
       const Body& body = model_.bodies[at(b)];
       if (body.joint == JointKind::Free || body.joint == JointKind::Spherical)
-        move_free(body, dt, out);
+        move_free(body, dt);
       else
         for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) P_(local_[at(k)], local_[at(k)]) += 1;
     }
@@ -336,7 +356,7 @@ void RigidDerivative::move_configuration(double dt, const Outcome& out) {
 }
 
 // A free or a ball joint (deriv.9).
-void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out) {
+void RigidDerivative::move_free(const Body& body, double dt) {
   const bool free = body.joint == JointKind::Free;
   const int w = free ? body.iv + 3 : body.iv, lw = local_[at(w)], l = local_[at(body.iv)], stride = X_.stride();
   const Vec3 turn = dt * v_mean_.segment<3>(w);
@@ -368,7 +388,7 @@ void RigidDerivative::move_free(const Body& body, double dt, const Outcome& out)
         P_(l + k, lw + j) += by_turn[k];
       }
     }
-    if (!out.correction.segment<3>(w).isZero(0)) {
+    if (removes_ && !flies(body.tree)) {  // its turning may begin with dx
       multiply(back, X_.row(lw));
       add_cross(back * v_end_.segment<3>(w), X_.row(lw));
     }

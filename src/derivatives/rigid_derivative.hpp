@@ -25,6 +25,7 @@
 #include "stepping/crossing.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/rigid_view.hpp"
+#include "stepping/substeps.hpp"
 
 namespace tribo {
 
@@ -86,13 +87,14 @@ class RigidDerivative {
   const char* solve_group(const StepInput& step, const Start& start, const Outcome& out, const IslandSolution* island,
                           Linearization& lin);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
+  bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
   void add_softness(const Start& start, const Contact* contact, int row, double force);
   void keep();
   void clear_active();
   void begin_recovery();
-  void move_configuration(double dt, const Outcome& out);
-  void move_free(const Body& body, double dt, const Outcome& out);
+  void move_configuration(double dt);
+  void move_free(const Body& body, double dt);
   void turn_velocities(double dt, const Outcome& out);
   void store(Linearization& lin);
   /// Of the input of a coordinate in the columns of the group, or -1.
@@ -145,6 +147,15 @@ class RigidDerivative {
   void add_joined(const Start& start, const Row& row, int active, double f, const Velocities& at_v, RowMatrix& X);
   void close(const Start& start, Linearization& lin);
 
+  // rigid_touch.cpp
+  const char* follow_touches(const StepInput& step, StepReport& report, Linearization& out);
+  bool slope_by_length(double h);
+  const char* find_touch(Linearization& out);
+  void note_open();
+  void mark_late_touch(Linearization& out);
+  template <class F>
+  void each_touch(F f);
+
   // rigid_smoothed.cpp
   const char* smooth(const Start& start, const Outcome& out);
   const char* list_smoothed(const Start& start, const IslandSolution& s, Linearization& lin);
@@ -174,6 +185,7 @@ class RigidDerivative {
   Workspace work_;
   State state_;
   Crossing crossing_;
+  Substeps substeps_;
   Shift still_;
   std::vector<int> inputs_, input_of_;       // input_of: column of u of each coordinate, or -1
   std::vector<int> joint_end_, joint_body_;  // by coordinate: first one behind its joint, and the body of the joint
@@ -208,12 +220,19 @@ class RigidDerivative {
   InteriorPoint interior_;
   TreeSolve trees_;
   bool recovers_ = false;  // D is not zero
+  bool removes_ = false;   // overlap, in this group
   bool soft_ = false;      // the compliance of the removal of overlap moves with q
   double smoothing_ = 0;
   bool smoothed_rows_ = false;  // the rows that hold are those of the smoothed law
   SmoothedForces smoothed_;
   std::vector<Block> blocks_;
   std::vector<char> touched_;  // by tree
+  Crossing::Saved saved_;
+  std::vector<double> lengths_;  // of substeps [s]
+  std::vector<OpenContact> open_before_;
+  MatX sum_, through_;                       // (2 nv x 2 nv + nu): dx_i by dx and du
+  Eigen::RowVectorXd when_, tau_;            // dt_i by dx and du
+  VecX by_length_, moved_, q_side_[2], v_side_[2];  // F_h (2 nv)
   VecX v_end_, v_mean_;        // of the step, or of the smoothed one
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;

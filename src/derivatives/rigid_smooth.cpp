@@ -126,7 +126,7 @@ void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t
 // Gains on the error that moves, springs, and the inputs.
 void RigidDerivative::add_drives(const Start& start, int t, int first) {
   const Tree& tree = model_.trees[at(t)];
-  const Actuation& a = start.actuation;
+  const Actuation& a = view_->actuation();
   auto X = X_.map();
   for (int i = 0; i < tree.nv; ++i) {
     const int k = tree.iv + i;

@@ -75,6 +75,7 @@ std::string uncovered(const Model& model, const std::string& stepper, const Step
   if (!options.own.empty()) {
     const auto own = options.own.taken<RigidOptions>("stepper 'rigid'");
     if (own.on_problem || own.make_solver) return "a contact solver of one's own";
+    if (own.touch) return "steps that are divided at a touch";
   }
   if (std::string why = uncovered_bodies(model); !why.empty()) return why;
   if (std::string why = uncovered_shapes(model); !why.empty()) return why;

@@ -28,6 +28,7 @@ double touching_time(double gap, double speed, double acceleration) {
 
 bool Substeps::run(Crossing& crossing) {
   crossing.save(start_);
+  lengths_.clear();
   left_ = rules_.accuracy > 0 ? most_accurate_solves : most_solves;
   if (rules_.accuracy > 0 ? cross_accurately(crossing) : cross(crossing, crossing.step())) {
     StepStatus& status = crossing.report().status;
@@ -48,6 +49,7 @@ bool Substeps::cross(Crossing& crossing, double duration) {
     double taken = 0;
     if (!take(crossing, left, taken)) return false;
     left -= taken;
+    lengths_.push_back(taken);
     ++count_;
   }
   return true;

@@ -18,6 +18,8 @@ class Substeps {
   Substeps(const Model& model, const SubstepRules& rules) : model_(model), rules_(rules) {}
   /// Takes the crossing through its step. False where that cannot be; the state is then as it was.
   bool run(Crossing& crossing);
+  /// Of the substeps of the last run [s].
+  const std::vector<double>& lengths() const { return lengths_; }
 
  private:
   bool cross(Crossing& crossing, double duration);
@@ -31,6 +33,7 @@ class Substeps {
 
   const Model& model_;
   SubstepRules rules_;
+  std::vector<double> lengths_;
   std::vector<OpenContact> open_before_;
   Crossing::Saved start_, before_substep_, before_pair_;
   VecX q_single_, v_single_;

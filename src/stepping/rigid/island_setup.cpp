@@ -9,6 +9,7 @@ namespace tribo {
 namespace {
 
 constexpr double still_share = 1e-6;    // of the size of a pair: what moves less in a step is still
+constexpr double never = 1e3;           // change of a speed by a step: what would need it does not act [m/s]
 constexpr double carried_share = 1e-6;  // of the weight of an island: a contact with more force carried in that step
 
 // Contacts and rows are asked for in about the order in which they are remembered: the next one first.
@@ -53,6 +54,7 @@ int element_of(const Row& row) {
 IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures)
     : warm_start_(contact.warm_start),
       closures_(closures),
+      touch_(own.touch),
       impact_(own.impact),
       target_compliance_(own.target_compliance),
       impacts_(model),
@@ -94,10 +96,12 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   auto g = s.problem.g();
   for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
   const double gap = contact.gap, speed = s.before[o + 2];
-  const bool bounces = bounce && surface.restitution > 0 && speed < -surface.restitution_speed &&
+  const bool waits = this->waits(contact), bounces = bounce && !waits && surface.restitution > 0 && speed < -surface.restitution_speed &&
                        !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
   s.impact[i] = bounces;
-  if (bounces) {
+  if (waits) {
+    g[o + 2] = (std::abs(s.free[o + 2]) + never) / dt;
+  } else if (bounces) {
     g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
   } else if (surface.compliance > 0) {
     g[o + 2] += gap / (dt * dt);  // (rigid.4)

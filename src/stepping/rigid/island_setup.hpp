@@ -26,6 +26,8 @@ class IslandSetup {
  public:
   IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
 
+  /// A contact that does not act before it touches (rigid.17).
+  bool waits(const Contact& contact) const { return touch_ && contact.gap > touching_gap; }
   /// What the step found so far: better guesses than what the state remembers.
   void keep(std::span<const ContactReport> contacts, const StepRows& rows);
   /// Has room for so many contacts, and for the rows of the last step.
@@ -41,7 +43,7 @@ class IslandSetup {
   void set_rows(const Start& start, const StepRows& rows, IslandSolution& s);
   void soften_closures(const StepRows& rows, IslandSolution& s) const;
 
-  bool warm_start_, closures_;
+  bool warm_start_, closures_, touch_;
   ImpactLaw impact_;
   double target_compliance_;
   Impacts impacts_;

@@ -18,13 +18,6 @@ constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leav
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
 
-// Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
-double gap_at_end(const Start& start, int listed, const Outcome& out) {
-  const Contact& contact = start.contacts[at(listed)];
-  if (start.model.surface(contact.surface).compliance > 0) return 0;
-  return contact.gap + start.dt * out.contacts[at(listed)].c.z();
-}
-
 // How far the turning of what touches closes the gap within the step, beside its velocity: (dt^2/2) n . (J' v). Round
 // shapes touch with whichever point faces the other, so theirs is the way of the centre [m].
 double turned_in(const Start& start, const Contact& contact) {
@@ -48,13 +41,25 @@ double beyond(const Row& row, double dt, const VecX& v_end) {
 
 }  // namespace
 
-Recovery::Recovery(const Model& model, const ContactOptions& options)
-    : time_(options.recovery_time), tolerance_(options.tolerance.rel), gravity_(model.gravity.norm()), sizes_(model) {
+Recovery::Recovery(const Model& model, const ContactOptions& options, bool waits)
+    : time_(options.recovery_time),
+      tolerance_(options.tolerance.rel),
+      gravity_(model.gravity.norm()),
+      waits_(waits),
+      sizes_(model) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
   solver_ = make_contact_solver("newton", solver);
   zero_.setZero(model.nv);
   work_.setZero(model.nv);
+}
+
+// Gap at the end of the step as the velocities have it; compliant surfaces keep theirs.
+double Recovery::gap_at_end(const Start& start, int listed, const Outcome& out) const {
+  const Contact& contact = start.contacts[at(listed)];
+  if (start.model.surface(contact.surface).compliance > 0) return 0;
+  const double gap = contact.gap + start.dt * out.contacts[at(listed)].c.z();
+  return waits_ && contact.gap > touching_gap ? std::max(gap, 0.0) : gap;
 }
 
 void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out) {

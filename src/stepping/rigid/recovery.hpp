@@ -11,7 +11,8 @@ constexpr double closure_compliance = 1e-10;  ///< of the largest diagonal entry
 
 class Recovery {
  public:
-  Recovery(const Model& model, const ContactOptions& options);
+  /// waits: contacts that do not touch at the start have no part in the step (rigid.17).
+  Recovery(const Model& model, const ContactOptions& options, bool waits);
   /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone. same_mass: the matrix that stands
   /// factored is the one that the islands of the outcome were made with.
   void solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out);
@@ -24,6 +25,7 @@ class Recovery {
   bool turns_in(const Start& start, const Outcome& out, int listed) const;
 
  private:
+  double gap_at_end(const Start& start, int listed, const Outcome& out) const;
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   static bool take_over(const Outcome& out, IslandSolution& s);
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
@@ -34,6 +36,7 @@ class Recovery {
   double share(double dt, double size) const;
 
   double time_, tolerance_, gravity_;
+  bool waits_;
   Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
   NormalSweeps sweeps_;

@@ -10,11 +10,14 @@
 // Joint limits, dry friction and velocity targets are rows of the problem; a drive at its effort limit becomes one, and
 // the step is solved again: its torque is then exactly within the limits                                   (rigid.7)
 // Dry friction has no row where what it does can be guessed (joint_friction.hpp).
+// A step may be divided where the next new contact touches. Until then it has no part in the problem: what strikes does so
+// at its own time, and moves on for the rest of the step                                                   (rigid.17)
 // Equality constraints are rows without bounds. Their positions are corrected after the step (closures.hpp). Kinematic
 // bodies enter as the velocity that takes them from t to t + dt: what they touch goes with them.
 #include <algorithm>
 #include <cmath>
 
+#include "dynamics/group.hpp"
 #include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
@@ -37,6 +40,7 @@ namespace {
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
 // Shares of the tolerance that the forces of the last step must meet. At rest: what Newton's method would take as it is.
 constexpr double in_motion = 2e-3, at_rest = 1e-3;
+constexpr double asked_exactly = 1e-11;  // then forces are solved for: what friction does is flat at their direction
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
@@ -45,7 +49,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Rigid(const Model& model, const StepperOptions& options)
       : contact_(options.contact),
         own_(options.own.taken<RigidOptions>("stepper 'rigid'")),
-        recovery_(model, options.contact),
+        recovery_(model, options.contact, own_.touch),
         rows_(model),
         closures_(model),
         free_(model),
@@ -63,6 +67,12 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
   }
 
+  SubstepRules substeps() const override { return {.touch = own_.touch}; }
+  std::span<const OpenContact> open() const override { return open_; }
+  void begin(const Start& start) override {
+    open_.clear();
+    if (own_.touch) list_open(start);
+  }
   bool lists_again() const override { return true; }
   void listed(int again) override { listing_ = again; }
   bool times_stages() const override { return true; }
@@ -70,10 +80,13 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   const StepRows& rows() const override { return rows_; }
   const Flight& flight() const override { return flight_; }
   const Recovery& recovery() const override { return recovery_; }
+  const Actuation& actuation() const override { return *actuation_; }
   const VecX& extra() const override { return free_.extra(); }
   int bias_passes(int tree) const override { return free_.passes(tree); }
 
-  void solve(const Start& start, Outcome& out) override {
+  void solve(const Start& step, Outcome& out) override {
+    const Start start = from_here(step);
+    actuation_ = &start.actuation;
     setup_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
       if (pass == 0 && listing_ > 0) setup_.keep(out.contacts, rows_);
@@ -163,6 +176,37 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
+  void list_open(const Start& start) {
+    for (const Contact& c : start.contacts) {
+      if (!setup_.waits(c)) continue;
+      const Vec3 moves = start.dynamics.point_velocity(c.body_b, c.p_WC + c.arm_b) -
+                         start.dynamics.point_velocity(c.body_a, c.p_WC + c.arm_a) + c.v_given;
+      open_.push_back({c.id, c.gap, moves.dot(c.R_WC.col(2))});
+    }
+  }
+
+  // Errors of drives were measured at the start of the whole step.
+  Start from_here(const Start& start) {
+    if (!own_.touch || start.state.q == start.q_control) return start;
+    Member all;
+    all.bodies = static_cast<int>(start.model.bodies.size());
+    difference(start.model, all, start.q_control, start.state.q, change_);
+    moved_ = start.actuation;
+    moved_.error -= change_;
+    return {.model = start.model,
+            .state = start.state,
+            .dynamics = start.dynamics,
+            .contacts = start.contacts,
+            .assembly = start.assembly,
+            .actuation = moved_,
+            .q_control = start.q_control,
+            .v_control = start.v_control,
+            .dt = start.dt,
+            .step = start.step,
+            .audited = start.audited,
+            .times = start.times};
+  }
+
   void move_freely(const Start& start) {
     const StageTimer timer(start.times, Stage::FreeMotion);
     rows_.list(start, row_margin());
@@ -344,7 +388,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   // becomes motion, and forces that stop this motion would lack as much the other way, step after step: where nothing
   // moves they have to be better. What was solved with a shorter list of contacts is taken as it was found.
   bool stands(double dt, bool solved, IslandSolution& s) {
-    if (own_.make_solver || !contact_.warm_start) return false;
+    if (own_.make_solver || !contact_.warm_start || contact_.tolerance.rel <= asked_exactly) return false;
     s.problem.velocity(s.f.data(), s.c.data());
     s.solve = {};
     const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
@@ -421,6 +465,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Recovery recovery_;
   RollingRounds rolling_;
   VecX zero_, change_, rate_;
+  Actuation moved_;  // with the errors of a substep
+  const Actuation* actuation_ = nullptr;
+  std::vector<OpenContact> open_;
   VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
   bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
@@ -446,6 +493,8 @@ OptionTable rigid_options() {
   table.add("impact", &RigidOptions::impact,
             {{"newton", ImpactLaw::Newton}, {"poisson", ImpactLaw::Poisson}, {"sequential", ImpactLaw::Sequential}},
             "law of restitution where several contacts share an impact");
+  table.add("touch", &RigidOptions::touch,
+            "a step is divided where the next new contact touches: what strikes does so at its own time");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;

@@ -12,6 +12,8 @@ class RigidView {
   virtual const StepRows& rows() const = 0;
   virtual const Flight& flight() const = 0;
   virtual const Recovery& recovery() const = 0;
+  /// Of the last solve: its errors are those at the start of the substep.
+  virtual const Actuation& actuation() const = 0;
   /// What stands beside M in (rigid.1), dt included (nv).
   virtual const VecX& extra() const = 0;
   /// Passes of (rigid.12) that the bias of a tree took.
