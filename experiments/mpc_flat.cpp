@@ -30,7 +30,7 @@ Result mpc_flat(const ExperimentOptions& options, const Progress& progress) {
     for (int k = 0; k < starts; ++k) {
       Stroll run = stroll(course, method, 1e-9 * k);
       distances.push_back(run.distance);
-      solve.push_back(run.micros_median);
+      solve.push_back(run.solve);
       if (k == 0) first = std::move(run);
       progress(++done / (6.0 * starts));
     }
