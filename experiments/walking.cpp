@@ -78,7 +78,7 @@ class Window {
 }  // namespace
 
 const std::vector<WalkMethod>& walk_methods() {
-  static const std::vector<WalkMethod> methods = {{"NCP/newton", "newton", "rigid:ncp:newton", 1e-11},
+  static const std::vector<WalkMethod> methods = {{"NCP/newton", "newton", "rigid:ncp:newton", 1e-13},
                                                   {"NCP/PGS", "pgs", "rigid:ncp:pgs"},
                                                   {"NCP/ADMM", "admm", "rigid:ncp:admm"},
                                                   {"CCP/ADMM", "ccp", "rigid:ccp:admm"},

@@ -9,7 +9,9 @@ namespace tribo::experiments {
 /// One way to simulate the walk.
 struct WalkMethod {
   std::string label, key, method;
-  double tolerance = 1e-9;  ///< relative; Newton's method is asked for more, which costs it nothing
+  double tolerance =
+      1e-9;  ///< relative, of products; Newton is asked for more, which costs it nothing: a force f of 1e-4 F
+             ///< may part at tolerance/f
 };
 const std::vector<WalkMethod>& walk_methods();
 
@@ -27,8 +29,8 @@ struct Stroll {
   double worst = 0;               ///< violation in any step
   double slipping = 0;            ///< mean violation over the steps in which a foot slips; 0 where none does
   double slip_share = 0;          ///< of the steps
-  double solve = 0;               ///< contact solve of a step, mean without the slowest tenth: others use the machine too [us]
-  bool stands = true;             ///< until the end
+  double solve = 0;    ///< contact solve of a step, mean without the slowest tenth: others use the machine too [us]
+  bool stands = true;  ///< until the end
 };
 
 /// A velocity from a time on, as [[controller.command]] has it.
@@ -49,9 +51,9 @@ Stroll stroll(const Course& course, const WalkMethod& method, double disturbance
 double departure(const Stroll& a, const Stroll& b);
 
 struct Spread {
-  double mean = 0, deviation = 0;   ///< of the values, not of their mean
+  double mean = 0, deviation = 0;  ///< of the values, not of their mean
   double least = 0, most = 0;
-  double error() const;             ///< of the mean
+  double error() const;  ///< of the mean
   std::size_t n = 0;
 };
 Spread spread_of(const std::vector<double>& x);
