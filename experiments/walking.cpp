@@ -78,7 +78,7 @@ class Window {
 }  // namespace
 
 const std::vector<WalkMethod>& walk_methods() {
-  static const std::vector<WalkMethod> methods = {{"NCP/newton", "newton", "rigid:ncp:newton", 1e-11},
+  static const std::vector<WalkMethod> methods = {{"NCP/newton", "newton", "rigid:ncp:newton", 1e-13},
                                                   {"NCP/PGS", "pgs", "rigid:ncp:pgs"},
                                                   {"NCP/ADMM", "admm", "rigid:ncp:admm"},
                                                   {"CCP/ADMM", "ccp", "rigid:ccp:admm"},
@@ -109,7 +109,8 @@ Stroll stroll(const Course& course, const WalkMethod& method, double disturbance
     const double off = mean_v - mean_asked,
                  turn = turning.push((R * s.v.segment<3>(3)).z()) - asked_turn.push(pace.turning);
     out.distance += scene.dt * v;
-    if (R(2, 2) < 0.5) out.stands = false;
+    out.stands = R(2, 2) > 0.5;
+    if (!out.stands) break;
     const LawResiduals& laws = run.last().laws;
     const double violation = std::max({laws.signorini, laws.coulomb, laws.dissipation});
     bool slipping = false;
@@ -133,7 +134,7 @@ Stroll stroll(const Course& course, const WalkMethod& method, double disturbance
   out.turn_error /= std::max(samples, 1.0);
   out.slip_share = slips / static_cast<double>(simulation.audit().steps);
   if (slips > 0) out.slipping /= slips;
-  out.micros_median = median_of(out.micros);
+  out.solve = trimmed_mean(out.micros);
   return out;
 }
 
@@ -146,17 +147,36 @@ double departure(const Stroll& a, const Stroll& b) {
 
 Spread spread_of(const std::vector<double>& x) {
   Spread s;
+  s.n = x.size();
+  if (x.empty()) return s;
   const auto n = static_cast<double>(x.size());
   for (double v : x) s.mean += v / n;
   for (double v : x) s.deviation += (v - s.mean) * (v - s.mean) / std::max(n - 1, 1.0);
   s.deviation = std::sqrt(s.deviation);
+  s.least = *std::min_element(x.begin(), x.end());
+  s.most = *std::max_element(x.begin(), x.end());
   return s;
+}
+
+double Spread::error() const { return deviation / std::sqrt(static_cast<double>(std::max<std::size_t>(n, 1))); }
+
+double told_apart(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> gap;
+  for (std::size_t k = 0; k < a.size(); ++k) gap.push_back(a[k] - b[k]);
+  const Spread s = spread_of(gap);
+  return s.error() > 0 ? s.mean / s.error() : 0;
 }
 
 double median_of(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const std::size_t n = x.size();
   return n == 0 ? 0 : n % 2 == 1 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+double trimmed_mean(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  x.resize((9 * x.size() + 9) / 10);
+  return spread_of(x).mean;
 }
 
 }  // namespace tribo::experiments

@@ -9,11 +9,14 @@ namespace tribo::experiments {
 /// One way to simulate the walk.
 struct WalkMethod {
   std::string label, key, method;
-  double tolerance = 1e-9;  ///< relative; Newton's method is asked for more, which costs it nothing
+  double tolerance =
+      1e-9;  ///< relative, of products; Newton is asked for more, which costs it nothing: a force f of 1e-4 F
+             ///< may part at tolerance/f
 };
 const std::vector<WalkMethod>& walk_methods();
 
-/// One run. Series have an entry every 10 ms.
+/// One run, until the robot falls: only its feet collide, and what a fallen robot does tells nothing. Series have an entry
+/// every 10 ms.
 struct Stroll {
   std::vector<double> t;          ///< [s]
   std::vector<double> forward;    ///< velocity of the base along its heading, the mean over a gait period [m/s]
@@ -26,8 +29,8 @@ struct Stroll {
   double worst = 0;               ///< violation in any step
   double slipping = 0;            ///< mean violation over the steps in which a foot slips; 0 where none does
   double slip_share = 0;          ///< of the steps
-  double micros_median = 0;  ///< contact solve of a step, median of the series: others may be using the machine [us]
-  bool stands = true;        ///< until the end
+  double solve = 0;    ///< contact solve of a step, mean without the slowest tenth: others use the machine too [us]
+  bool stands = true;  ///< until the end
 };
 
 /// A velocity from a time on, as [[controller.command]] has it.
@@ -43,13 +46,21 @@ struct Course {
 };
 Stroll stroll(const Course& course, const WalkMethod& method, double disturbance);
 
-/// When the velocities of two runs first differ by more than 0.05 m/s; the duration where they never do [s].
+/// When the velocities of two runs first differ by more than 0.05 m/s, or one of them falls; the duration where they never
+/// do [s].
 double departure(const Stroll& a, const Stroll& b);
 
 struct Spread {
   double mean = 0, deviation = 0;  ///< of the values, not of their mean
+  double least = 0, most = 0;
+  double error() const;  ///< of the mean
+  std::size_t n = 0;
 };
 Spread spread_of(const std::vector<double>& x);
+/// Mean of a - b, pair by pair, over its standard error; 0 where all pairs agree.
+double told_apart(const std::vector<double>& a, const std::vector<double>& b);
 double median_of(std::vector<double> x);
+/// Without the largest tenth.
+double trimmed_mean(std::vector<double> x);
 
 }  // namespace tribo::experiments

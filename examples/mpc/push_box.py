@@ -14,15 +14,39 @@ import numpy as np
 import tribo
 
 HORIZON = 100  # nodes of 10 ms; the goal is to be reached at the end
+BALL = -0.071  # x of the ball where its joint is at 0 [m]
 GOAL = (0.2, 0.03, 0.3)  # x, y [m], yaw [rad]
 
 
-def cost(model: tribo.Model, q: np.ndarray) -> tribo.mpc.QuadraticCost:
+class Beside:
+    """A cost, and half the weighted square of the way from the box to the ball: without touch it would have no slope."""
+
+    def __init__(self, of: tribo.mpc.Cost, weight: float) -> None:
+        self.of, self.weight = of, weight
+
+    def way(self, q):
+        return np.array([q[0] + BALL - q[2], q[1] - q[3]])
+
+    def value(self, node, q, v, u):
+        way = self.way(q)
+        return self.of.value(node, q, v, u) + 0.5 * self.weight * way @ way
+
+    def expand(self, node, q, v, u):
+        l_x, l_xx, l_u, l_uu = self.of.expand(node, q, v, u)
+        x, y, z, w = q[5:9]
+        slope = np.zeros((2, len(l_x)))
+        slope[0, 0] = slope[1, 1] = 1
+        slope[:, 2:5] = [[2 * (y * y + z * z) - 1, 2 * (w * z - x * y), -2 * (w * y + x * z)],
+                         [-2 * (x * y + w * z), 2 * (x * x + z * z) - 1, 2 * (w * x - y * z)]]  # the box moves along its axes
+        return l_x + self.weight * slope.T @ self.way(q), l_xx + self.weight * slope.T @ slope, l_u, l_uu
+
+
+def cost(model: tribo.Model, q: np.ndarray) -> tribo.mpc.Cost:
     goal = q.copy()
     goal[2:4] = GOAL[:2]
     goal[5:9] = 0.0, 0.0, np.sin(GOAL[2] / 2), np.cos(GOAL[2] / 2)
     place = np.array([0, 0, 1, 1, 0, 0, 0, 0.1])  # of x, y and yaw of the box
-    return tribo.mpc.QuadraticCost(model, goal, q=1 * place, q_end=2000 * place, v=1e-3, v_end=1.0, u=1e-4)
+    return Beside(tribo.mpc.QuadraticCost(model, goal, q=1 * place, q_end=2000 * place, v=1e-3, v_end=1.0, u=1e-4), 0.5)
 
 
 def start(seed: int) -> tribo.Simulation:
@@ -33,7 +57,7 @@ def start(seed: int) -> tribo.Simulation:
     yaw, along = (0.0, 0.0) if seed == 0 else rng.uniform([-0.05, -0.02], [0.05, 0.02])
     face = np.array([-0.0702, along])  # where the ball touches, seen from the box
     turned = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]) @ face
-    state.q[0:2] = turned - [-0.071, 0]
+    state.q[0:2] = turned - [BALL, 0]
     state.q[5:9] = 0, 0, np.sin(yaw / 2), np.cos(yaw / 2)
     sim.state = state
     return sim
@@ -46,7 +70,7 @@ def run(seed: int, differences: bool = False, steps: int = HORIZON) -> tuple[flo
     first[:30, 0] = 1.5  # a push ahead: without touch there would be no slope
     plan = tribo.mpc.Mpc(sim, cost(sim.model, np.array(sim.q)), HORIZON, inputs=first, end=HORIZON,
                          differences=differences)
-    made = plan.solve(60)
+    made = plan.solve(40)
     for _ in range(steps):
         made.append(plan.iterate())
         plan.advance()

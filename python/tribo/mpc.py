@@ -7,12 +7,16 @@
         plan.advance()        # the first input acts on sim; the plan moves on by a step
 
 A node is a step of the simulation, its input the torque of every coordinate with a motor, beside what the controllers of
-the scene give. Equations: docs/theory/derivatives.md.
+the scene give. The plan is rolled out under the law of contact as it is; where its exact derivative leads no further, the
+next iterations go by derivatives of smoothed laws, which feel contacts that are not there yet and look over kinks.
+Equations: docs/theory/derivatives.md.
 """
 
 from __future__ import annotations
 
 import time
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,22 +68,27 @@ class QuadraticCost:
         self._x = np.concatenate([_weights(q, nv, "weights of q"), _weights(v, nv, "weights of v")])
         self._end = np.concatenate([_weights(q if q_end is None else q_end, nv, "weights of q at the end"),
                                     _weights(v if v_end is None else v_end, nv, "weights of v at the end")])
-        self._u = u
+        self._u, self._r = u, np.zeros(0)
 
     def _error(self, node: int, q: Array, v: Array) -> Array:
         q_ref, v_ref = self._q_ref[min(node, len(self._q_ref) - 1)], self._v_ref[min(node, len(self._v_ref) - 1)]
         return np.concatenate([self._model.difference(q_ref, q), v - v_ref])
 
+    def _of_inputs(self, n: int) -> Array:
+        if len(self._r) != n:
+            self._r = _weights(self._u, n, "weights of u")
+        return self._r
+
     def value(self, node: int, q: Array, v: Array, u: Array | None) -> float:
         e = self._error(node, q, v)
         if u is None:
             return float(0.5 * e @ (self._end * e))
-        return float(0.5 * e @ (self._x * e) + 0.5 * u @ (_weights(self._u, len(u), "weights of u") * u))
+        return float(0.5 * e @ (self._x * e) + 0.5 * u @ (self._of_inputs(len(u)) * u))
 
     def expand(self, node: int, q: Array, v: Array, u: Array | None) -> tuple[Array, Array, Array, Array]:
         e = self._error(node, q, v)
         w = self._end if u is None else self._x
-        r = np.zeros(0) if u is None else _weights(self._u, len(u), "weights of u")
+        r = np.zeros(0) if u is None else self._of_inputs(len(u))
         return w * e, np.diag(w), np.zeros(0) if u is None else r * u, np.diag(r)
 
 
@@ -90,6 +99,8 @@ class Iteration:
     cost: float
     step: float  #: share of the step that was taken; 0: none lowers the cost
     seconds: dict[str, float] = field(default_factory=dict)
+    smoothing: float = 0.0  #: of the law of contact that was linearised
+    differences: int = 0  #: nodes whose derivative was found by differences: each takes as long as some 40 others
 
     @property
     def share(self) -> float:
@@ -100,8 +111,9 @@ class Iteration:
 def spent(iterations: list[Iteration]) -> str:
     """What an iteration took on average, in words."""
     total = sum(sum(i.seconds.values()) for i in iterations) / len(iterations)
-    share = sum(i.share for i in iterations) / len(iterations)
-    return f"{1e3 * total:.1f} ms an iteration, linearisation {100 * share:.0f} %"
+    linearise = sum(i.seconds["linearise"] for i in iterations) / len(iterations)
+    nodes = sum(i.differences for i in iterations) / len(iterations)
+    return f"{1e3 * total:.1f} ms an iteration, linearisation {100 * linearise / total:.0f} % ({nodes:.1f} nodes by differences)"
 
 
 class Mpc:
@@ -110,19 +122,22 @@ class Mpc:
     inputs: the plan to begin with (horizon, nu); nothing where none is given. most: largest input, those of the model
     where none is given [N m] or [N]. end: node at which the horizon ends; it recedes until then, and shrinks from there on;
     where none is given it always recedes. differences: linearise by finite differences, to compare. least_gain: where the
-    promised lowering of the cost is a smaller share of it, the iteration ends.
+    promised lowering of the cost is a smaller share of it, the iteration ends. smoothing: of the laws whose derivatives are
+    tried in turn, the next one where an iteration lowers the cost by less than a hundredth.
     """
 
     def __init__(self, simulation: Simulation, cost: Cost, horizon: int, *, inputs: ArrayLike | None = None,
                  most: ArrayLike | None = None, end: int | None = None, differences: bool = False,
-                 least_gain: float = 1e-9) -> None:
+                 least_gain: float = 1e-9, smoothing: Sequence[float] = (0.0, 1e-5, 1e-3, 1e-2)) -> None:
         if horizon < 1:
             raise _core.InvalidInput(f"horizon = {horizon} nodes, must be >= 1")
         self.simulation, self.cost, self.differences = simulation, cost, differences
         self.node, self.end = 0, end
         if end is not None and end < horizon:
             raise _core.InvalidInput(f"the horizon of {horizon} nodes goes beyond the end at {end}")
-        self._least_gain = least_gain
+        if not smoothing or not all(np.isfinite(s) and s >= 0 for s in smoothing):
+            raise _core.InvalidInput(f"smoothing = {tuple(smoothing)}, must be numbers >= 0")
+        self._least_gain, self._smoothing, self._level = least_gain, tuple(smoothing), 0
         np.asarray(simulation.torque)[:] = 0.0  # also makes the room in which torques act
         self._trial = simulation.fork()
         self.inputs = np.array(self._trial.linearize().inputs, dtype=int)
@@ -147,7 +162,12 @@ class Mpc:
 
     def _roll(self, start: _core.State, k: Array | None = None, K: Array | None = None,
               step: float = 0.0) -> tuple[float, list[_core.State], Array]:
-        """The plan, or the plan changed by step k + K dx, from a state on."""
+        """The plan, or the plan changed by step k + K dx, from a state on. What a trial would warn of is not said."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._rolled(start, k, K, step)
+
+    def _rolled(self, start: _core.State, k: Array | None, K: Array | None, step: float) -> tuple[float, list[_core.State], Array]:
         trial, nv, cost = self._trial, self._trial.model.nv, 0.0
         states, u = [], np.empty_like(self.u)
         trial.state = start
@@ -161,7 +181,7 @@ class Mpc:
                 dx[:nv] = trial.model.difference(np.array(self.states[t].q), q)
                 dx[nv:] = v - self.states[t].v
                 u[t] += step * k[t] + K[t] @ dx
-            u[t] = np.clip(u[t], -self._most, self._most)
+            u[t] = np.minimum(np.maximum(u[t], -self._most), self._most)
             cost += self.cost.value(self.node + t, q, v, u[t])
             torque[self.inputs] = u[t]
             report = trial.step()
@@ -170,14 +190,18 @@ class Mpc:
         states.append(trial.state)
         return cost + self.cost.value(self.node + self.horizon, np.array(trial.q), np.array(trial.v), None), states, u
 
-    def _linearise(self) -> tuple[Array, Array]:
-        n, m = 2 * self._trial.model.nv, len(self.inputs)
+    def _linearise(self) -> tuple[Array, Array, int]:
+        n, m, slow = 2 * self._trial.model.nv, len(self.inputs), 0
         A, B = np.empty((self.horizon, n, n)), np.empty((self.horizon, n, m))
         for t in range(self.horizon):
             self._set(self.states[t], self.u[t])
-            lin = check_derivatives(self._trial).differences if self.differences else self._trial.linearize()
+            if self.differences:
+                lin = check_derivatives(self._trial).differences
+            else:
+                lin = self._trial.linearize(smoothing=self._smoothing[self._level])
             A[t], B[t] = lin.A, lin.B
-        return A, B
+            slow += lin.method == "differences"
+        return A, B, slow
 
     def _expand(self) -> tuple[Array, Array, Array, Array]:
         T, n, m = self.horizon, 2 * self._trial.model.nv, len(self.inputs)
@@ -192,35 +216,41 @@ class Mpc:
 
     def iterate(self) -> Iteration:
         """Linearises the plan from where the simulation is, and lowers its cost by one Newton step with a line search."""
-        clock, seconds = time.process_time, {}
+        clock = time.process_time
         start = clock()
         cost, self.states, self.u = self._roll(self.simulation.state)
-        seconds["roll"] = clock() - start
+        done = Iteration(cost, 0.0, {"roll": clock() - start}, self._smoothing[self._level])
         if not np.isfinite(cost):
             raise _core.InvalidInput("the plan cannot be simulated: begin with smaller inputs")
         start = clock()
-        A, B = self._linearise()
-        seconds["linearise"] = clock() - start
+        A, B, done.differences = self._linearise()
+        done.seconds["linearise"] = clock() - start
         start = clock()
         stages = self._expand()
-        done = Iteration(cost, 0.0, seconds)
-        seconds["backward"] = clock() - start
-        for _ in range(3):
+        done.seconds["backward"] = clock() - start
+        self._descend((A, B, *stages), done)
+        if cost - done.cost < 0.01 * cost:
+            self._level = (self._level + 1) % len(self._smoothing)
+            self._regularisation = min(self._regularisation, 1e-3)
+        return done
+
+    def _descend(self, stages: tuple[Array, ...], done: Iteration) -> None:
+        clock, cost = time.process_time, done.cost
+        for _ in range(1 if done.smoothing else 3):
             start = clock()
-            found = _core._backward_pass(A, B, *stages, self._regularisation)
-            seconds["backward"] += clock() - start
+            found = _core._backward_pass(*stages, self._regularisation)
+            done.seconds["backward"] += clock() - start
             if found is not None:
                 K, k, expected = found
                 if -expected <= self._least_gain * cost:
-                    break
+                    return
                 start = clock()
                 step = self._search(np.asarray(K).reshape(self.horizon, len(self.inputs), -1), np.asarray(k), done)
-                seconds["roll"] += clock() - start
+                done.seconds["roll"] += clock() - start
                 if step:
                     self._regularisation = max(self._regularisation / 5, 1e-8)
-                    return done
+                    return
             self._regularisation = min(10 * self._regularisation, 1e3)
-        return done
 
     def _search(self, K: Array, k: Array, done: Iteration) -> bool:
         for step in (1.0, 0.5, 0.25, 0.125, 0.06, 0.03, 0.01):
@@ -231,13 +261,13 @@ class Mpc:
         return False
 
     def solve(self, iterations: int = 50, *, tolerance: float = 1e-4) -> list[Iteration]:
-        """Iterates until the cost falls by a smaller share than the tolerance, three times in a row."""
+        """Iterates until the cost falls by a smaller share than the tolerance, under every smoothing and three times in a row at least."""
         made: list[Iteration] = []
         slow = 0
         for _ in range(iterations):
             made.append(self.iterate())
             slow = slow + 1 if len(made) > 1 and made[-2].cost - made[-1].cost < tolerance * made[-2].cost else 0
-            if slow == 3:
+            if slow > max(2, len(self._smoothing)):
                 break
         return made
 

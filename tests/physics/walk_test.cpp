@@ -109,6 +109,18 @@ TEST_CASE("walk: other quadrupeds by the same keys, with ball feet, on flat grou
     }
 }
 
+TEST_CASE("walk: quadrupeds that nothing was tuned for walk by the same keys") {
+  for (const char* name : {"go1", "b1", "laikago", "hyq", "anymal_b"}) {
+    CAPTURE(name);
+    Simulation simulation = make_simulation(parse_scene(robot(name, "velocity = [0.4, 0, 0.3]\n"), "walk"));
+    go(simulation, 2);
+    const Walked walked = go(simulation, 5);
+    CHECK(walked.stands);
+    CHECK(std::abs(walked.forward - 0.4) < 0.03);
+    CHECK(std::abs(walked.turning - 0.3) < 0.03);
+  }
+}
+
 TEST_CASE("walk: up stairs of 5 cm") {
   std::string stairs;
   for (int k = 0; k < 4; ++k) {
@@ -171,6 +183,7 @@ TEST_CASE("walk: what no quadruped is, and values out of their range, are refuse
     }
   };
   CHECK(refused("[robot]\nmodel = \"ur10\"\n[controller]\nname = \"walk\"\n", "four feet"));
+  CHECK(refused(robot("solo8", ""), "fewer than three"));
   CHECK(refused("[robot]\nmodel = \"talos\"\ncontact = \"feet\"\n[controller]\nname = \"walk\"\n", "four feet"));
   CHECK(refused(robot("solo12", "duty = 0.1\n"), "duty"));
   CHECK(refused(robot("solo12", "velocty = [1, 0, 0]\n"), "velocity"));

@@ -99,3 +99,24 @@ def test_what_cannot_be_optimised():
         tribo.mpc.QuadraticCost(sim.model, np.zeros(3))
     with pytest.raises(tribo.InvalidInput, match=">= 0"):
         tribo.mpc.QuadraticCost(sim.model, sim.q, q=-1.0)
+
+
+def test_smoothed_laws_lead_to_contacts_that_are_not_there_yet():
+    # The ball is at rest 0.2 mm from the box: nothing that it does for a moment moves the box, and the exact derivative has
+    # no slope. That of a smoothed law has one, and the box comes nearer its goal.
+    push = example("push_box")
+    reached = {}
+    for smoothing in ((0.0,), (0.0, 1e-3)):
+        sim = push.start(0)
+        goal = np.array(sim.q)
+        goal[2] += 0.02
+        place = np.array([0, 0, 1, 0, 0, 0, 0, 0])
+        cost = tribo.mpc.QuadraticCost(sim.model, goal, q_end=2000 * place, u=1e-5)
+        plan = tribo.mpc.Mpc(sim, cost, 15, smoothing=smoothing)
+        made = [plan.iterate() for _ in range(12)]
+        reached[len(smoothing)] = made[-1].cost / made[0].cost
+        assert {i.smoothing for i in made} == set(smoothing)
+    assert reached[1] == 1
+    assert reached[2] < 0.1
+    with pytest.raises(tribo.InvalidInput, match="smoothing"):
+        tribo.mpc.Mpc(sim, cost, 15, smoothing=())

@@ -179,3 +179,41 @@ TEST_CASE("walk: torques of the whole body give the accelerations that were aske
   CHECK((R * x.segment<3>(3) - base.alpha).norm() < 1e-3);
   for (int k = 0; k < 6; ++k) CHECK(a.tau[k] == 0);
 }
+
+TEST_CASE("walk: a leg is stretched out without a jump, and without joints that are asked to run away") {
+  // With w = |det J|/size^3 the least singular value of J is at least 2 w size, since the other two have a product of at most
+  // size^2/2: above w = 0.05 no rate is beyond 10/size. Below, 1/sigma and the damped 5/(share size) bound it together, at
+  // share 1/3, by 15/size.
+  const Scene scene = solo();
+  const Model& model = *scene.model;
+  const Walker walker(model, standing(scene));
+  WholeBody body(model, walker, standing(scene));
+  Dynamics dynamics(model);
+  const VecX v = VecX::Zero(model.nv);
+  const Leg& leg = walker.legs[0];
+  const int hip = leg.iv[1], knee = leg.iv[2];
+  VecX before;
+  double most = 0;
+  for (int k = 0; k <= 2000; ++k) {
+    VecX q = scene.start.q;
+    q[hip + 1] = 0;
+    q[knee + 1] = 1.0 - 1e-3 * k;  // bent, stretched, bent the other way
+    dynamics.compute(q, v);
+    std::array<FootTask, 4> feet;
+    feet[0].stands = false;
+    feet[0].v = {0, 0, 1};
+    Actuation a;
+    a.resize(model.nv);
+    REQUIRE(body.control(dynamics, v, BaseTask(), feet, {1, 1}, a));
+    Eigen::Matrix<double, 3, 9> J;
+    dynamics.point_jacobian(leg.body, dynamics.X_WB(leg.body) * leg.point, Mat3::Identity(), J.data());
+    const double size = J.rightCols<3>().norm();
+    VecX rate(3);
+    for (int j = 0; j < 3; ++j) rate[j] = a.v_ref[leg.iv[at(j)]];
+    most = std::max(most, size * rate.norm());
+    if (k > 0) CHECK((rate - before).norm() < 0.2 * 15 / size);
+    before = rate;
+  }
+  CHECK(most < 15);
+  CHECK(most > 3);
+}

@@ -4,6 +4,21 @@
 #include <cmath>
 
 namespace tribo::walk {
+namespace {
+
+// A stretched leg has no inverse, and one near it asks for rates that make themselves larger: damping sets in, from nothing,
+// where a leg begins to stretch [Nakamura1986].
+Mat3 damped_inverse(const Mat3& J) {
+  constexpr double near = 0.05,
+                   most = 1e-2;  // of the volume of J over its size cubed; of the damping over its size squared
+  const Mat3 square = J * J.transpose();
+  const double size = square.trace(), volume = std::abs(J.determinant()) / std::pow(size, 1.5);
+  if (volume > near) return J.inverse();
+  const double share = 1 - volume / near;
+  return J.transpose() * (square + most * share * share * size * Mat3::Identity()).inverse();  // (walk.9)
+}
+
+}  // namespace
 
 WholeBody::WholeBody(const Model& model, const Walker& walker, const WalkOptions& options)
     : walker_(&walker),
@@ -27,10 +42,7 @@ void WholeBody::read(const Dynamics& dynamics, const std::array<FootTask, 4>& fe
     dynamics.point_jacobian(leg.body, sole_[i], Mat3::Identity(), J.data());
     base_J_[i] = J.leftCols<6>();
     leg_J_[i] = J.rightCols<3>();
-    // A stretched leg has no inverse: the damped one asks for bounded rates.
-    const Mat3 square = leg_J_[i] * leg_J_[i].transpose();
-    inverse_[i] = leg_J_[i].transpose() * (square + 1e-4 * square.trace() * Mat3::Identity()).inverse();
-    if (std::abs(leg_J_[i].determinant()) > 0.05 * std::pow(square.trace(), 1.5)) inverse_[i] = leg_J_[i].inverse();
+    inverse_[i] = damped_inverse(leg_J_[i]);
     drift_[i] = feet[i].a - dynamics.point_bias(leg.body, sole_[i]);
     const Vec3 alone = inverse_[i] * drift_[i];
     Eigen::Matrix<double, 6, 3> M;
