@@ -13,8 +13,8 @@ namespace {
 
 constexpr double one_plane = 1e-6;  // of the radius of a solid: how far corners of its face may lie off the plane
 constexpr double beyond = 1e-5;     // the same across the plane: how far solids may miss each other
-constexpr double deepest = 0.1;     // of the radius of the shape: deeper, the nearest way out is not asked for here
-constexpr double least_cover = 0.25;  // of the thickness of what is under it: likewise
+constexpr double least_cover = 0.25;  // of the thickness of what is under it: deeper, another way out may be nearer
+constexpr double inset = 0.01, lift = 1e-4;  // shares of a face: where it is looked at, and how far off
 
 Vec3 outward(const Placement& X, const PolytopeFace& face) { return X.R * face.n; }
 
@@ -48,23 +48,46 @@ Geometry plane_shape() {
 
 Paving::Paving(const Model& model, const std::vector<Solid>& solids) : model_(&model), half_space_(plane_shape()) {
   Offsets offsets;
+  std::vector<Placement> X;
+  for (const Geometry& g : model.geometries)
+    X.push_back(g.body < -1 ? model.kinematic[at(kinematic_index(g.body))].X_WB * g.X_BG : g.X_BG);
   for (std::size_t i = 0; i < model.geometries.size(); ++i) {
     const Geometry& g = model.geometries[i];
     first_face_.push_back(static_cast<int>(faces_.size()));
     if (g.body >= 0 || (g.kind != ShapeKind::Box && g.kind != ShapeKind::Convex)) continue;
-    const Placement X = g.body == -1 ? g.X_BG : model.kinematic[at(kinematic_index(g.body))].X_WB * g.X_BG;
-    add_faces(X, static_cast<int>(i), solids[i], offsets);
+    for (const PolytopeFace& face : solids[i].polytope->faces)
+      if (open_face(model, solids, X, i, face)) add_face(X[i], static_cast<int>(i), solids[i], face, offsets);
   }
   first_face_.push_back(static_cast<int>(faces_.size()));
 }
 
-void Paving::add_faces(const Placement& X_WG, int geometry, const Solid& solid, Offsets& offsets) {
-  for (const PolytopeFace& face : solid.polytope->faces) {
-    const int k = plane_of(X_WG, geometry, solid, face, offsets);
-    const Placement X_PG = planes_[at(k)].X_WP.inverse() * X_WG;
-    Face& f = faces_.emplace_back(Face{geometry, k, X_PG, {}, thickness_under(solid, face)});
-    for (int v : face.loop) f.corners.push_back((X_PG * solid.polytope->vertices[at(v)]).head<2>());
+/// Are its middle and its corners outside of all other solids?
+bool Paving::open_face(const Model& model, const std::vector<Solid>& solids, const std::vector<Placement>& X,
+                       std::size_t i, const PolytopeFace& face) {
+  const Solid& solid = solids[i];
+  std::vector<Vec3> points(1, Vec3::Zero());
+  for (int v : face.loop) points[0] += solid.polytope->vertices[at(v)] / static_cast<double>(face.loop.size());
+  for (int v : face.loop) points.push_back(points[0] + (1 - inset) * (solid.polytope->vertices[at(v)] - points[0]));
+  for (Vec3& p : points) p = X[i] * Vec3(p + lift * solid.radius * face.n);
+  for (std::size_t k = 0; k < solids.size(); ++k) {
+    if (k == i || model.geometries[k].body >= 0 || !solids[k].convex_or_flat()) continue;
+    const bool plane = solids[k].kind == ShapeKind::HalfSpace;
+    if (!plane && (X[i].p - X[k].p).norm() > 1.01 * (solid.radius + solids[k].radius)) continue;
+    for (const Vec3& p : points) {
+      const Vec3 x = X[k].R.transpose() * (p - X[k].p);
+      Vec3 ignored;
+      if (plane ? x.z() < 0 : depth_of(solids[k], x, ignored) < 0) return false;
+    }
   }
+  return true;
+}
+
+void Paving::add_face(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face,
+                      Offsets& offsets) {
+  const int k = plane_of(X_WG, geometry, solid, face, offsets);
+  const Placement X_PG = planes_[at(k)].X_WP.inverse() * X_WG;
+  Face& f = faces_.emplace_back(Face{geometry, k, X_PG, {}, thickness_under(solid, face)});
+  for (int v : face.loop) f.corners.push_back((X_PG * solid.polytope->vertices[at(v)]).head<2>());
 }
 
 /// The plane that the face lies in, a new one if need be.
@@ -182,7 +205,7 @@ bool Paving::carries(std::span<const PlacedSolid> placed, const Spot& spot, cons
     const int now = tile_at(placed, plane, spot, t.p, size);
     if (now < 0) return false;
     const double cover = least_cover * face_of(now, spot.plane).thickness;
-    if (t.gap < -std::min(cover, deepest * size)) return false;
+    if (t.gap < -std::min(cover, query.margin)) return false;
     tiles[at(i)] = now;
     if (!(t.gap > 0)) continue;
     const Vec3 c = shape.v + shape.w.cross(t.p - shape.X.p) - plane.v - plane.w.cross(t.p - plane.X.p);

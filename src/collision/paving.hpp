@@ -48,7 +48,9 @@ class Paving {
     int plane, shape, tile;
   };
   using Offsets = std::multimap<double, int>;  // planes by their distance from the origin
-  void add_faces(const Placement& X_WG, int geometry, const Solid& solid, Offsets& offsets);
+  static bool open_face(const Model& model, const std::vector<Solid>& solids, const std::vector<Placement>& X,
+                        std::size_t i, const PolytopeFace& face);
+  void add_face(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face, Offsets& offsets);
   int plane_of(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face, Offsets& offsets);
   bool over(const PlacedSolid& plane, const PlacedSolid& shape, double near, double dt) const;
   const Face& face_of(int geometry, int plane) const;
