@@ -152,7 +152,7 @@ double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b,
 
 /// How far p of the shape, in W, leaves its tangent within dt at most, since it turns about the origin of its body [m].
 double bent(const PlacedSolid& x, const Vec3& p, double dt) {
-  return dt * dt * x.w.squaredNorm() * (p - (x.X.p - x.arm)).norm();
+  return 0.5 * dt * dt * x.w.squaredNorm() * (p - (x.X.p - x.arm)).norm();
 }
 
 }  // namespace

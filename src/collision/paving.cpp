@@ -59,6 +59,22 @@ Paving::Paving(const Model& model, const std::vector<Solid>& solids) : model_(&m
       if (open_face(model, solids, X, i, face)) add_face(X[i], static_cast<int>(i), solids[i], face, offsets);
   }
   first_face_.push_back(static_cast<int>(faces_.size()));
+  keep_shared();
+}
+
+/// A face that has its plane for itself has no seams.
+void Paving::keep_shared() {
+  std::vector<int> count(planes_.size(), 0);
+  for (const Face& f : faces_) ++count[at(f.plane)];
+  std::vector<Face> kept;
+  for (std::size_t i = 0; i + 1 < first_face_.size(); ++i) {
+    const int first = static_cast<int>(kept.size());
+    for (int f = first_face_[i]; f < first_face_[i + 1]; ++f)
+      if (count[at(faces_[at(f)].plane)] > 1) kept.push_back(faces_[at(f)]);
+    first_face_[i] = first;
+  }
+  first_face_.back() = static_cast<int>(kept.size());
+  faces_.swap(kept);
 }
 
 /// Are its middle and its corners outside of all other solids?
