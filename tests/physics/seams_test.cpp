@@ -202,11 +202,17 @@ std::string numbers(const Vec3& x) {
   return text;
 }
 
-// Floors of kinematic bodies of a velocity, or of the world: of hexagons, one beside the other, or of one box.
+// Floors of kinematic bodies of a velocity, or of the world: of hexagons, one beside the other, or of two boxes whose seam
+// is far away.
 std::string laid(bool tiles, const Vec3& velocity) {
   const std::string kind = velocity.isZero(0) ? "wall" : "kinematic",
                     moves = velocity.isZero(0) ? "" : "velocity = " + numbers(velocity) + "\n";
-  if (!tiles) return "[[" + kind + "]]\nshape = \"box\"\nsize = [9, 9, 0.1]\nposition = [0, 0, -0.05]\n" + moves;
+  if (!tiles) {
+    std::string out;
+    for (double y : {0.0, 9.0})
+      out += "[[" + kind + "]]\nshape = \"box\"\nsize = [9, 9, 0.1]\nposition = " + numbers({0, y, -0.05}) + "\n" + moves;
+    return out;
+  }
   const double r = 0.11, across = std::sqrt(3.0) * r;
   std::string corners, out;
   for (int k = 0; k < 6; ++k)
