@@ -11,8 +11,8 @@
 namespace tribo {
 namespace {
 
-constexpr double one_plane = 1e-6;  // of the radius of a solid: how far corners of its face may lie off the plane
-constexpr double beyond = 1e-5;     // the same across the plane: how far solids may miss each other
+constexpr double one_plane = 1e-6;    // of the radius of a solid: how far corners of its face may lie off the plane
+constexpr double beyond = 1e-5;       // the same across the plane: how far solids may miss each other
 constexpr double least_cover = 0.25;  // of the thickness of what is under it: deeper, another way out may be nearer
 constexpr double inset = 0.01, lift = 1e-4;  // shares of a face: where it is looked at, and how far off
 
@@ -113,7 +113,8 @@ int Paving::plane_of(const Placement& X_WG, int geometry, const Solid& solid, co
   const double offset = face.offset + n.dot(X_WG.p), off = one_plane * solid.radius;
   const auto holds = [&](const Plane& plane) {
     const Vec3 m = plane.X_WP.R.col(2);
-    return m.dot(n) > 0 && move_alike(*model_, model_->geometries[at(plane.first)].body, model_->geometries[at(geometry)].body) &&
+    return m.dot(n) > 0 &&
+           move_alike(*model_, model_->geometries[at(plane.first)].body, model_->geometries[at(geometry)].body) &&
            std::all_of(face.loop.begin(), face.loop.end(), [&](int v) {
              return std::abs(m.dot(X_WG * solid.polytope->vertices[at(v)] - plane.X_WP.p)) <= off;
            });
@@ -162,7 +163,8 @@ std::span<const Paving::Spot> Paving::find(std::span<const PlacedSolid> placed,
     for (int f = first_face_[at(a)]; f < first_face_[at(a) + 1]; ++f) {
       const int k = faces_[at(f)].plane;
       const PlacedSolid plane = half_space(placed, {k, b, {}});
-      if (over(plane, placed[at(b)], margins[at(b)], dt) && in_place(placed, plane, faces_[at(f)])) near_.push_back({k, b, a});
+      if (over(plane, placed[at(b)], margins[at(b)], dt) && in_place(placed, plane, faces_[at(f)]))
+        near_.push_back({k, b, a});
     }
   std::sort(near_.begin(), near_.end(), [](const Near& x, const Near& y) {
     return std::tie(x.plane, x.shape, x.tile) < std::tie(y.plane, y.shape, y.tile);
@@ -188,8 +190,8 @@ bool Paving::in_place(std::span<const PlacedSolid> placed, const PlacedSolid& pl
   if (plane.w.cross(plane.X.R.col(2)).norm() > 1e-12 * plane.w.norm()) return false;
   const Vec3 p = plane.X * face.X_PG.p, v = plane.v + plane.w.cross(tile.X.p - plane.X.p);
   return (p - tile.X.p).norm() <= one_plane * tile.solid->radius &&
-         (plane.X.R * face.X_PG.R - tile.X.R).norm() <= one_plane && (tile.v - v).norm() <= 1e-9 * (v.norm() + tile.v.norm()) &&
-         (tile.w - plane.w).norm() <= 1e-9 * plane.w.norm();
+         (plane.X.R * face.X_PG.R - tile.X.R).norm() <= one_plane &&
+         (tile.v - v).norm() <= 1e-9 * (v.norm() + tile.v.norm()) && (tile.w - plane.w).norm() <= 1e-9 * plane.w.norm();
 }
 
 /// Which solid of the spot has x, in W, in its face; -1: none.
@@ -215,7 +217,8 @@ int Paving::tile_at(std::span<const PlacedSolid> placed, const PlacedSolid& plan
 bool Paving::carries(std::span<const PlacedSolid> placed, const Spot& spot, const Query& query, const Touches& touches,
                      std::span<int> tiles) const {
   const PlacedSolid &plane = query.a, &shape = query.b;
-  const double size = shape.solid->radius > 0 ? shape.solid->radius : HUGE_VAL;  // of a point: that of the solid under it
+  const double size =
+      shape.solid->radius > 0 ? shape.solid->radius : HUGE_VAL;  // of a point: that of the solid under it
   for (int i = 0; i < touches.count; ++i) {
     const Touch& t = touches.items[at(i)];
     const int now = tile_at(placed, plane, spot, t.p, size);

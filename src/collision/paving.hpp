@@ -40,9 +40,9 @@ class Paving {
     double thickness;                      ///< of the solid under it [m]
   };
   struct Plane {
-    int first;         ///< geometry that it goes with
-    Placement X_GP;    ///< its axes, z outwards, in that one's frame
-    Placement X_WP;    ///< at t = 0
+    int first;       ///< geometry that it goes with
+    Placement X_GP;  ///< its axes, z outwards, in that one's frame
+    Placement X_WP;  ///< at t = 0
   };
   struct Near {
     int plane, shape, tile;

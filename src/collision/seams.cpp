@@ -107,8 +107,7 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   return model_->geometries[at(side.solid)].body < 0 &&
          std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
            const bool another = c.geometry_a != side.solid || (of_plane(c) && c.R_WC.col(2).dot(side.n) < 1 - flat);
-           return c.geometry_b == side.other && another && as_one(placed, side, c.geometry_a) &&
-                  holds(c, c.geometry_a);
+           return c.geometry_b == side.other && another && as_one(placed, side, c.geometry_a) && holds(c, c.geometry_a);
          });
 }
 
