@@ -150,9 +150,9 @@ double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b,
   return opens;
 }
 
-/// How far a point of the shape leaves its tangent within dt, since it turns [m].
-double bent(const PlacedSolid& x, double dt) {
-  return endless(x.solid->kind) ? 0 : dt * dt * x.w.squaredNorm() * (x.arm.norm() + x.solid->radius);
+/// How far p of the shape, in W, leaves its tangent within dt at most, since it turns about the origin of its body [m].
+double bent(const PlacedSolid& x, const Vec3& p, double dt) {
+  return 0.5 * dt * dt * x.w.squaredNorm() * (p - (x.X.p - x.arm)).norm();
 }
 
 }  // namespace
@@ -177,13 +177,12 @@ void look_at_end(const Query& query, Touches& touches) {
   const double dt = query.dt, most = end_overlap * query.margin;
   const double turn = (!query.a.solid->convex_or_flat() ? 0 : turning(query.a)) + turning(query.b);
   if (dt * turn * smaller_radius(query) < most) return;
-  const double allowed = most + bent(query.a, dt) + bent(query.b, dt);
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);
   Touches found;
   touch({a, b, 0, 0, 0, query.scratch, 0, query.ring}, found);
   for (int i = 0; i < found.count && touches.count < Touches::most; ++i) {
     Touch x = found.items[at(i)];
-    const double gap = x.gap;
+    const double gap = x.gap, allowed = most + bent(a, x.p, dt) + bent(b, x.p, dt);
     take_back(query, a, b, dt, x);
     if (gap < -allowed && gap < x.gap) touches.items[at(touches.count++)] = x;  // deep, and closing
   }

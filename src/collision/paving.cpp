@@ -11,10 +11,10 @@
 namespace tribo {
 namespace {
 
-constexpr double one_plane = 1e-6;  // of the radius of a solid: how far corners of its face may lie off the plane
-constexpr double beyond = 1e-5;     // the same across the plane: how far solids may miss each other
-constexpr double deepest = 0.1;     // of the radius of the shape: deeper, the nearest way out is not asked for here
-constexpr double least_cover = 0.25;  // of the thickness of what is under it: likewise
+constexpr double one_plane = 1e-6;    // of the radius of a solid: how far corners of its face may lie off the plane
+constexpr double beyond = 1e-5;       // the same across the plane: how far solids may miss each other
+constexpr double least_cover = 0.25;  // of the thickness of what is under it: deeper, another way out may be nearer
+constexpr double inset = 0.01, lift = 1e-4;  // shares of a face: where it is looked at, and how far off
 
 Vec3 outward(const Placement& X, const PolytopeFace& face) { return X.R * face.n; }
 
@@ -48,23 +48,62 @@ Geometry plane_shape() {
 
 Paving::Paving(const Model& model, const std::vector<Solid>& solids) : model_(&model), half_space_(plane_shape()) {
   Offsets offsets;
+  std::vector<Placement> X;
+  for (const Geometry& g : model.geometries)
+    X.push_back(g.body < -1 ? model.kinematic[at(kinematic_index(g.body))].X_WB * g.X_BG : g.X_BG);
   for (std::size_t i = 0; i < model.geometries.size(); ++i) {
     const Geometry& g = model.geometries[i];
     first_face_.push_back(static_cast<int>(faces_.size()));
     if (g.body >= 0 || (g.kind != ShapeKind::Box && g.kind != ShapeKind::Convex)) continue;
-    const Placement X = g.body == -1 ? g.X_BG : model.kinematic[at(kinematic_index(g.body))].X_WB * g.X_BG;
-    add_faces(X, static_cast<int>(i), solids[i], offsets);
+    for (const PolytopeFace& face : solids[i].polytope->faces)
+      if (open_face(model, solids, X, i, face)) add_face(X[i], static_cast<int>(i), solids[i], face, offsets);
   }
   first_face_.push_back(static_cast<int>(faces_.size()));
+  keep_shared();
 }
 
-void Paving::add_faces(const Placement& X_WG, int geometry, const Solid& solid, Offsets& offsets) {
-  for (const PolytopeFace& face : solid.polytope->faces) {
-    const int k = plane_of(X_WG, geometry, solid, face, offsets);
-    const Placement X_PG = planes_[at(k)].X_WP.inverse() * X_WG;
-    Face& f = faces_.emplace_back(Face{geometry, k, X_PG, {}, thickness_under(solid, face)});
-    for (int v : face.loop) f.corners.push_back((X_PG * solid.polytope->vertices[at(v)]).head<2>());
+/// A face that has its plane for itself has no seams.
+void Paving::keep_shared() {
+  std::vector<int> count(planes_.size(), 0);
+  for (const Face& f : faces_) ++count[at(f.plane)];
+  std::vector<Face> kept;
+  for (std::size_t i = 0; i + 1 < first_face_.size(); ++i) {
+    const int first = static_cast<int>(kept.size());
+    for (int f = first_face_[i]; f < first_face_[i + 1]; ++f)
+      if (count[at(faces_[at(f)].plane)] > 1) kept.push_back(faces_[at(f)]);
+    first_face_[i] = first;
   }
+  first_face_.back() = static_cast<int>(kept.size());
+  faces_.swap(kept);
+}
+
+/// Are its middle and its corners outside of all other solids?
+bool Paving::open_face(const Model& model, const std::vector<Solid>& solids, const std::vector<Placement>& X,
+                       std::size_t i, const PolytopeFace& face) {
+  const Solid& solid = solids[i];
+  std::vector<Vec3> points(1, Vec3::Zero());
+  for (int v : face.loop) points[0] += solid.polytope->vertices[at(v)] / static_cast<double>(face.loop.size());
+  for (int v : face.loop) points.push_back(points[0] + (1 - inset) * (solid.polytope->vertices[at(v)] - points[0]));
+  for (Vec3& p : points) p = X[i] * Vec3(p + lift * solid.radius * face.n);
+  for (std::size_t k = 0; k < solids.size(); ++k) {
+    if (k == i || model.geometries[k].body >= 0 || !solids[k].convex_or_flat()) continue;
+    const bool plane = solids[k].kind == ShapeKind::HalfSpace;
+    if (!plane && (X[i].p - X[k].p).norm() > 1.01 * (solid.radius + solids[k].radius)) continue;
+    for (const Vec3& p : points) {
+      const Vec3 x = X[k].R.transpose() * (p - X[k].p);
+      Vec3 ignored;
+      if (plane ? x.z() < 0 : depth_of(solids[k], x, ignored) < 0) return false;
+    }
+  }
+  return true;
+}
+
+void Paving::add_face(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face,
+                      Offsets& offsets) {
+  const int k = plane_of(X_WG, geometry, solid, face, offsets);
+  const Placement X_PG = planes_[at(k)].X_WP.inverse() * X_WG;
+  Face& f = faces_.emplace_back(Face{geometry, k, X_PG, {}, thickness_under(solid, face)});
+  for (int v : face.loop) f.corners.push_back((X_PG * solid.polytope->vertices[at(v)]).head<2>());
 }
 
 /// The plane that the face lies in, a new one if need be.
@@ -74,7 +113,8 @@ int Paving::plane_of(const Placement& X_WG, int geometry, const Solid& solid, co
   const double offset = face.offset + n.dot(X_WG.p), off = one_plane * solid.radius;
   const auto holds = [&](const Plane& plane) {
     const Vec3 m = plane.X_WP.R.col(2);
-    return m.dot(n) > 0 && move_alike(*model_, model_->geometries[at(plane.first)].body, model_->geometries[at(geometry)].body) &&
+    return m.dot(n) > 0 &&
+           move_alike(*model_, model_->geometries[at(plane.first)].body, model_->geometries[at(geometry)].body) &&
            std::all_of(face.loop.begin(), face.loop.end(), [&](int v) {
              return std::abs(m.dot(X_WG * solid.polytope->vertices[at(v)] - plane.X_WP.p)) <= off;
            });
@@ -123,7 +163,8 @@ std::span<const Paving::Spot> Paving::find(std::span<const PlacedSolid> placed,
     for (int f = first_face_[at(a)]; f < first_face_[at(a) + 1]; ++f) {
       const int k = faces_[at(f)].plane;
       const PlacedSolid plane = half_space(placed, {k, b, {}});
-      if (over(plane, placed[at(b)], margins[at(b)], dt) && in_place(placed, plane, faces_[at(f)])) near_.push_back({k, b, a});
+      if (over(plane, placed[at(b)], margins[at(b)], dt) && in_place(placed, plane, faces_[at(f)]))
+        near_.push_back({k, b, a});
     }
   std::sort(near_.begin(), near_.end(), [](const Near& x, const Near& y) {
     return std::tie(x.plane, x.shape, x.tile) < std::tie(y.plane, y.shape, y.tile);
@@ -149,8 +190,8 @@ bool Paving::in_place(std::span<const PlacedSolid> placed, const PlacedSolid& pl
   if (plane.w.cross(plane.X.R.col(2)).norm() > 1e-12 * plane.w.norm()) return false;
   const Vec3 p = plane.X * face.X_PG.p, v = plane.v + plane.w.cross(tile.X.p - plane.X.p);
   return (p - tile.X.p).norm() <= one_plane * tile.solid->radius &&
-         (plane.X.R * face.X_PG.R - tile.X.R).norm() <= one_plane && (tile.v - v).norm() <= 1e-9 * (v.norm() + tile.v.norm()) &&
-         (tile.w - plane.w).norm() <= 1e-9 * plane.w.norm();
+         (plane.X.R * face.X_PG.R - tile.X.R).norm() <= one_plane &&
+         (tile.v - v).norm() <= 1e-9 * (v.norm() + tile.v.norm()) && (tile.w - plane.w).norm() <= 1e-9 * plane.w.norm();
 }
 
 /// Which solid of the spot has x, in W, in its face; -1: none.
@@ -176,13 +217,14 @@ int Paving::tile_at(std::span<const PlacedSolid> placed, const PlacedSolid& plan
 bool Paving::carries(std::span<const PlacedSolid> placed, const Spot& spot, const Query& query, const Touches& touches,
                      std::span<int> tiles) const {
   const PlacedSolid &plane = query.a, &shape = query.b;
-  const double size = shape.solid->radius > 0 ? shape.solid->radius : HUGE_VAL;  // of a point: that of the solid under it
+  const double size =
+      shape.solid->radius > 0 ? shape.solid->radius : HUGE_VAL;  // of a point: that of the solid under it
   for (int i = 0; i < touches.count; ++i) {
     const Touch& t = touches.items[at(i)];
     const int now = tile_at(placed, plane, spot, t.p, size);
     if (now < 0) return false;
     const double cover = least_cover * face_of(now, spot.plane).thickness;
-    if (t.gap < -std::min(cover, deepest * size)) return false;
+    if (t.gap < -std::min(cover, query.margin)) return false;
     tiles[at(i)] = now;
     if (!(t.gap > 0)) continue;
     const Vec3 c = shape.v + shape.w.cross(t.p - shape.X.p) - plane.v - plane.w.cross(t.p - plane.X.p);

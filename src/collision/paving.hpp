@@ -16,7 +16,7 @@ namespace tribo {
 class Paving {
  public:
   Paving(const Model& model, const std::vector<Solid>& solids);
-  bool empty() const { return planes_.empty(); }
+  bool empty() const { return faces_.empty(); }
 
   /// A shape over a plane, and the solids near it with a face in that plane.
   struct Spot {
@@ -40,15 +40,18 @@ class Paving {
     double thickness;                      ///< of the solid under it [m]
   };
   struct Plane {
-    int first;         ///< geometry that it goes with
-    Placement X_GP;    ///< its axes, z outwards, in that one's frame
-    Placement X_WP;    ///< at t = 0
+    int first;       ///< geometry that it goes with
+    Placement X_GP;  ///< its axes, z outwards, in that one's frame
+    Placement X_WP;  ///< at t = 0
   };
   struct Near {
     int plane, shape, tile;
   };
   using Offsets = std::multimap<double, int>;  // planes by their distance from the origin
-  void add_faces(const Placement& X_WG, int geometry, const Solid& solid, Offsets& offsets);
+  static bool open_face(const Model& model, const std::vector<Solid>& solids, const std::vector<Placement>& X,
+                        std::size_t i, const PolytopeFace& face);
+  void add_face(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face, Offsets& offsets);
+  void keep_shared();
   int plane_of(const Placement& X_WG, int geometry, const Solid& solid, const PolytopeFace& face, Offsets& offsets);
   bool over(const PlacedSolid& plane, const PlacedSolid& shape, double near, double dt) const;
   const Face& face_of(int geometry, int plane) const;

@@ -106,8 +106,8 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   // What is fast meets a tile after some others: those that are not near yet hold nothing, the first one does.
   return model_->geometries[at(side.solid)].body < 0 &&
          std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
-           return c.geometry_b == side.other && (c.geometry_a != side.solid || of_plane(c)) &&
-                  as_one(placed, side, c.geometry_a) && holds(c, c.geometry_a);
+           const bool another = c.geometry_a != side.solid || (of_plane(c) && c.R_WC.col(2).dot(side.n) < 1 - flat);
+           return c.geometry_b == side.other && another && as_one(placed, side, c.geometry_a) && holds(c, c.geometry_a);
          });
 }
 

@@ -20,9 +20,7 @@ class SentOff {
   bool turns(const Start& start, const Outcome& outcome);
 
  private:
-  double length(const ContactReport& r) const {
-    return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r) : margin_);
-  }
+  double length(const ContactReport& r) const { return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r) : margin_); }
   bool farther(const Start& start, const Outcome& outcome, int tree, double length) const;
   bool hit(const Start& start, const Outcome& outcome) const;
   bool driven(const Start& start, const Outcome& outcome) const;

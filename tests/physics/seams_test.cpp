@@ -202,11 +202,18 @@ std::string numbers(const Vec3& x) {
   return text;
 }
 
-// Floors of kinematic bodies of a velocity, or of the world: of hexagons, one beside the other, or of one box.
+// Floors of kinematic bodies of a velocity, or of the world: of hexagons, one beside the other, or of two boxes whose seam
+// is far away.
 std::string laid(bool tiles, const Vec3& velocity) {
   const std::string kind = velocity.isZero(0) ? "wall" : "kinematic",
                     moves = velocity.isZero(0) ? "" : "velocity = " + numbers(velocity) + "\n";
-  if (!tiles) return "[[" + kind + "]]\nshape = \"box\"\nsize = [9, 9, 0.1]\nposition = [0, 0, -0.05]\n" + moves;
+  if (!tiles) {
+    std::string out;
+    for (double y : {0.0, 9.0})
+      out +=
+          "[[" + kind + "]]\nshape = \"box\"\nsize = [9, 9, 0.1]\nposition = " + numbers({0, y, -0.05}) + "\n" + moves;
+    return out;
+  }
   const double r = 0.11, across = std::sqrt(3.0) * r;
   std::string corners, out;
   for (int k = 0; k < 6; ++k)
@@ -241,11 +248,11 @@ TEST_CASE("hexagons, fixed or kinematic, carry what slides as one plane does") {
           for (double dt : {1e-3, 1e-2}) {
             std::vector<Simulation> both;
             for (bool tiles : {true, false}) {
-              Scene scene = parse_scene("[ground]\nnone = true\n" + laid(tiles, belt) + "[material.default]\nmu = " +
-                                            std::to_string(mu) + "\n[[object]]\nname = \"it\"\nmass = 1\n" + shape +
-                                            "\nvelocity = " + numbers({speed, 0.1 * speed, 0}) +
-                                            "\nangular_velocity = [0, 0, 3]\n",
-                                        "tiles.toml");
+              Scene scene = parse_scene(
+                  "[ground]\nnone = true\n" + laid(tiles, belt) + "[material.default]\nmu = " + std::to_string(mu) +
+                      "\n[[object]]\nname = \"it\"\nmass = 1\n" + shape +
+                      "\nvelocity = " + numbers({speed, 0.1 * speed, 0}) + "\nangular_velocity = [0, 0, 3]\n",
+                  "tiles.toml");
               scene.dt = dt;
               both.push_back(make_simulation(scene));
             }
@@ -317,8 +324,9 @@ TEST_CASE("what slips over seams goes on slipping") {
   std::string text = "[ground]\nnone = true\n[material.default]\nmu_static = 0.8\nmu_dynamic = 0.2\n";
   for (int i = -4; i < 40; ++i)
     text += "[[wall]]\nshape = \"box\"\nsize = [0.05, 1, 0.1]\nposition = " + numbers({0.05 * i, 0, -0.05}) + "\n";
-  text += "[[object]]\nname = \"it\"\nshape = \"box\"\nsize = [0.13, 0.1, 0.02]\nmass = 1\nposition = [0, 0, 0.01]\n"
-          "velocity = [1, 0, 0]\n";
+  text +=
+      "[[object]]\nname = \"it\"\nshape = \"box\"\nsize = [0.13, 0.1, 0.02]\nmass = 1\nposition = [0, 0, 0.01]\n"
+      "velocity = [1, 0, 0]\n";
   Scene scene = parse_scene(text, "slip.toml");
   scene.dt = dt;
   Simulation s = make_simulation(scene);

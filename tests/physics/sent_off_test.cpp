@@ -121,7 +121,8 @@ TEST_CASE(
   const Thrown thrown[] = {{"shape = \"box\"\nsize = [0.04, 0.03, 0.05]", 0.036},
                            {"shape = \"capsule\"\nradius = 0.012\nlength = 0.05", 0.037},
                            {"shape = \"cylinder\"\nradius = 0.02\nlength = 0.04", 0.029},
-                           {"shape = \"cylinder\"\nradius = 0.012\nlength = 0.06", 0.033}};
+                           {"shape = \"cylinder\"\nradius = 0.012\nlength = 0.06", 0.033},
+                           {"shape = \"ellipsoid\"\nradii = [0.02, 0.03, 0.012]", 0.03}};
   const double dt = 5e-3;
   for (const Thrown& it : thrown)
     for (double slope : {30.0, 45.0, 60.0, 75.0})
@@ -148,7 +149,7 @@ TEST_CASE(
           CAPTURE(slope);
           CAPTURE(restitution);
           CAPTURE(aside);
-          CHECK(share < 1.25);  // 0.99; with steps of 2 to 5.5 ms up to 1.16
+          CHECK(share < 1.25);  // 0.9
         }
 }
 
@@ -311,4 +312,50 @@ TEST_CASE("a ladder slides down a wall without jolts and leaves it at two thirds
       CHECK(std::abs(wall[k + 1] - wall[k]) < 0.3 * (dt / 1e-3));
     }
   }
+}
+
+// A rod of 1 kg on a slide stands 3 mm over its lower end, and a hammer drives it there within the step. Both stop: nothing
+// bounces. The limit was not near when the step began, and the rod did not move.
+TEST_CASE("a joint that an impact drives against its limit within a step stops at the limit") {
+  for (double dt : {1e-3, 5e-3})
+    for (double mass : {0.1, 10.0}) {
+      ModelBuilder builder;
+      const int material = builder.add_material({"surface", worlds::friction(0)});
+      builder.set_gravity({0, 0, 0});
+      for (const char* name : {"rod", "hammer"}) {
+        const bool rod = std::string(name) == "rod";
+        builder.begin_member(name, true, "test");
+        Body body;
+        body.name = std::string(name) + "/slide";
+        body.joint = JointKind::Prismatic;
+        body.axis = Vec3::UnitZ();
+        body.X_PJ.p = rod ? Vec3::Zero() : Vec3(0, 0, 0.2);
+        body.inertia.mass = rod ? 1 : mass;
+        body.inertia.about_com = Mat3::Identity();
+        const int b = builder.add_body(body);
+        if (rod) builder.joint_properties().lower[0] = -0.003;
+        Geometry ball;
+        ball.name = std::string(name) + "/ball";
+        ball.kind = ShapeKind::Sphere;
+        ball.size = Vec3(0.05, 0, 0);
+        ball.body = b;
+        ball.material = material;
+        builder.add_geometry(ball);
+      }
+      Simulation s(std::make_shared<const Model>(builder.build()), "rigid", {}, dt);
+      State state = s.state();
+      state.q[1] = -0.1 + 0.5 * 5 * dt;  // they meet within the first step
+      state.v[1] = -5;
+      s.set_state(state);
+      for (int k = 0; k < 20; ++k) {
+        s.step();
+        CAPTURE(dt);
+        CAPTURE(mass);
+        CAPTURE(k);
+        CHECK(s.state().q[0] > -0.003 - 1e-6);
+        CHECK(s.state().q[1] + 0.1 > s.state().q[0] - 1e-6);
+      }
+      CHECK(s.state().v.cwiseAbs().maxCoeff() < 1e-9);
+      CHECK(s.state().q[0] == doctest::Approx(-0.003).epsilon(1e-3));
+    }
 }

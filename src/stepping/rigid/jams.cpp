@@ -32,8 +32,7 @@ bool Jams::soften(const Start& start, const VecX& v_free, IslandSolution& s) {
     if (!(s.f[n] > most) || s.problem.R()[n] >= R) continue;
     const Contact& c = start.contacts[at(s.island->contacts[at(i)])];
     // Where nothing weighs and nothing moves, rounding is beyond any lever.
-    if (!(s.f[n] * diagonal_[n] * start.dt * start.dt > overlap_share * sizes_.of(c)))
-      continue;
+    if (!(s.f[n] * diagonal_[n] * start.dt * start.dt > overlap_share * sizes_.of(c))) continue;
     s.problem.R()[n] = R;
     softened = true;
   }

@@ -66,8 +66,8 @@ class StepRows {
   std::vector<Drive> drives_;    // as list() found them
   std::vector<int> coordinate_;  // q of each velocity that may have limits, or -1
   std::vector<int> tree_;        // of each velocity
-  VecX momentum_, reached_;  // reached: sizes of velocities that solves of this step led to
-  bool all_limits_ = false;  // of tendons and spherical joints
+  VecX momentum_, reached_;      // reached: sizes of velocities that solves of this step led to
+  bool all_limits_ = false;      // of tendons and spherical joints
 };
 
 }  // namespace tribo
