@@ -117,8 +117,7 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
     const double* y = x.y + b.first;
     const int* index = x.index + b.index;
     if (free_body(x, rows, b)) {
-      double* out = w + index[0];
-      for (int k = 0; k < 6; ++k) out[k] += y[3 * k] * f[0] + y[3 * k + 1] * f[1] + y[3 * k + 2] * f[2];
+      add_transposed_3x6(y, f, w + index[0]);
       continue;
     }
     for (int k = 0; k < b.depth; ++k)
