@@ -224,12 +224,18 @@ void Collision::Impl::find_grounds(const DetectionRange& range) {
       continue;
     }
     const Vec3 n = plane.X.R.col(2), r = other.X.p - plane.X.p;
-    const double radius = other.solid->radius;
+    const double radius = other.solid->radius, near = margin(range, h, g);
     const double top = plane.solid->terrain ? plane.solid->terrain->highest : 0;
-    const double gap = n.dot(r) - radius - top;  // of the bounding sphere: no point of the shape is lower
-    if (const double near = margin(range, h, g); gap >= near) {
+    const auto misses = [&](double gap) {  // no point of the shape is lower
+      if (gap < near) return false;
       const Vec3 c = other.v - plane.v - plane.w.cross(r);
-      if (gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= astray * near) continue;
+      return gap + range.dt * (n.dot(c) - (other.w - plane.w).norm() * radius) >= astray * near;
+    };
+    const double height = n.dot(r) - top;
+    if (misses(height - radius)) continue;  // by the bounding sphere
+    if (other.solid->kind != ShapeKind::Point && other.solid->kind != ShapeKind::Sphere) {
+      const Vec3 up = other.X.R.transpose() * n;
+      if (misses(height + up.dot(other.solid->box_center) - up.cwiseAbs().dot(other.solid->box_half))) continue;
     }
     pairs.push_back(sides(h, g));
   }

@@ -10,13 +10,6 @@
 namespace tribo {
 namespace {
 
-// A contact of a free body: six coordinates in a row.
-TRIBO_CLONES void add_transposed_3x6(const double* y, const double* f, double* w) {
-  for (int k = 0; k < 6; ++k) w[k] += y[3 * k] * f[0] + y[3 * k + 1] * f[1] + y[3 * k + 2] * f[2];
-}
-
-TRIBO_CLONES void add_product(const double* y, const double* w, double* c) { add_product_3x6(y, w, c); }
-
 using Pack4 [[gnu::vector_size(32)]] = double;
 
 // Plain pointers into a factor. What clones call is inlined: else it is compiled for the base machine alone.
@@ -111,19 +104,19 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
 }
 
-bool free_body(int rows, int depth, const int* index) { return rows == 3 && depth == 6 && index[5] == index[0] + 5; }
+// A contact of a free body: six coordinates in a row.
+[[gnu::always_inline]] inline bool free_body(const Rows& x, int rows, const FactorBlock& b) {
+  const int* index = x.index + b.index;
+  return rows == 3 && b.depth == 6 && index[5] == index[0] + 5;
+}
 
-}  // namespace
-
-void add_to_bodies(const ContactProblem& problem, int block, const double* f, double* w) {
-  const ContactFactor& factor = problem.factor;
-  const int* start = factor.start.data();
-  const int rows = problem.block_size(block);
-  for (int s = start[block]; s < start[block + 1]; ++s) {
-    const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
-    const double* y = factor.y.data() + b.first;
-    const int* index = factor.index.data() + b.index;
-    if (free_body(rows, b.depth, index)) {
+[[gnu::always_inline]] inline void add_to_bodies(const Rows& x, int i, const double* f, double* w) {
+  const int rows = i < x.contacts ? 3 : 1;
+  for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
+    const FactorBlock& b = x.blocks[s];
+    const double* y = x.y + b.first;
+    const int* index = x.index + b.index;
+    if (free_body(x, rows, b)) {
       add_transposed_3x6(y, f, w + index[0]);
       continue;
     }
@@ -132,16 +125,14 @@ void add_to_bodies(const ContactProblem& problem, int block, const double* f, do
   }
 }
 
-void add_to_contact(const ContactProblem& problem, int block, const double* w, double* c) {
-  const ContactFactor& factor = problem.factor;
-  const int* start = factor.start.data();
-  const int rows = problem.block_size(block);
-  for (int s = start[block]; s < start[block + 1]; ++s) {
-    const FactorBlock& b = factor.blocks[static_cast<std::size_t>(s)];
-    const double* y = factor.y.data() + b.first;
-    const int* index = factor.index.data() + b.index;
-    if (free_body(rows, b.depth, index)) {
-      add_product(y, w + index[0], c);
+[[gnu::always_inline]] inline void add_to_contact(const Rows& x, int i, const double* w, double* c) {
+  const int rows = i < x.contacts ? 3 : 1;
+  for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
+    const FactorBlock& b = x.blocks[s];
+    const double* y = x.y + b.first;
+    const int* index = x.index + b.index;
+    if (free_body(x, rows, b)) {
+      add_product_3x6(y, w + index[0], c);
       continue;
     }
     for (int k = 0; k < b.depth; ++k)
@@ -149,20 +140,39 @@ void add_to_contact(const ContactProblem& problem, int block, const double* w, d
   }
 }
 
+TRIBO_CLONES void all_to_bodies(Rows x, const double* f, double* w) {
+  for (int i = 0; i < x.size; ++i) add_to_bodies(x, i, f + offset(x, i), w);
+}
+
+TRIBO_CLONES void all_to_contacts(Rows x, const double* w, double* c) {
+  for (int i = 0; i < x.size; ++i) add_to_contact(x, i, w, c + offset(x, i));
+}
+
+Rows rows_of(const ContactProblem& problem) {
+  const ContactFactor& f = problem.factor;
+  return {f.blocks.data(), f.start.data(), f.index.data(), f.y.data(), problem.nc(), problem.blocks(), problem.size()};
+}
+
+}  // namespace
+
+void add_to_bodies(const ContactProblem& problem, int block, const double* f, double* w) {
+  add_to_bodies(rows_of(problem), block, f, w);
+}
+
+void add_to_contact(const ContactProblem& problem, int block, const double* w, double* c) {
+  add_to_contact(rows_of(problem), block, w, c);
+}
+
 void to_bodies(const ContactProblem& problem, const double* f, double* w) {
   std::fill_n(w, problem.factor.nw, 0.0);
-  for (int i = 0; i < problem.blocks(); ++i) add_to_bodies(problem, i, f + problem.offset(i), w);
+  all_to_bodies(rows_of(problem), f, w);
 }
 
 void to_contacts(const ContactProblem& problem, const double* w, double* c) {
   std::fill_n(c, problem.size(), 0.0);
-  for (int i = 0; i < problem.blocks(); ++i) add_to_contact(problem, i, w, c + problem.offset(i));
+  all_to_contacts(rows_of(problem), w, c);
 }
 
-void gram(const ContactProblem& problem, double* G) {
-  const ContactFactor& f = problem.factor;
-  gram_of_rows(
-      {f.blocks.data(), f.start.data(), f.index.data(), f.y.data(), problem.nc(), problem.blocks(), problem.size()}, G);
-}
+void gram(const ContactProblem& problem, double* G) { gram_of_rows(rows_of(problem), G); }
 
 }  // namespace tribo

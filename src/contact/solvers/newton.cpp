@@ -44,7 +44,7 @@ constexpr double in_motion = 1e-3;  // relative residual that Newton's method le
 constexpr double exact = 1e-11;
 constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
 constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
-constexpr int most_tries = 4, sweeps_between = 50;  // of the interior point on a part
+constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
 // A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
 struct Slip {

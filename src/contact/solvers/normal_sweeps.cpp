@@ -48,21 +48,34 @@ struct Rows {
   int contacts;
 };
 
+[[gnu::always_inline]] inline double speed(const Rows& x, int i, const double* w) {
+  double c = 0;
+  for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
+    const FactorBlock& b = x.blocks[s];
+    const int* index = x.index + b.index;
+    const double* y = x.y + x.first[s];
+    if (b.depth == 6 && index[5] == index[0] + 5) {
+      c += dot_6(y, w + index[0]);
+    } else {
+      for (int k = 0; k < b.depth; ++k) c += y[k] * w[index[k]];
+    }
+  }
+  return c;
+}
+
+// What the sweeps themselves know of the velocities along normals and rows.
+TRIBO_CLONES void speeds(Rows x, int blocks, const double* f, const double* w, double* c) {
+  for (int i = 0; i < blocks; ++i) {
+    const int row = i - x.contacts, o = row < 0 ? 3 * i + 2 : 3 * x.contacts + row;
+    c[o] = x.g[o] + x.R[o] * f[o] + speed(x, i, w);
+  }
+}
+
 // (normal.1)
 TRIBO_CLONES void sweep_rows(Rows x, const int* chosen, int count, int step, double* f, double* w) {
   for (int n = 0; n < count; ++n, chosen += step) {
     const int i = *chosen, row = i - x.contacts, o = row < 0 ? 3 * i + 2 : 3 * x.contacts + row;
-    double c = x.g[o] + x.R[o] * f[o];
-    for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
-      const FactorBlock& b = x.blocks[s];
-      const int* index = x.index + b.index;
-      const double* y = x.y + x.first[s];
-      if (b.depth == 6 && index[5] == index[0] + 5) {
-        c += dot_6(y, w + index[0]);
-      } else {
-        for (int k = 0; k < b.depth; ++k) c += y[k] * w[index[k]];
-      }
-    }
+    const double c = x.g[o] + x.R[o] * f[o] + speed(x, i, w);
     double force = f[o] - c / x.diagonal[o];
     if (row < 0)
       force = force > 0 ? force : 0;
@@ -111,17 +124,6 @@ void NormalSweeps::choose(const ContactProblem& problem, const VecRef& f) {
   }
 }
 
-void NormalSweeps::sweep(const ContactProblem& problem, bool back, VecRef f) {
-  const ContactFactor& factor = problem.factor;
-  const Rows rows{factor.blocks.data(),   factor.start.data(), factor.index.data(),
-                  first_.data(),          y_.data(),           problem.g().data(),
-                  problem.R().data(),     diagonal_.data(),    problem.lower().data(),
-                  problem.upper().data(), problem.nc()};
-  if (chosen_.empty()) return;
-  sweep_rows(rows, back ? &chosen_.back() : chosen_.data(), static_cast<int>(chosen_.size()), back ? -1 : 1, f.data(),
-             w_.data());
-}
-
 SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f) {
   SolveReport report;
   w_.resize(problem.factor.nw);
@@ -129,20 +131,27 @@ SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& 
   diagonal_.resize(problem.size());
   problem.diagonal(diagonal_.data());
   for (int i = 0; i < problem.size(); ++i) diagonal_[i] += problem.R()[i];
-  report.status = SolveStatus::IterationLimit;
+  c_.setZero(problem.size());  // without friction it does not matter how fast a contact slides
   gather(problem);
-  report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
-  choose(problem, f);
+  const ContactFactor& factor = problem.factor;
+  const Rows rows{factor.blocks.data(),   factor.start.data(), factor.index.data(),
+                  first_.data(),          y_.data(),           problem.g().data(),
+                  problem.R().data(),     diagonal_.data(),    problem.lower().data(),
+                  problem.upper().data(), problem.nc()};
+  report.status = SolveStatus::IterationLimit;
   while (report.iterations < most) {
-    sweep(problem, report.iterations % 2 == 1, f);
-    if (++report.iterations % between_looks != 0 && report.iterations < most) continue;
-    report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
-    if (tolerance.met(report.residual)) {
-      report.status = SolveStatus::Converged;
-      break;
+    if (report.iterations % between_looks == 0) {
+      speeds(rows, problem.blocks(), f.data(), w_.data(), c_.data());
+      if (report.iterations > 0 && tolerance.met(judge(problem, ContactModel::Ncp, f.data(), c_.data()))) break;
+      choose(problem, f);
     }
-    choose(problem, f);
+    const bool back = ++report.iterations % 2 == 0;
+    if (chosen_.empty()) continue;
+    sweep_rows(rows, back ? &chosen_.back() : chosen_.data(), static_cast<int>(chosen_.size()), back ? -1 : 1, f.data(),
+               w_.data());
   }
+  report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
+  if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
   return report;
 }
 

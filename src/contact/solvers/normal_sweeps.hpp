@@ -15,7 +15,6 @@ class NormalSweeps {
  private:
   void gather(const ContactProblem& problem);
   void choose(const ContactProblem& problem, const VecRef& f);
-  void sweep(const ContactProblem& problem, bool back, VecRef f);
 
   VectorBuffer w_, c_, diagonal_;
   std::vector<double> y_;  // of block s of the factor: its row that has a force, from first_[s]
