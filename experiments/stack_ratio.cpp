@@ -26,6 +26,14 @@ Rest rest(const ExperimentOptions& options, const Pair& pair, double ratio, int 
           z - simulation.state().q[9], static_cast<double>(a.iterations) / steps};
 }
 
+/// Of the first problem, by the law that the solver speaks of.
+double own_residual(const ExperimentOptions& options, const Pair& pair, double ratio) {
+  Scene scene = stack_of_two(options, ratio);
+  scene.duration = 2e-3;
+  const ContactProblem own = own_law(as_dense(record(scene, 1).front().problem), pair);
+  return solve(own, pair, {0, 1e-8}, VecX::Zero(own.size())).report.residual.relative();
+}
+
 }  // namespace
 
 Result stack_ratio(const ExperimentOptions& options, const Progress& progress) {
@@ -52,6 +60,7 @@ Result stack_ratio(const ExperimentOptions& options, const Progress& progress) {
       const std::string key = pair.label() + "_1e" + std::to_string(std::lround(std::log10(ratio)));
       result.measures[key + "_violation"] = r.violation;
       result.measures[key + "_unconverged"] = r.unconverged;
+      if (pair.solver.starts_with("primal-newton")) result.measures[key + "_own"] = own_residual(options, pair, ratio);
       progress(++run / static_cast<double>(pairs.size() * ratios.size()));
     }
     panel.series.push_back(series);

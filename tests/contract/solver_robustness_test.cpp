@@ -87,6 +87,22 @@ TEST_CASE("much friction and few degrees of freedom: what has a solution is solv
       }
 }
 
+TEST_CASE("two hundred contacts: pivoting and sweeps end within their limits") {
+  std::mt19937_64 random(8);
+  const ContactProblem problem = much_friction(random, 200, 700, 0.5);
+  for (const auto& [name, model] : {std::pair{"dantzig", ContactModel::Lcp},
+                                    {"lemke", ContactModel::Lcp},
+                                    {"staggered", ContactModel::Lcp},
+                                    {"raisim", ContactModel::Raisim}}) {
+    SolverOptions options;
+    options.model = model;
+    VecX f = VecX::Zero(problem.size());
+    CAPTURE(name);
+    CHECK(make_contact_solver(name, options)->solve(problem, Tolerance{0, 1e-6}, f).status == SolveStatus::Converged);
+    CHECK(judge(problem, model, f).relative() <= 1e-6);
+  }
+}
+
 TEST_CASE(
     "a mass ratio of 1e6: the solvers that see all contacts at once carry both weights, the others say that they do "
     "not") {

@@ -9,6 +9,7 @@
 namespace tribo {
 namespace {
 
+constexpr int most_restarts = 20;
 constexpr double dependent = 1e-11;  // of a diagonal entry: what is left of it below this is rounding
 
 }  // namespace
@@ -33,12 +34,15 @@ BoxQp::Outcome BoxQp::solve(const double* A, int n, const double* b, const doubl
   sides_from(x);
   if (settle(x)) return Outcome::Solved;
 
-  free_.clear();
-  valid_ = 0;
-  std::fill(taken_.begin(), taken_.end(), 0);
-  for (int i = 0; i < n; ++i) x[i] = std::clamp(0.0, lower[i], upper[i]);
-  dense::multiply(A_, n, x, w_.data());
-  for (int i = 0; i < n; ++i) w_[i] += b[i];
+  sides_from(x);
+  if (!restart(x)) {
+    free_.clear();
+    valid_ = 0;
+    std::fill(taken_.begin(), taken_.end(), 0);
+    for (int i = 0; i < n; ++i) x[i] = std::clamp(0.0, lower[i], upper[i]);
+    dense::multiply(A_, n, x, w_.data());
+    for (int i = 0; i < n; ++i) w_[i] += b[i];
+  }
   bool again = true;
   for (int pass = 0; pass < 10 && again; ++pass) {
     again = false;
@@ -63,10 +67,8 @@ void BoxQp::sides_from(const double* x) {
   }
 }
 
-// x of the free from w = 0, the others on their sides; true where (box_qp.1) holds.
-bool BoxQp::settle(double* x) {
-  if (!factor()) return false;
-  double largest = 0;
+// x of the free from w = 0, the others on their sides.
+void BoxQp::solve_sides(double* x) {
   for (int i = 0; i < n_; ++i) {
     if (side_[at(i)] == Side::Lower) x[i] = lower_[i];
     if (side_[at(i)] == Side::Upper) x[i] = upper_[i];
@@ -77,6 +79,37 @@ bool BoxQp::settle(double* x) {
     solve_free(v_.data());
     for (std::size_t a = 0; a < free_.size(); ++a) x[free_[a]] += v_[static_cast<int>(a)];
   }
+}
+
+// From the sides of a guess: who leaves the box goes to its bound, until C stays within; who is content is taken up already.
+bool BoxQp::restart(double* x) {
+  for (int k = 0; k < most_restarts; ++k) {
+    if (!factor()) return false;
+    solve_sides(x);
+    bool within = true;
+    for (int i : free_) {
+      if (x[i] >= lower_[i] && x[i] <= upper_[i]) continue;
+      within = false;
+      side_[at(i)] = x[i] < lower_[i] ? Side::Lower : Side::Upper;
+    }
+    if (within) {
+      dense::multiply(A_, n_, x, w_.data());
+      for (int i = 0; i < n_; ++i) w_[i] += b_[i];
+      for (int i = 0; i < n_; ++i) taken_[at(i)] = content(i);
+      return true;
+    }
+    free_.erase(std::remove_if(free_.begin(), free_.end(), [&](int i) { return side_[at(i)] != Side::Free; }),
+                free_.end());
+    valid_ = 0;
+  }
+  return false;
+}
+
+// As solve_sides; true where (box_qp.1) holds.
+bool BoxQp::settle(double* x) {
+  if (!factor()) return false;
+  double largest = 0;
+  solve_sides(x);
   for (int i = 0; i < n_; ++i) largest = std::max(largest, std::abs(x[i]));
   dense::multiply(A_, n_, x, w_.data());
   for (int i = 0; i < n_; ++i) {

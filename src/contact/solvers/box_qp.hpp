@@ -33,7 +33,9 @@ class BoxQp {
 
  private:
   void sides_from(const double* x);
+  void solve_sides(double* x);
   bool settle(double* x);
+  bool restart(double* x);
   bool content(int d) const;
   Outcome take_up(int d, double* x);
   Outcome move(int d, double* x, bool& done);
@@ -48,7 +50,7 @@ class BoxQp {
 
   const double *A_ = nullptr, *b_ = nullptr, *lower_ = nullptr, *upper_ = nullptr;
   int n_ = 0, pivots_ = 0, most_pivots_ = 0, valid_ = 0;  // rows of L_ below valid_ are up to date
-  std::vector<int> free_;               // C, in the order of L_
+  std::vector<int> free_;                                 // C, in the order of L_
   std::vector<char> taken_;
   std::vector<Side> side_;
   MatrixBuffer L_;                       // row-major factor of A_CC

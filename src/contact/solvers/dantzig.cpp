@@ -21,7 +21,8 @@ namespace {
 
 using Side = BoxQp::Side;
 
-constexpr double proximal_share = 1e-6;  // of the diagonal
+constexpr double proximal_share = 1e-6;     // of the diagonal
+constexpr double pivots_an_iteration = 10;  // allowed, on the mean
 
 class Dantzig final : public ContactSolver {
  public:
@@ -35,19 +36,20 @@ class Dantzig final : public ContactSolver {
     prepare(problem, f);
     report.status = SolveStatus::IterationLimit;
     int since_best = 0;
-    while (report.iterations < options_.max_iterations) {  // pivots, and one a pass
+    int left = static_cast<int>(std::min(1e9, pivots_an_iteration * options_.max_iterations));
+    while (report.iterations < options_.max_iterations && left > 0) {
       set_bounds(problem, since_best > 3 ? std::max(2.0 / since_best, 0.02) : 1.0);
       b_.map() = problem.g() - sigma_.map().cwiseProduct(x_.map());
-      const int left = options_.max_iterations - report.iterations;
       const bool hard = softens_ && sigma_.map().isZero(0);  // then something is left for the softened problem
       const auto outcome = box_.solve(A_.data(), problem.size(), b_.data(), lower_.data(), upper_.data(), x_.data(),
-                                      hard ? left / 3 : left);
-      report.iterations += 1 + box_.pivots();
+                                      hard ? left / 2 : left);
+      ++report.iterations;
+      left -= box_.pivots();
       if (outcome == BoxQp::Outcome::PivotLimit && hard) {
         soften();
         continue;
       }
-      if (report.iterations >= options_.max_iterations) break;
+      if (left <= 0) break;
       if (outcome != BoxQp::Outcome::Solved) {
         report.status = outcome == BoxQp::Outcome::Unbounded ? SolveStatus::Infeasible : SolveStatus::Stalled;
         break;

@@ -19,6 +19,7 @@
 namespace tribo {
 namespace {
 
+constexpr double pivots_a_pass = 10;      // allowed, on the mean
 constexpr double staggered_sigma = 1e-6;  // sigma of (staggered.3), of the diagonal
 
 class Staggered final : public ContactSolver {
@@ -40,7 +41,7 @@ class Staggered final : public ContactSolver {
     double previous = least;
     for (int k = 1; k <= options_.max_iterations; ++k) {
       report.iterations = k;
-      if (k + pivots_ > options_.max_iterations) break;
+      if (pivots_ > pivots_a_pass * options_.max_iterations) break;
       centre_ = k > 1 ? 1 : 0;
       const auto outcome = normal_pass(problem, rises > 5 ? 0.5 : 1.0);
       if (outcome != BoxQp::Outcome::Solved || !tangential_pass(problem)) {
