@@ -190,20 +190,26 @@ bool is_held(const Scene& scene, const Tree& tree) {
   });
 }
 
-// Speed at which a geometry meets the ground, falling from where it is where its tree is free to [m/s]. What is held in
-// its pose falls as a whole, until the lowest of it lands.
-double landing_speed(const Scene& scene, const Dynamics& dynamics, const Geometry& g) {
+struct Landing {
+  double speed = 0;      ///< [m/s]
+  double clearance = 0;  ///< above the ground when it is over [m]
+};
+
+// How a geometry lands, falling from where it is where its tree is free to. What is held in its pose falls as a whole,
+// until the lowest of it lands: the rest stays above.
+Landing landing(const Scene& scene, const Dynamics& dynamics, const Geometry& g) {
   const Model& model = *scene.model;
   const double speed = dynamics.point_velocity(g.body, dynamics.X_WB(g.body) * g.X_BG.p).norm();
   const double weight = model.gravity.norm();
   const Tree& tree = model.trees[at(model.bodies[at(g.body)].tree)];
-  if (!(weight > 0) || model.bodies[at(tree.first_body)].joint != JointKind::Free) return speed;
-  double fall = height_of(model, dynamics, g);
+  if (!(weight > 0) || model.bodies[at(tree.first_body)].joint != JointKind::Free) return {speed, 0};
+  const double height = height_of(model, dynamics, g);
+  double fall = height;
   if (is_held(scene, tree))
     for (const Geometry& other : model.geometries)
       if (other.body >= 0 && model.bodies[at(other.body)].tree == model.bodies[at(g.body)].tree)
         fall = std::min(fall, height_of(model, dynamics, other));
-  return std::sqrt(speed * speed + 2 * weight * fall);
+  return {std::sqrt(speed * speed + 2 * weight * fall), height - fall};
 }
 
 // How deep a mass that lands at a speed goes into a spring under its weight, and what a damper leaves of it.  (advice.3)
@@ -228,7 +234,8 @@ std::vector<std::string> depth_advice(const Scene& scene, const Dynamics& dynami
   std::string whose;
   for (const Geometry& g : model.geometries) {
     if (g.body < 0) continue;
-    const double v = landing_speed(scene, dynamics, g), size = thickness(g);
+    const auto [v, clearance] = landing(scene, dynamics, g);
+    const double size = thickness(g);
     double K = std::numeric_limits<double>::infinity(), B = 0;
     for (int s = 0; s < model.surfaces(); ++s)
       if (model.surface(s).stiffness < K) {
@@ -239,7 +246,7 @@ std::vector<std::string> depth_advice(const Scene& scene, const Dynamics& dynami
     const double m =
         std::min(1 / up.dot(mobility(model, dynamics, g) * up), model.trees[at(model.bodies[at(g.body)].tree)].mass);
     const double deep = springs ? landing_depth(m, v, weight, K, B) : v * scene.dt;
-    if (!(deep > worst * size)) continue;
+    if (!(deep > worst * size) || clearance > deep) continue;
     worst = deep / size;
     depth = deep;
     whose = g.name;

@@ -1,9 +1,11 @@
 // No allocation in a step after warm-up: every malloc of the process is counted (operator new alone would miss Eigen).
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 
+#include "io/npy.hpp"
 #include "tribo/batch.hpp"
 #include "tribo/compliant.hpp"
 #include "tribo/linearization.hpp"
@@ -136,6 +138,47 @@ TEST_CASE("rows along many coordinates, fluids and flights by stages allocate no
     CHECK(made == 0);
     CHECK(simulation.audit().status == StepStatus::Ok);
   }
+}
+
+TEST_CASE("controllers whose references move allocate nothing after warm-up") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tribo-course-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string course = (folder / "course.npz").string();
+  {
+    NpzWriter file(course);
+    const double dt = 0.02, com[9] = {0, 0, 0.2, 0, 0.01, 0.2, 0, 0, 0.2};
+    const double foot[21] = {0.2, 0.15, 0, 0, 0, 0, 1, 0.2, 0.15, 0.01, 0, 0, 0, 1, 0.2, 0.15, 0, 0, 0, 0, 1};
+    const double stands[3] = {1, 0, 1};
+    const auto add = [&](const char* name, std::vector<std::uint64_t> shape, const double* x) {
+      file.add(name, NpyType::F64, shape, x);
+    };
+    add("dt", {}, &dt);
+    add("com", {3, 3}, com);
+    add("frame.FL_FOOT", {3, 7}, foot);
+    add("stands.FL_FOOT", {3}, stands);
+    file.finish();
+  }
+  const std::string led = "[robot]\nmodel = \"solo12\"\n[controller]\nname = \"task-space\"\nmotion = \"" + course +
+                          "\"\n[[controller.frame]]\nname = \"FL_FOOT\"\n";
+  const std::string arm =
+      "[robot]\nmodel = \"ur10\"\ncontact = \"none\"\n[controller]\nkp = 500\nkd = 20\nfeedforward = \"gravity\"\n"
+      "sinusoid = {amplitude = 0.3}\n";
+  for (const std::string& text : {led, arm}) {
+    CAPTURE(text);
+    Simulation simulation = make_simulation(parse_scene(text, ""));
+    const State start = simulation.state();
+    for (int k = 0; k < 100; ++k) simulation.step();  // lifted and landed
+    const long before = allocations;
+    for (int k = 0; k < 50; ++k) simulation.step();
+    CHECK(allocations - before == 0);
+    simulation.set_state(start);
+    for (int k = 0; k < 5; ++k) simulation.step();
+    const long again = allocations;
+    for (int k = 0; k < 95; ++k) simulation.step();  // lifts and lands once more
+    CHECK(allocations - again == 0);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a linearisation allocates nothing once its sizes have been seen") {

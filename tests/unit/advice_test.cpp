@@ -75,6 +75,10 @@ TEST_CASE("advice: what a controller holds falls as a whole") {
   const std::string talos = "[robot]\nmodel = 'talos'\n[stepper]\nname = 'exponential'\n";
   CHECK_FALSE(has(advice(talos + "[controller]\nname = 'pd'\nkp = 5000\nkd = 100\n"), "when it lands"));
   CHECK(has(advice(talos), "when it lands"));
+  // The box of 1 mm for the sensor in A1's trunk does not land at all.
+  CHECK_FALSE(has(advice("[robot]\nmodel = 'a1'\n[stepper]\nname = 'exponential'\n[controller]\nname = 'pd'\nkp = 100\n"
+                         "kd = 2\n"),
+                  "when it lands"));
   // Dropped from 20 m it lands at 20 m/s all the same.
   CHECK(has(advice("[robot]\nmodel = 'talos'\ndrop = 20\n[stepper]\nname = 'exponential'\n[controller]\nname = 'pd'\n"
                    "kp = 5000\nkd = 100\n"),
