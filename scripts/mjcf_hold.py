@@ -20,7 +20,7 @@ from mjcf_survey import mjcf_files
 import tribo
 
 SECONDS = 1.0
-LARGE, LARGEST = 20, 150  # velocities
+LARGE, LARGEST = 30, 150  # velocities
 FINER = 8  # parts of a step
 AGREES = 1e-3  # rad or m
 FALL = 0.1  # m
@@ -127,6 +127,8 @@ def reason(row):
     elif row["hardened"] <= bound:
         moved = [c for c in row["changes"] if abs(row["changes"][c] - row["off"]) > 0.1 * row["off"]]
         said.append("MuJoCo's " + ", ".join(moved or row["changes"]) + " together")
+    if row["nudged"] >= max(AGREES, row["hardened"] / 2):
+        said.append(f"chaotic: a nudge of 1e-6 moves hardened MuJoCo by {row['nudged']:.2g}")
     if row["falls"] > FALL:
         said.append(f"falls by {row['falls']:.2g} m in MuJoCo too")
     if row["diverges"]:
@@ -157,7 +159,8 @@ def compared(path):
         ends = {change: world.theirs([change]) for change in CHANGES}
         row["changes"] = {change: off(q, end) for change, end in ends.items()}
         parts = FINER if world.model().nv > LARGE else 4 * FINER
-        row["hardened"] = off(world.ours(FINER, inside=True), world.theirs(CHANGES, inside=True, parts=parts))
+        hard, nudged = (world.theirs(CHANGES, inside=True, nudge=nudge, parts=parts) for nudge in (0.0, 1e-6))
+        row["hardened"], row["nudged"] = off(world.ours(FINER, inside=True), hard), off(hard, nudged)
         row["falls"] = world.sunk(own, world.start(world.model(), inside=False).qpos)
         row["off itself"] = max(off(own, end) for end in [*ends.values(), world.theirs(nudge=1e-6)])
         row["diverges"] = diverges

@@ -234,6 +234,17 @@ VecX pose_of(const Loading& load, const std::vector<Srdf::JointValue>& joints, V
   return q;
 }
 
+// Joints that mimic others are put where these say; along chains of them, a link in each round.
+VecX with_mimics(const Loading& load, VecX q) {
+  const Model& model = load.builder.model();
+  const auto place = [&](int body) { return model.bodies[at(body)].iq - model.members[at(load.member)].iq; };
+  for (std::size_t round = 0; round < model.equalities.size(); ++round)
+    for (const Equality& e : model.equalities)
+      if (e.kind == EqualityKind::Joint && e.body_a >= load.first)
+        q[place(e.body_a)] = e.polynomial[0] + (e.body_b >= 0 ? e.polynomial[1] * q[place(e.body_b)] : 0);
+  return q;
+}
+
 void add_poses(Loading& load) {
   const pin::Model& model = load.model;
   const RobotRecord* record = load.files.record;
@@ -252,7 +263,7 @@ void add_poses(Loading& load) {
   }
   poses["neutral"] = neutral;
   if (record == nullptr) {
-    poses["default"] = neutral;
+    poses["default"] = with_mimics(load, neutral);
     return;
   }
   if (!record->angles.empty()) {

@@ -254,6 +254,8 @@ TEST_CASE("robots: a mimic joint is a row, q = multiplier q_other + offset") {
   CHECK(row.body_a == model.body("r/follow"));
   CHECK(row.body_b == model.body("r/lead"));
   CHECK(row.polynomial == std::array<double, 5>{0.3, -2, 0, 0, 0});
+  const VecX& start = model.members[0].poses.at("default");  // where it holds
+  CHECK(start[model.bodies[at(row.body_a)].iq] == 0.3 - 2 * start[model.bodies[at(row.body_b)].iq]);
 }
 
 TEST_CASE("meshes: packages are found in folders given, in the environment and above the file; all tries are told") {
