@@ -203,6 +203,7 @@ class RigidDerivative {
   TreeMotion bias_;
   Velocities at_end_, at_start_, at_move_, at_row_;
   VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_, u_;
+  VecX spare_;     // a column that is in no matrix (2 nv)
   VecX v_turned_;  // at the end, before what happens there
   MatX J3_, K3_;
   RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
