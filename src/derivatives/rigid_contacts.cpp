@@ -61,8 +61,8 @@ void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool giv
 }
 
 // J (3 x dofs of the motion) and the change K of J v with q, in the axes of the contact (deriv.7).
-TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J,
-                                     MatX& K) {
+TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v,
+                                                  MatX& J, MatX& K) {
   const int n = static_cast<int>(motion_.dofs().size());
   J.leftCols(n).setZero();
   K.leftCols(n).setZero();
@@ -119,8 +119,8 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
 
 // X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8). Contacts between the same two
 // bodies are gathered; add_pulls() ends with the last of them.
-TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W,
-                                   double time, RowMatrix& X) {
+TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W,
+                                                const Vec3& torque_W, double time, RowMatrix& X) {
   if (pull_.body_a != contact.body_a || pull_.body_b != contact.body_b) {
     add_pulls(start, X);
     pull_.body_a = contact.body_a;
@@ -216,7 +216,8 @@ int RigidDerivative::open_row(double compliance, bool slips) {
 }
 
 // Adds a share of an unknown's whitened row to row a.
-TRIBO_CLONES void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share) {
+TRIBO_CLONES void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown,
+                                                double share) {
   const int nc = problem.nc(), block = unknown < 3 * nc ? unknown / 3 : unknown - 2 * nc;
   const int rows = problem.block_size(block), r = unknown - problem.offset(block);
   const ContactFactor& factor = problem.factor;
@@ -232,11 +233,13 @@ TRIBO_CLONES void RigidDerivative::add_whitened(RowMatrix& Y, int a, const Conta
 void RigidDerivative::add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side) {
   const int n = static_cast<int>(motion_.dofs().size()), unknown = 3 * contact + r;
   double *Jc = Jc_.row(a), *Jb = Jb_.row(a), *K = K_.row(a);
-  for (int i = 0; i < n; ++i) {
-    const int l = local_[at(motion_.dofs()[at(i)])];
-    if (side != Side::Force) Jc[l] += share * J3_(r, i);
-    if (side != Side::Force) K[l] += share * K3_(r, i);
-    if (side != Side::Constraint) Jb[l] += share * J3_(r, i);
+  const int* dofs = motion_.dofs().data();
+  const double *j = J3_.data() + r, *k = K3_.data() + r;
+  for (int i = 0; i < n; ++i, j += 3, k += 3) {
+    const int l = local_[at(dofs[i])];
+    if (side != Side::Force) Jc[l] += share * *j;
+    if (side != Side::Force) K[l] += share * *k;
+    if (side != Side::Constraint) Jb[l] += share * *j;
   }
   if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
