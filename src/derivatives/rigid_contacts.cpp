@@ -9,6 +9,7 @@
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
+#include "linalg/clones.hpp"
 #include "linalg/row_kernels.hpp"
 
 namespace tribo {
@@ -16,6 +17,16 @@ namespace {
 
 [[gnu::always_inline]] inline Spatial cross(const Spatial& a, const Spatial& b) {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
+}
+
+/// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much.
+template <int Rows>
+[[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, double* __restrict row) {
+  for (int i = 0; i < stride; ++i) {
+    double sum = 0;
+    for (int r = 0; r < Rows; ++r) sum += x[r] * M[r * stride + i];
+    row[i] = sum;
+  }
 }
 
 // Which of two distances to zero decides, and how strictly.
@@ -50,8 +61,8 @@ void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool giv
 }
 
 // J (3 x dofs of the motion) and the change K of J v with q, in the axes of the contact (deriv.7).
-void RigidDerivative::contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J,
-                                     MatX& K) {
+TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v,
+                                                  MatX& J, MatX& K) {
   const int n = static_cast<int>(motion_.dofs().size());
   J.leftCols(n).setZero();
   K.leftCols(n).setZero();
@@ -108,17 +119,18 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
 
 // X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8). Contacts between the same two
 // bodies are gathered; add_pulls() ends with the last of them.
-void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W,
-                                   double time, RowMatrix& X) {
+TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contact& contact, const Vec3& f_W,
+                                                const Vec3& torque_W, double time, RowMatrix& X) {
   if (pull_.body_a != contact.body_a || pull_.body_b != contact.body_b) {
     add_pulls(start, X);
     pull_.body_a = contact.body_a;
     pull_.body_b = contact.body_b;
     pull_.dofs.clear();
     for (int k : motion_.dofs()) pull_.dofs.push_back(local_[at(k)]);
-    for (Pull::Side& side : pull_.sides) {
-      side.total = {};
-      side.moved.set_zero(6, static_cast<int>(pull_.dofs.size()));
+    for (int s = 0; s < 2; ++s) {
+      pull_.sides[at(s)].total = {};
+      if ((s == 0 ? pull_.body_b : pull_.body_a) >= 0)
+        pull_.sides[at(s)].moved.set_zero(6, static_cast<int>(pull_.dofs.size()));
     }
     pull_.turns = false;
   }
@@ -145,7 +157,7 @@ void RigidDerivative::force_slopes(const Start& start, const Contact& contact, c
   }
 }
 
-void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
+TRIBO_CLONES void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
   for (int s = 0; s < 2; ++s) {
     const int b = s == 0 ? pull_.body_b : pull_.body_a;
     if (b < 0) continue;
@@ -167,13 +179,12 @@ void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
       const Spatial& S = start.dynamics.axis(k);
       const double axis[6] = {S.lin.x(), S.lin.y(), S.lin.z(), S.ang.x(), S.ang.y(), S.ang.z()};
       double* x = X.row(local_[at(k)]);
-      std::fill_n(row, side.moved.stride(), 0.0);
-      const int skipped = pull_.turns ? 0 : 3;
-      rows::combine(1, row, side.moved.row(skipped), side.moved.stride(), axis + skipped, 6 - skipped,
-                    side.moved.stride());
+      if (pull_.turns)
+        sum_rows<6>(axis, side.moved.row(0), side.moved.stride(), row);
+      else
+        sum_rows<3>(axis + 3, side.moved.row(3), side.moved.stride(), row);
       for (int i = 0; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
-      std::fill_n(row, pull_.turned.stride(), 0.0);
-      rows::combine(1, row, pull_.turned.data(), pull_.turned.stride(), axis, 6, pull_.turned.stride());
+      sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), row);
       for (int i = 0; i < depth && body.chain[at(i)] < joint_end_[at(k)]; ++i)
         x[local_[at(body.chain[at(i)])]] += row[i];
     }
@@ -205,7 +216,8 @@ int RigidDerivative::open_row(double compliance, bool slips) {
 }
 
 // Adds a share of an unknown's whitened row to row a.
-void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share) {
+TRIBO_CLONES void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown,
+                                                double share) {
   const int nc = problem.nc(), block = unknown < 3 * nc ? unknown / 3 : unknown - 2 * nc;
   const int rows = problem.block_size(block), r = unknown - problem.offset(block);
   const ContactFactor& factor = problem.factor;
@@ -221,11 +233,13 @@ void RigidDerivative::add_whitened(RowMatrix& Y, int a, const ContactProblem& pr
 void RigidDerivative::add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side) {
   const int n = static_cast<int>(motion_.dofs().size()), unknown = 3 * contact + r;
   double *Jc = Jc_.row(a), *Jb = Jb_.row(a), *K = K_.row(a);
-  for (int i = 0; i < n; ++i) {
-    const int l = local_[at(motion_.dofs()[at(i)])];
-    if (side != Side::Force) Jc[l] += share * J3_(r, i);
-    if (side != Side::Force) K[l] += share * K3_(r, i);
-    if (side != Side::Constraint) Jb[l] += share * J3_(r, i);
+  const int* dofs = motion_.dofs().data();
+  const double *j = J3_.data() + r, *k = K3_.data() + r;
+  for (int i = 0; i < n; ++i, j += 3, k += 3) {
+    const int l = local_[at(dofs[i])];
+    if (side != Side::Force) Jc[l] += share * *j;
+    if (side != Side::Force) K[l] += share * *k;
+    if (side != Side::Constraint) Jb[l] += share * *j;
   }
   if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);

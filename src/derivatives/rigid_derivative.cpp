@@ -52,6 +52,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
                   &work_v_,  &E_,       &dE_,      &deflection_, &force_,    &w_,     &next_, &u_, &J_row_, &K_row_})
     x->setZero(nv);
   for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
+  spare_.setZero(2 * nv);
   int widest = 0;
   for (const Tree& tree : model.trees) widest = std::max(widest, tree.nv);
   for (MatX* x : {&dm_fly_, &J1_fly_}) x->setZero(widest, columns);
@@ -409,21 +410,25 @@ void RigidDerivative::turn_velocities(double dt, const Outcome& out) {
   }
 }
 
-// The rows of the group into A and B, tree by tree.
+// The rows of the group into A and B, tree by tree, four columns at a time: rows are as long as whole packs.
 void RigidDerivative::store(Linearization& lin) {
-  const int n = group_.n(), nv = model_.nv;
-  for (int c = 0; c < group_.columns(); ++c) {
-    double* column = c < n       ? lin.A.col(group_.dofs[at(c)]).data()
-                     : c < 2 * n ? lin.A.col(nv + group_.dofs[at(c - n)]).data()
-                                 : lin.B.col(group_.inputs[at(c - 2 * n)]).data();
+  const int n = group_.n(), nv = model_.nv, columns = group_.columns();
+  const auto column = [&](int c) {
+    return c < n         ? lin.A.col(group_.dofs[at(c)]).data()
+           : c < 2 * n   ? lin.A.col(nv + group_.dofs[at(c - n)]).data()
+           : c < columns ? lin.B.col(group_.inputs[at(c - 2 * n)]).data()
+                         : spare_.data();
+  };
+  for (int c = 0; c < columns; c += 4) {
+    double* const to[4] = {column(c), column(c + 1), column(c + 2), column(c + 3)};
     const double *p = P_.data() + c, *x = X_.data() + c;
     for (int t : group_.trees) {
       const Tree& tree = model_.trees[at(t)];
-      double* q = column + tree.iv;
-      for (int i = 0; i < tree.nv; ++i, p += P_.stride(), x += X_.stride()) {
-        q[i] = *p;
-        q[nv + i] = *x;
-      }
+      for (int i = tree.iv; i < tree.iv + tree.nv; ++i, p += P_.stride(), x += X_.stride())
+        for (int k = 0; k < 4; ++k) {
+          to[k][i] = p[k];
+          to[k][nv + i] = x[k];
+        }
     }
   }
 }

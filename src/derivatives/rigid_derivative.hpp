@@ -203,6 +203,7 @@ class RigidDerivative {
   TreeMotion bias_;
   Velocities at_end_, at_start_, at_move_, at_row_;
   VecX v_start_, q_start_, extra_, zero_, a_, m_, y_, work_v_, E_, dE_, deflection_, force_, w_, next_, u_;
+  VecX spare_;     // a column that is in no matrix (2 nv)
   VecX v_turned_;  // at the end, before what happens there
   MatX J3_, K3_;
   RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
@@ -230,10 +231,10 @@ class RigidDerivative {
   Crossing::Saved saved_;
   std::vector<double> lengths_;  // of substeps [s]
   std::vector<OpenContact> open_before_;
-  MatX sum_, through_;                       // (2 nv x 2 nv + nu): dx_i by dx and du
-  Eigen::RowVectorXd when_, tau_;            // dt_i by dx and du
+  MatX sum_, through_;                              // (2 nv x 2 nv + nu): dx_i by dx and du
+  Eigen::RowVectorXd when_, tau_;                   // dt_i by dx and du
   VecX by_length_, moved_, q_side_[2], v_side_[2];  // F_h (2 nv)
-  VecX v_end_, v_mean_;        // of the step, or of the smoothed one
+  VecX v_end_, v_mean_;                             // of the step, or of the smoothed one
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds

@@ -33,9 +33,11 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
   rhs_.resize(m, X.cols());
   for (int i = 0; i < m; ++i) {
     const int a = chosen_[at(i)], first = support_first_[at(a)], count = support_first_[at(a + 1)] - first;
-    for (int k = 0; k < n; ++k) U_(k, i) = Jb_(a, k);
+    const double *b = Jb_.row(a), *c = Jc_.row(a);
+    double* u = U_.data() + i;
+    for (int k = 0; k < n; ++k, u += U_.stride()) *u = b[k];
     std::copy_n(K_.row(a), stride, rhs_.row(i));
-    for (int k = 0; k < count; ++k) entry_[k] = Jc_(a, support_[at(first + k)]);
+    for (int k = 0; k < count; ++k) entry_[k] = c[support_[at(first + k)]];
     rows::combine(1, rhs_.row(i), X.data(), stride, support_.data() + first, entry_.data(), count,
                   (columns + 3) / 4 * 4);
   }
@@ -67,9 +69,11 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
 void RigidDerivative::gather(const std::vector<int>& rows) {
   const int n = group_.n(), count = static_cast<int>(rows.size());
   nonzero_.clear();
+  const double* Y = Yc_.data();
+  const int stride = Yc_.stride();
   for (int k = 0; k < n; ++k) {
     bool any = false;
-    for (int i = 0; i < count && !any; ++i) any = Yc_(rows[at(i)], k) != 0;
+    for (int i = 0; i < count && !any; ++i) any = Y[rows[at(i)] * stride + k] != 0;
     if (any) nonzero_.push_back(k);
   }
   Q_.set_zero(count, static_cast<int>(nonzero_.size()));

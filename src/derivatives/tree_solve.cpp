@@ -1,5 +1,6 @@
 #include "derivatives/tree_solve.hpp"
 
+#include "linalg/clones.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -33,7 +34,7 @@ TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), 
   by_root_.assign(mirror_.size(), 0);
 }
 
-void TreeSolve::factor(int t, const MatX& M, const VecX& extra) {
+TRIBO_CLONES void TreeSolve::factor(int t, const MatX& M, const VecX& extra) {
   const Tree& tree = model_.trees[at(t)];
   const int iv = tree.iv, nv = tree.nv;
   for (int k = iv; k < iv + nv; ++k) {

@@ -1,38 +1,41 @@
 #include "dynamics/derivatives.hpp"
 
+#include "linalg/clones.hpp"
+
 namespace tribo {
 namespace {
 
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 
-Vec6 vector(const Spatial& s) {
+[[gnu::always_inline]] inline Vec6 vector(const Spatial& s) {
   Vec6 x;
   x << s.lin, s.ang;
   return x;
 }
 
-Vec6 cross_motion(const Vec6& V, const Vec6& S) {
+[[gnu::always_inline]] inline Vec6 cross_motion(const Vec6& V, const Vec6& S) {
   const Vec3 v = V.head<3>(), w = V.tail<3>(), lin = S.head<3>(), ang = S.tail<3>();
   Vec6 x;
   x << w.cross(lin) + v.cross(ang), w.cross(ang);
   return x;
 }
 
-Vec6 cross_force(const Vec6& V, const Vec6& F) {
+[[gnu::always_inline]] inline Vec6 cross_force(const Vec6& V, const Vec6& F) {
   const Vec3 v = V.head<3>(), w = V.tail<3>(), f = F.head<3>(), n = F.tail<3>();
   Vec6 x;
   x << w.cross(f), w.cross(n) + v.cross(f);
   return x;
 }
 
-// 2B = V x* I - I V x + (I V) x-bar*, by blocks: I = [m, -[c]; [c], J].
-Mat6 doubled_coriolis(const Mat6& I, const Vec6& V) {
+// 2B = V x* I - I V x + (I V) x-bar*, with V x* I = -(I V x)^T; by blocks, V x = [w, v; 0, w].
+[[gnu::always_inline]] inline Mat6 doubled_coriolis(const Mat6& I, const Vec6& V) {
   const Vec6 P = I * V;
-  Mat6 X = Mat6::Zero();  // V x; V x* = -X^T
-  X.topLeftCorner<3, 3>() = X.bottomRightCorner<3, 3>() = skew(V.tail<3>());
-  X.topRightCorner<3, 3>() = skew(V.head<3>());
-  Mat6 B = -X.transpose() * I - I * X;
+  const Mat3 v = skew(V.head<3>()), w = skew(V.tail<3>());
+  Mat6 IX;
+  IX.leftCols<3>() = I.leftCols<3>() * w;
+  IX.rightCols<3>() = I.leftCols<3>() * v + I.rightCols<3>() * w;
+  Mat6 B = -IX - IX.transpose();
   const Mat3 f = skew(P.head<3>());
   B.topRightCorner<3, 3>() -= f;
   B.bottomLeftCorner<3, 3>() -= f;
@@ -58,7 +61,7 @@ InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
   for (MatX* x : {&dq_, &dv_, &M_}) x->setZero(model.nv, model.nv);
 }
 
-void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass) {
+TRIBO_CLONES void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass) {
   Vec6 A0 = Vec6::Zero();
   if (pass.gravity) A0.head<3>() = -model_->gravity;
   for (std::size_t i = at(pass.first); i < at(pass.last); ++i) {
@@ -158,7 +161,7 @@ void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX&
 }
 
 // (dyn.7) where nothing moves: psi, B and the slopes by v are zero.
-void InverseDynamics::backward_at_rest(const VecX& a, const Pass& pass) {
+TRIBO_CLONES void InverseDynamics::backward_at_rest(const VecX& a, const Pass& pass) {
   for (int i = pass.last - 1; i >= pass.first; --i) {
     const Body& body = model_->bodies[at(i)];
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
@@ -186,7 +189,7 @@ void InverseDynamics::backward_at_rest(const VecX& a, const Pass& pass) {
   }
 }
 
-void InverseDynamics::backward(const VecX& a, const Pass& pass) {
+TRIBO_CLONES void InverseDynamics::backward(const VecX& a, const Pass& pass) {
   for (int i = pass.last - 1; i >= pass.first; --i) {
     const Body& body = model_->bodies[at(i)];
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {

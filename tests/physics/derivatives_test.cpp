@@ -356,6 +356,7 @@ TEST_CASE("derivative: where bodies stick it does not depend on how forces are s
   SUBCASE("a table") {
     compare(load_scene(TRIBO_SCENES "/cube.toml"), 100, [](const Scene& s) { return make_table(s.stepper_options); });
   }
+  SUBCASE("flat feet: 24 rows of rank 12") { compare(load_scene(TRIBO_SCENES "/talos-standing.toml"), 1000, of_scene); }
   SUBCASE("four feet") { compare(load_scene(TRIBO_SCENES "/solo-standing.toml"), 50, of_scene); }
 }
 

@@ -96,8 +96,9 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   auto g = s.problem.g();
   for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
   const double gap = contact.gap, speed = s.before[o + 2];
-  const bool waits = this->waits(contact), bounces = bounce && !waits && surface.restitution > 0 && speed < -surface.restitution_speed &&
-                       !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
+  const bool waits = this->waits(contact), bounces = bounce && !waits && surface.restitution > 0 &&
+                                                     speed < -surface.restitution_speed &&
+                                                     !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
   s.impact[i] = bounces;
   if (waits) {
     g[o + 2] = (std::abs(s.free[o + 2]) + never) / dt;
