@@ -1,6 +1,7 @@
 // Solo walks over blocks up to 10 cm high at mu 0.3, which its controller takes for 0.9 (LeLidec2024, fig. 19): which method
 // keeps the laws while feet slip, and whether velocities that depart tell the models apart or only that the walk is chaotic.
 #include <cmath>
+#include <filesystem>
 
 #include "list.hpp"
 #include "scenes.hpp"
@@ -44,7 +45,13 @@ class Bumps {
     flat_.duration = 4;
   }
 
-  Result run() {
+  Result run(const std::string& folder) {
+    if (!folder.empty()) {
+      Course first = rough_;
+      first.seed = 1;
+      write_course(first,
+                   (std::filesystem::path(folder) / "mpc-bumpy.toml").string());  // the report shows it as a film
+    }
     result_.settings = {{"robot", "solo12"},
                         {"mu", rough_.mu},
                         {"blocks [m]", 0.1},
@@ -178,6 +185,8 @@ class Bumps {
 
 }  // namespace
 
-Result mpc_bumpy(const ExperimentOptions& options, const Progress& progress) { return Bumps(options, progress).run(); }
+Result mpc_bumpy(const ExperimentOptions& options, const Progress& progress) {
+  return Bumps(options, progress).run(options.out);
+}
 
 }  // namespace tribo::experiments

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 
+#include "base/file.hpp"
 #include "method.hpp"
 #include "tribo/run.hpp"
 
@@ -35,7 +36,7 @@ std::string terrain_text(const Course& course) {
          ", 0, 0]\nheights = [" + rows + "]\n";
 }
 
-Scene scene_of(const Course& course, const WalkMethod& method) {
+std::string text_of(const Course& course) {
   std::string text = course.roughness > 0 ? terrain_text(course) : "";
   text += "[robot]\nmodel = \"solo12\"\ncontact = \"feet\"\npose = \"standing\"\n[material.default]\nmu = " +
           number(course.mu) + "\n[stepper]\nduration = " + number(course.duration) +
@@ -43,7 +44,11 @@ Scene scene_of(const Course& course, const WalkMethod& method) {
   for (const Pace& pace : course.paces)
     text += "[[controller.command]]\nt = " + number(pace.t) + "\nvelocity = [" + number(pace.forward) + ", 0, " +
             number(pace.turning) + "]\n";
-  Scene scene = parse_scene(text, "walk");
+  return text;
+}
+
+Scene scene_of(const Course& course, const WalkMethod& method) {
+  Scene scene = parse_scene(text_of(course), "walk");
   parse_method(method.method).apply(scene);
   scene.stepper_options.contact.tolerance = {0, method.tolerance};
   return scene;
@@ -76,6 +81,8 @@ class Window {
 };
 
 }  // namespace
+
+void write_course(const Course& course, const std::string& path) { write_file(path, text_of(course)); }
 
 const std::vector<WalkMethod>& walk_methods() {
   static const std::vector<WalkMethod> methods = {{"NCP/newton", "newton", "rigid:ncp:newton", 1e-13},

@@ -44,6 +44,8 @@ struct Course {
   double mu = 0.9, duration = 10, roughness = 0;
   unsigned seed = 0;
 };
+/// As a scene file, with the default method.
+void write_course(const Course& course, const std::string& path);
 Stroll stroll(const Course& course, const WalkMethod& method, double disturbance);
 
 /// When the velocities of two runs first differ by more than 0.05 m/s, or one of them falls; the duration where they never

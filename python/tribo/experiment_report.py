@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 from typing import Any
 
@@ -64,6 +65,8 @@ FAMILIES: dict[str, dict[str, Any]] = {
                   "walk that is chaotic.",
         "experiments": ["mpc-flat", "mpc-bumpy"],
         "tables": ["mpc-flat", "mpc-bumpy"],
+        "figures": ["mpc-flat", "mpc-bumpy"],  # NAME.png among the results
+        "film": "mpc-bumpy",  # NAME.gif among the results
     },
     "gradients": {
         "title": "Gradients through contact",
@@ -142,7 +145,15 @@ def report(name: str, family: dict[str, Any], results: list[Result], peers: dict
         if result["experiment"] in family["tables"]:
             for t in result["tables"]:
                 text += f"\n{t['title']}\n\n" + table(*beside(t, peers))
+        for picture in pictures(family, result["experiment"]):
+            text += f"\n![{result['experiment']}](images/{picture})\n"
     return text
+
+
+def pictures(family: Result, experiment: str) -> list[str]:
+    """Files among the results that the page shows."""
+    found = [f"{experiment}.png"] if experiment in family.get("figures", []) else []
+    return found + ([f"{experiment}.gif"] if experiment == family.get("film") else [])
 
 
 def beside(t: dict[str, Any], peers: dict[str, dict[str, float]]) -> tuple[list[str], list[list[Any]]]:
@@ -226,6 +237,8 @@ def main(arguments: list[str]) -> int:
             found = load(arguments[0], [family["peers"].removesuffix(".json")]) if "peers" in family else []
             write_text(os.path.join(arguments[1], f"experiments-{name}.md"),
                        report(name, family, results, found[0] if found else {}))
+            for picture in (p for r in results for p in pictures(family, r["experiment"])):
+                shutil.copyfile(os.path.join(arguments[0], picture), os.path.join(arguments[1], "images", picture))
     for result in load(arguments[0], ["rigid-tables"]):
         write_text(os.path.join(arguments[1], "rigid-tables.md"), tables(result))
     write_text(os.path.join(arguments[1], "claims.md"), overview(arguments[1]))

@@ -79,7 +79,27 @@ def _figure(result: dict[str, Any]) -> str:
     return f'<h2>Figures</h2>\n<img alt="figures of the result" src="data:image/png;base64,{data}">\n'
 
 
-def report(result: dict[str, Any]) -> str:
+def _film(scene: str) -> str:
+    """The run of a scene as a film, at twice its speed; nothing where the renderer is not installed."""
+    from .simulation import load
+
+    if not os.path.exists(scene):
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "film.mp4")
+        try:
+            simulation = load(scene)
+            simulation.run(check=False)
+            simulation.film(path, fps=20, speed=2, width=480, height=320, camera=simulation.model.members[0].name)
+        except ImportError:
+            return ""
+        with open(path, "rb") as file:
+            data = base64.b64encode(file.read()).decode("ascii")
+    return (f'<h2>Film</h2>\n<video controls muted width="480" src="data:video/mp4;base64,{data}"></video>\n'
+            f"<p><code>tribo run {html.escape(os.path.basename(scene))}</code>, at twice its speed</p>\n")
+
+
+def report(result: dict[str, Any], film: str = "") -> str:
     """The text of the HTML file."""
     name = str(result.get("experiment") or f"compare {result.get('scene', '')}")
     machine, version = result.get("machine", {}), result.get("version", {})
@@ -92,7 +112,7 @@ def report(result: dict[str, Any]) -> str:
     if "dt" in result:
         facts += [["dt [s]", result["dt"]], ["duration [s]", result.get("duration")]]
     parts.append(_table("How it was made", ["", ""], facts))
-    parts.append(_figure(result))
+    parts += [_figure(result), film]
     if result.get("runs"):
         parts.append("<h2>Runs</h2>\n" + _runs(result["runs"]))
     if result.get("claims"):
@@ -104,7 +124,7 @@ def report(result: dict[str, Any]) -> str:
 
 
 def write_report(result: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
-    """From RESULT.json to OUT.html, whole or not at all."""
+    """From RESULT.json to OUT.html, whole or not at all. A scene RESULT.toml beside it is shown as a film."""
     with open(result, encoding="utf-8") as file:
         data = json.load(file)
-    write_text(out, report(data))
+    write_text(out, report(data, _film(os.path.splitext(os.fspath(result))[0] + ".toml")))

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import io
 import json
 import os
@@ -125,6 +126,14 @@ class Page:
         result = await self.send("Runtime.evaluate", expression=code, returnByValue=True)
         return result.get("result", {}).get("value")
 
+    async def click(self, found):
+        """On the middle of the element that the expression finds."""
+        await self.evaluate(f"{found}.scrollIntoView()")
+        await asyncio.sleep(1)
+        x, y = await self.evaluate(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({found}.getBoundingClientRect())")
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     async def screenshot(self):
         from PIL import Image
 
@@ -150,7 +159,9 @@ async def settled(page, enough):
     return image
 
 
-async def drive(debug, viewer, keep):
+@contextlib.asynccontextmanager
+async def opened(debug, viewer):
+    """The page of a viewer, once its controls are there."""
     import websockets
 
     with urllib.request.urlopen(f"{debug}/json") as answer:
@@ -158,12 +169,36 @@ async def drive(debug, viewer, keep):
     async with websockets.connect(target["webSocketDebuggerUrl"], max_size=None) as socket:
         page = Page(socket)
         await page.send("Page.navigate", url=viewer.url)
-        for _ in range(120):  # until the controls are there
+        for _ in range(120):
             await asyncio.sleep(0.5)
             if await page.evaluate("document.querySelectorAll('[role=slider]').length"):
                 break
         else:
             raise AssertionError("the page has no slider")
+        yield page
+
+
+@contextlib.contextmanager
+def browser(folder):
+    """A Chromium, and the address of its debugger."""
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no browser bears a sanitizer
+    process = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={folder}", "about:blank"], stderr=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, text=True, env=plain)
+    try:
+        debug = ""
+        deadline = time.monotonic() + 60
+        while not debug and time.monotonic() < deadline:
+            line = process.stderr.readline()
+            if "DevTools listening on ws://" in line:
+                debug = "http://" + line.split("ws://")[1].split("/")[0]
+        yield debug
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def drive(debug, viewer, keep):
+    async with opened(debug, viewer) as page:
         first = await settled(page, lambda image: share(image, np.broadcast_to(image[90, 60], image.shape)) > 0.01)
         await page.evaluate("document.querySelectorAll('[role=slider]')[0].focus()")
         await page.send("Input.dispatchKeyEvent", type="keyDown", key="End", code="End", windowsVirtualKeyCode=35)
@@ -184,25 +219,58 @@ def test_page_in_a_browser(falling, tmp_path):
     if CHROMIUM is None:
         pytest.skip("no chromium on the PATH (apt-get install chromium)")
     viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
-    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no browser bears a sanitizer
-    browser = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path}", "about:blank"], stderr=subprocess.PIPE,
-                               stdout=subprocess.DEVNULL, text=True, env=plain)
     try:
-        debug = ""
-        deadline = time.monotonic() + 60
-        while not debug and time.monotonic() < deadline:
-            line = browser.stderr.readline()
-            if "DevTools listening on ws://" in line:
-                debug = "http://" + line.split("ws://")[1].split("/")[0]
-        first, last = asyncio.run(drive(debug, viewer, os.environ.get("TRIBO_SCREENSHOTS")))
+        with browser(tmp_path) as debug:
+            first, last = asyncio.run(drive(debug, viewer, os.environ.get("TRIBO_SCREENSHOTS")))
     finally:
-        browser.kill()
-        browser.wait()
         index, end = viewer._index, len(viewer.track.t) - 1
         viewer.close()
     assert index == end, "the slider did not reach the viewer"
     assert share(first, np.broadcast_to(first[90, 60], first.shape)) > 0.01, "nothing is drawn"
     assert share(first, last) > 0.005, "the robot did not move"
+
+
+async def walk_and_turn(debug, viewer):
+    """0.3 m/s and 0.5 rad/s by the arrow keys (0.05 each), then the button that runs on."""
+    async with opened(debug, viewer) as page:
+        of_walk = "[...document.querySelectorAll('[role=slider]')].filter(s => s.getAttribute('aria-valuemin') == '-1')"
+        for _ in range(10):
+            await page.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent.trim() == 'run')")
+            await asyncio.sleep(2)
+            if await page.evaluate(f"{of_walk}.length") == 2:  # forward and turning; that to the left goes to 0.5
+                break
+        for slider, presses in ((0, 6), (1, 10)):
+            await page.evaluate(f"{of_walk}[{slider}].focus()")
+            for _ in range(presses):
+                await page.send("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+                await asyncio.sleep(0.1)
+        await asyncio.sleep(2)
+        await page.click("[...document.querySelectorAll('button:not([role=tab])')].find(b => b.textContent.trim() == 'run')")
+        for _ in range(120):
+            await asyncio.sleep(0.5)
+            if "ran to" in viewer.note.content:
+                return
+
+
+def test_a_robot_is_told_where_to_walk_by_the_sliders(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH (apt-get install chromium)")
+    sim = tribo.load("solo-walk")
+    sim.run(0.5)  # its scene has it stand still until 1 s
+    viewer = Viewer(of_simulation(sim), simulation=sim, port=0)
+    viewer.seconds.value = 3.0
+    try:
+        with browser(tmp_path) as debug:
+            asyncio.run(walk_and_turn(debug, viewer))
+        assert sim.t == pytest.approx(3.5)
+        R = sim.pose("solo12")[:3, :3]
+        sim.run(1.0)
+        turned = R.T @ sim.pose("solo12")[:3, :3]
+        assert np.arctan2(turned[1, 0], turned[0, 0]) == pytest.approx(0.5, abs=0.05)
+        ahead = sim.pose("solo12")[:3, :3].T @ sim.jacobian("solo12")[:3] @ sim.v  # the mean is 0.3; this is one moment of a stride
+        assert ahead[0] == pytest.approx(0.3, abs=0.1)
+    finally:
+        viewer.close()
 
 
 def test_a_mesh_that_unfolds_without_end_is_not_drawn(tmp_path):
