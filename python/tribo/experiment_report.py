@@ -201,7 +201,8 @@ def load(folder: str, names: list[str]) -> list[Result]:
 
 def overview(folder: str) -> str:
     """All families on one page: how many of their claims hold, and those that do not."""
-    counts, failed = [], []
+    counts: list[list[Any]] = []
+    failed: list[list[str]] = []
     for name, family in FAMILIES.items():
         page = f"experiments-{name}.md"
         path = os.path.join(folder, page)

@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -234,7 +234,7 @@ class Mpc:
             self._regularisation = min(self._regularisation, 1e-3)
         return done
 
-    def _descend(self, stages: tuple[Array, ...], done: Iteration) -> None:
+    def _descend(self, stages: Any, done: Iteration) -> None:
         clock, cost = time.process_time, done.cost
         for _ in range(1 if done.smoothing else 3):
             start = clock()

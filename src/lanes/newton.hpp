@@ -238,25 +238,28 @@ struct NewtonLanes {
     }
   }
 
+  /// Asked for as much, the tolerance is met with one step to spare, as by the scalar method.
+  static bool exactly(double rel_tolerance) { return rel_tolerance <= 1e-11; }
+
   /// Forces of every lane of `asked` in p.f, p.c; which of them reached the tolerance.
   Mask solve(Mask asked, double abs_tolerance, double rel_tolerance, int most, ResidualLanes& residual) {
-    const Mask guess_met = met(residual, abs_tolerance, rel_tolerance);
-    Mask open = asked, found = asked & guess_met;
+    const bool spare = exactly(rel_tolerance);
+    Mask reached = met(residual, abs_tolerance, rel_tolerance), open = asked, found = asked & reached;
     set_scales();
     for (int k = 0; k < most && any(open); ++k) {
       step(p.f, p.c, k == 0);
       const ResidualLanes next = p.judge(trial_f, trial_c);
-      // A guess that meets the tolerance gets one step, and stays where that is no better.
-      const Mask better = next.relative() < residual.relative();
-      const Mask take = open & (~guess_met | better);
+      // What meets the tolerance gets one step, and stays where that is no better.
+      const Mask good = met(next, abs_tolerance, rel_tolerance), better = next.relative() < residual.relative();
+      const Mask take = open & (~reached | better | (spare ? good : none()));
       for (int i = 0; i < p.n; ++i) {
         p.f[i] = select(take, trial_f[i], p.f[i]);
         p.c[i] = select(take, trial_c[i], p.c[i]);
       }
       keep(take, next, residual);
-      const Mask done = open & (met(next, abs_tolerance, rel_tolerance) | guess_met);
-      found |= done;
-      open &= ~done;
+      found |= open & good;
+      open &= ~(spare ? reached : good | reached);
+      reached |= good;
     }
     return found;
   }

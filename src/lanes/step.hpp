@@ -263,7 +263,7 @@ struct StepLanes {
     const Mask stands = met(residual, at_rest * s.tolerance_abs, at_rest * s.tolerance_rel) |
                         (met(residual, in_motion * s.tolerance_abs, in_motion * s.tolerance_rel) &
                          (fastest > 0.1 * s.dt * residual.relative() * residual.motion));
-    const Mask asked = going & ~stands;
+    const Mask asked = NewtonLanes::exactly(s.tolerance_rel) ? going : going & ~stands;
     if (!any(asked)) return;
     problem.gram();
     const Mask found = newton.solve(asked, s.tolerance_abs, s.tolerance_rel, most_iterations, residual);
