@@ -238,7 +238,7 @@ class Mpc:
         clock, cost = time.process_time, done.cost
         for _ in range(1 if done.smoothing else 3):
             start = clock()
-            found = _core._backward_pass(*stages, self._regularisation)
+            found = _core._backward_pass(*stages, regularisation=self._regularisation)
             done.seconds["backward"] += clock() - start
             if found is not None:
                 K, k, expected = found
