@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -226,19 +226,19 @@ class Mpc:
         A, B, done.differences = self._linearise()
         done.seconds["linearise"] = clock() - start
         start = clock()
-        stages = self._expand()
+        expansion = self._expand()
         done.seconds["backward"] = clock() - start
-        self._descend((A, B, *stages), done)
+        self._descend(A, B, expansion, done)
         if cost - done.cost < 0.01 * cost:
             self._level = (self._level + 1) % len(self._smoothing)
             self._regularisation = min(self._regularisation, 1e-3)
         return done
 
-    def _descend(self, stages: Any, done: Iteration) -> None:
+    def _descend(self, A: Array, B: Array, expansion: tuple[Array, Array, Array, Array], done: Iteration) -> None:
         clock, cost = time.process_time, done.cost
         for _ in range(1 if done.smoothing else 3):
             start = clock()
-            found = _core._backward_pass(*stages, regularisation=self._regularisation)
+            found = _core._backward_pass(A, B, *expansion, self._regularisation)
             done.seconds["backward"] += clock() - start
             if found is not None:
                 K, k, expected = found
