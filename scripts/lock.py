@@ -14,9 +14,10 @@ import re
 import sys
 import urllib.request
 
+from pip._internal.models.index import PyPI
 from pip._vendor.packaging.requirements import Requirement
 
-INDEX = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/")
+INDEX = os.environ.get("PIP_INDEX_URL", PyPI.simple_url).rstrip("/")  # pip's own
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)")
 NEEDED = "# What these need in turn."
 
