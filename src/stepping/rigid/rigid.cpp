@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynamics/group.hpp"
 #include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
@@ -30,6 +29,7 @@
 #include "stepping/rigid/rigid_view.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/touches.hpp"
 #include "stepping/steppers.hpp"
 #include "tribo/rigid.hpp"
 #include "tribo/step.hpp"
@@ -55,6 +55,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         free_(model),
         flight_(model, own_.smooth),
         setup_(model, contact_, own_, !closures_.empty()),
+        touches_(model, own_.touch),
         jams_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
@@ -67,12 +68,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
   }
 
-  SubstepRules substeps() const override { return {.touch = own_.touch}; }
-  std::span<const OpenContact> open() const override { return open_; }
-  void begin(const Start& start) override {
-    open_.clear();
-    if (own_.touch) list_open(start);
-  }
+  SubstepRules substeps() const override { return {.touch = touches_.divides()}; }
+  std::span<const OpenContact> open() const override { return touches_.open(); }
+  void begin(const Start& start) override { touches_.begin(start, setup_); }
   bool lists_again() const override { return true; }
   void listed(int again) override { listing_ = again; }
   bool times_stages() const override { return true; }
@@ -85,7 +83,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   int bias_passes(int tree) const override { return free_.passes(tree); }
 
   void solve(const Start& step, Outcome& out) override {
-    const Start start = from_here(step);
+    const Start start = touches_.from_here(step);
     actuation_ = &start.actuation;
     setup_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
@@ -176,37 +174,6 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
-  void list_open(const Start& start) {
-    for (const Contact& c : start.contacts) {
-      if (!setup_.waits(c)) continue;
-      const Vec3 moves = start.dynamics.point_velocity(c.body_b, c.p_WC + c.arm_b) -
-                         start.dynamics.point_velocity(c.body_a, c.p_WC + c.arm_a) + c.v_given;
-      open_.push_back({c.id, c.gap, moves.dot(c.R_WC.col(2))});
-    }
-  }
-
-  // Errors of drives were measured at the start of the whole step.
-  Start from_here(const Start& start) {
-    if (!own_.touch || start.state.q == start.q_control) return start;
-    Member all;
-    all.bodies = static_cast<int>(start.model.bodies.size());
-    difference(start.model, all, start.q_control, start.state.q, change_);
-    moved_ = start.actuation;
-    moved_.error -= change_;
-    return {.model = start.model,
-            .state = start.state,
-            .dynamics = start.dynamics,
-            .contacts = start.contacts,
-            .assembly = start.assembly,
-            .actuation = moved_,
-            .q_control = start.q_control,
-            .v_control = start.v_control,
-            .dt = start.dt,
-            .step = start.step,
-            .audited = start.audited,
-            .times = start.times};
-  }
-
   void move_freely(const Start& start) {
     const StageTimer timer(start.times, Stage::FreeMotion);
     rows_.list(start, row_margin());
@@ -465,9 +432,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Recovery recovery_;
   RollingRounds rolling_;
   VecX zero_, change_, rate_;
-  Actuation moved_;  // with the errors of a substep
   const Actuation* actuation_ = nullptr;
-  std::vector<OpenContact> open_;
   VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
   bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
@@ -477,6 +442,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   FreeMotion free_;
   Flight flight_;
   IslandSetup setup_;
+  Touches touches_;
   Jams jams_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
