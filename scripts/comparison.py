@@ -75,7 +75,7 @@ def page(found: list[dict[str, float]]) -> str:
         "## What it costs", "", *table(COST, found), "",
         "Python calls a step of DART and PyBullet one by one, the others many at once.", "",
         "## Where others lead", "",
-        "- MuJoCo: GPU versions, tendons and muscles, soft bodies, a decade of users and models. MJCF is its own format; what Tribo takes of it:",
+        "- MuJoCo: GPU versions, muscles, soft bodies, a smaller install, a decade of users and models. MJCF is its own format; what Tribo takes of it:",
         "  [MJCF](mjcf.md).",
         "- Drake: systems and optimisation, symbolic and automatic derivatives of whole diagrams, hydroelastic patches of soft contact.",
         "- DART: soft bodies, several collision libraries to choose from; its boxed LCP is exact on most of the boxes above.",

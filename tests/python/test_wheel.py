@@ -28,6 +28,8 @@ MISSING = {
     "render": 'tribo.load("cube").render()',
     "pinocchio": 'tribo.to_pinocchio(tribo.load("cube").model)',
     "rerun": 'from tribo.rerun_export import export; export(None, "x.rrd")',
+    "ray": 'tribo.sweep("cube", {"stepper.dt": [0.001]}, duration=0.01, on="ray", out="out/ray")',
+    "parts": 'from tribo.decomposition import write_parts; write_parts("cup.stl", 4, "cup.obj")',
     "sweep": 'from tribo.plots import draw; draw({"panels": []}, "x.png")',
 }
 # Each runs twice, the second time after the other one.
