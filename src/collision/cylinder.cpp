@@ -16,7 +16,8 @@ constexpr double pi = 3.14159265358979323846;
 Eigen::Vector2d cap_point(unsigned ring, unsigned k) {
   constexpr unsigned half = patch_corners * cap_rings / 2, quarter = half / 2;
   const bool inside = k > patch_corners;
-  const unsigned turn = (ring + (inside ? (k - patch_corners) * cap_rings - cap_rings / 2 : k * cap_rings)) % (2 * half);
+  const unsigned turn =
+      (ring + (inside ? (k - patch_corners) * cap_rings - cap_rings / 2 : k * cap_rings)) % (2 * half);
   const unsigned up = std::min(turn, 2 * half - turn), rest = std::min(up, half - up);
   const double x = std::sin(pi * (quarter - rest) / half), y = std::sin(pi * rest / half);
   return (inside ? 1.0 / 3 : 1.0) * Eigen::Vector2d(up > quarter ? -x : x, turn > half ? -y : y);  // (patch.2)
