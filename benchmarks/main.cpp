@@ -4,7 +4,7 @@
 //   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
 //                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
-//   tribo_bench --menagerie DIR                    every MJCF file of a folder (menagerie.cpp)
+//   tribo_bench --menagerie DIR|FILE.xml           every MJCF file of a folder, or one (menagerie.cpp)
 //   tribo_bench --derivatives                      the derivative of a step (derivatives.cpp)
 //   tribo_bench --mjcf CASE|FILE.toml              the exported scene; of a file with kd in the joints
 #include <cmath>

@@ -102,15 +102,19 @@ double ratio_of(const std::string& path, const std::string& name) {
 
 int compare_folder(const std::string& folder) {
   std::vector<fs::path> files;
-  for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder))
-    if (e.is_regular_file() && e.path().extension() == ".xml") files.push_back(e.path());
+  if (fs::is_regular_file(folder)) {
+    files.emplace_back(folder);
+  } else {
+    for (const fs::directory_entry& e : fs::recursive_directory_iterator(folder))
+      if (e.is_regular_file() && e.path().extension() == ".xml") files.push_back(e.path());
+  }
   std::sort(files.begin(), files.end());
   std::printf(
       "| file | Tribo us | MuJoCo us | ratio | Tribo deep mm | MuJoCo deep mm | MuJoCo fell m | unconverged | Tribo | "
       "MuJoCo |\n|---|---|---|---|---|---|---|---|---|---|\n");
   std::vector<double> ratios;
   for (const fs::path& file : files) {
-    const std::string name = fs::relative(file, folder).string();
+    const std::string name = files.size() > 1 ? fs::relative(file, folder).string() : file.filename().string();
     try {
       ratios.push_back(ratio_of(fs::absolute(file).string(), name));
     } catch (const std::exception& error) {
