@@ -38,6 +38,7 @@ struct Shape {
   int most_contacts;                                      ///< of one lane
   bool floats;                                            ///< the root has a free joint
   bool rubs;                                              ///< some joint may have dry friction
+  bool finds;  ///< contacts are found by a Finder: `points` are its places, and `point`, `watch`, `ground` are empty
   double dt, gravity[3], tolerance_abs, tolerance_rel;
   bool recovers;                                           ///< overlap is removed
   double joint_share;                                      ///< of the overlap of a joint limit that a step removes
@@ -53,6 +54,8 @@ struct Shape {
   const double* vertex;  ///< (3 each) in the frame of the body [m]
   const Ground* ground;
   const int* together;  ///< (points x points) 1: shapes of one body that overlap, which may cover each other's contacts
+  const double *reach, *turning;  ///< by velocity: of SentOff, turning 1 or 0
+  double astray;  ///< half of the least margin: points that go farther astray may meet what is not listed [m]
 };
 
 /// What one pack holds. (n) entries of `width` lanes each.
@@ -73,6 +76,28 @@ struct PackArrays {
   double* rows;                          ///< (1) how many rows are known, or more
   double* torque;                        ///< (nv)
   double *gap, *mu, *contact_p, *c_start, *c_end, *axis_n;  ///< (points), (points), (3 points)
+
+  // Of what a Finder has listed, beside the arrays of points that it fills: its places are slots, not always of one pair.
+  double *listed, *lever, *pressed,
+      *round;  ///< (points), (3 points) from O, (points) as ProblemLanes has it, radius (points)
+  const int* slot_body;
+};
+
+/// Where the bodies of a pack are and how they move, as TreeLanes has it.
+struct Motions {
+  const double *O, *R, *r, *V;  ///< (3), (9 bodies) by columns, (3 bodies) from O, (6 bodies) about O: linear, angular
+};
+
+/// Looks for contacts of lanes outside of a kernel, as the scalar step does: what one lane has depends on no other.
+struct Finder {
+  struct Listed {
+    int slots;       ///< places in use; those of one body stand together, in the order of the bodies
+    unsigned lanes;  ///< that have room for their contacts
+  };
+  void* self;
+  Listed (*list)(void* self, const Motions&, unsigned lanes);
+  /// Lanes in which these velocities lead to contacts that are not listed.
+  unsigned (*more)(void* self, const Motions&, unsigned lanes);
 };
 
 /// Kinds of rows, as they stand in row_f.
@@ -84,7 +109,8 @@ struct Kernel {
   /// Doubles of working memory that step needs, aligned to 64 bytes.
   unsigned long (*memory)(const Shape&);
   /// A step of every lane of `running` that can take it here; the others are as they were. Bit l: lane l has moved.
-  unsigned (*step)(const Shape&, const PackArrays&, double* memory, unsigned running);
+  /// finder: where shape.finds.
+  unsigned (*step)(const Shape&, const PackArrays&, double* memory, unsigned running, const Finder* finder);
 };
 
 /// Null where this machine does not have it.

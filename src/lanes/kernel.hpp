@@ -20,8 +20,8 @@ namespace TRIBO_LANE_SET {
 // clang-format on
 
 unsigned long memory(const Shape& shape) { return TRIBO_LANES * (StepLanes::packs(shape) + 8); }
-unsigned step(const Shape& shape, const PackArrays& arrays, double* room, unsigned running) {
-  return StepLanes(shape, arrays, Room{reinterpret_cast<Pack*>(room)}).run(running);
+unsigned step(const Shape& shape, const PackArrays& arrays, double* room, unsigned running, const Finder* finder) {
+  return StepLanes(shape, arrays, finder, Room{reinterpret_cast<Pack*>(room)}).run(running);
 }
 
 }  // namespace TRIBO_LANE_SET

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collision/narrowphase.hpp"
+#include "stepping/sent_off.hpp"
 #include "tribo/rigid.hpp"
 
 namespace tribo::lanes {
@@ -17,6 +18,16 @@ bool has_points(ShapeKind kind) {
 }
 
 bool ground(const Geometry& g) { return g.body == -1 && g.kind == ShapeKind::HalfSpace; }
+
+/// Pairs of what is fixed and what moves.
+template <class F>
+void each_ground_pair(const Model& model, F f) {
+  for (int h = 0; h < static_cast<int>(model.geometries.size()); ++h) {
+    if (model.geometries[at(h)].body != -1) continue;
+    for (int g = 0; g < static_cast<int>(model.geometries.size()); ++g)
+      if (model.geometries[at(g)].body >= 0 && model.may_collide(h, g)) f(h, g);
+  }
+}
 
 std::string uncovered_bodies(const Model& model) {
   if (model.trees.size() != 1) return std::to_string(model.trees.size()) + " trees: one is covered";
@@ -43,8 +54,8 @@ std::string uncovered_shapes(const Model& model) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) {
       const Geometry &a = model.geometries[at(i)], &b = model.geometries[at(j)];
-      if (!model.may_collide(i, j) || (ground(a) && b.body >= 0) || (ground(b) && a.body >= 0)) continue;
-      return "the pair of '" + a.name + "' and '" + b.name + "' (robots on planes are covered)";
+      if (!model.may_collide(i, j) || a.body == -1 || b.body == -1) continue;
+      return "the pair of '" + a.name + "' and '" + b.name + "' (robots on what is fixed are covered)";
     }
   for (int i = 0; i < model.surfaces(); ++i) {
     const SurfacePair& s = model.surface(i);
@@ -87,13 +98,15 @@ ShapeData::ShapeData(const Model& model, const StepperOptions& options, double d
   const Sizes sizes(model);
   add_bodies();
   add_chains();
-  add_points(sizes, contact.margin);
-  find_together();
   Shape& s = shape_;
+  each_ground_pair(model, [&](int h, int) { s.finds |= !ground(model.geometries[at(h)]); });
+  if (!s.finds) add_points(sizes, contact.margin);
+  find_together();
+  add_reach(contact);
   s.bodies = static_cast<int>(model.bodies.size());
   s.nq = model.nq;
   s.nv = model.nv;
-  s.points = static_cast<int>(points_.size());
+  s.points = s.finds ? places() : static_cast<int>(points_.size());
   s.watched = static_cast<int>(watched_.size());
   s.grounds = static_cast<int>(grounds_.size());
   s.most_contacts = most_contacts;
@@ -110,8 +123,25 @@ ShapeData::ShapeData(const Model& model, const StepperOptions& options, double d
   s.placement = placement_.data(), s.axis = axis_.data();
   s.dof_body = dof_body_.data(), s.dof_iq = dof_iq_.data(), s.depth = depth_.data(), s.row = row_.data();
   s.chain_start = chain_start_.data(), s.chain = chain_.data();
+  s.reach = reach_.data(), s.turning = turning_.data();
   s.body_depth = body_depth_.data(), s.shared = shared_.data(), s.together = together_.data();
   s.point = points_.data(), s.watch = watched_.data(), s.vertex = vertices_.data(), s.ground = grounds_.data();
+}
+
+// As many contacts as the pairs may have.
+int ShapeData::places() const {
+  int n = 0;
+  each_ground_pair(model_, [&](int, int) { n += Touches::most; });
+  return n;
+}
+
+void ShapeData::add_reach(const ContactOptions& contact) {
+  const SentOff sent_off(model_, contact.margin);
+  for (int k = 0; k < model_.nv; ++k) {
+    reach_.push_back(sent_off.reach(k));
+    turning_.push_back(sent_off.turning(k));
+  }
+  shape_.astray = sent_off.least();
 }
 
 void ShapeData::add_bodies() {
@@ -250,7 +280,8 @@ bool ShapeData::same_build(const Model& other) const {
   }
   for (std::size_t i = 0; i < model_.geometries.size(); ++i) {
     const Geometry &x = model_.geometries[i], &y = other.geometries[i];
-    if (x.body != y.body || x.kind != y.kind || x.size != y.size || x.hull != y.hull || !same(x.X_BG, y.X_BG))
+    if (x.body != y.body || x.kind != y.kind || x.size != y.size || x.hull != y.hull || x.terrain != y.terrain ||
+        x.mesh != y.mesh || !same(x.X_BG, y.X_BG))
       return false;
   }
   return shape_.rubs || other.joints.friction.isZero(0);

@@ -39,6 +39,8 @@ class ShapeData {
   void add_bodies();
   void add_chains();
   void add_points(const Sizes& sizes, double margin);
+  int places() const;
+  void add_reach(const ContactOptions& contact);
   void add_geometry(int ground, int geometry, const Sizes& sizes, double margin);
   void add_vertices(const Geometry& g, Watched& w);
   void find_together();
@@ -47,7 +49,7 @@ class ShapeData {
   Shape shape_{};
   std::vector<int> parent_, joint_, iq_, iv_, aligned_, turned_, dof_body_, dof_iq_, depth_, row_, chain_start_, chain_,
       body_depth_, shared_, together_;
-  std::vector<double> placement_, axis_, vertices_;
+  std::vector<double> placement_, axis_, vertices_, reach_, turning_;
   std::vector<Point> points_;
   std::vector<Watched> watched_;
   std::vector<Ground> grounds_;

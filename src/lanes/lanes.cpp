@@ -11,9 +11,7 @@
 namespace tribo::lanes {
 namespace {
 
-constexpr std::size_t alignment = 64;  // [bytes]
-constexpr double joint_size = 0.1;     // as recovery.cpp has it [m]
-constexpr double steps_of_recovery = 50;
+constexpr double joint_size = 0.1;  // as recovery.cpp has it [m]
 
 struct Field {
   double* PackArrays::*array;
@@ -26,10 +24,11 @@ std::vector<Field> fields(const Shape& s) {
   for (auto x : {&P::v, &P::damping, &P::armature, &P::friction, &P::effort_lower, &P::effort_upper, &P::lower,
                  &P::upper, &P::kp, &P::kd, &P::tau, &P::feedforward, &P::target, &P::patience, &P::torque})
     list.push_back({x, s.nv});
+  const int points = s.finds ? 0 : s.points;  // else those of LaneContacts
   for (auto x : {&P::mu_static, &P::mu_dynamic, &P::restitution, &P::restitution_speed, &P::size, &P::margin, &P::share,
                  &P::known, &P::slips, &P::touched, &P::gap, &P::mu})
-    list.push_back({x, s.points});
-  for (auto x : {&P::f, &P::t1, &P::contact_p, &P::c_start, &P::c_end, &P::axis_n}) list.push_back({x, 3 * s.points});
+    list.push_back({x, points});
+  for (auto x : {&P::f, &P::t1, &P::contact_p, &P::c_start, &P::c_end, &P::axis_n}) list.push_back({x, 3 * points});
   list.push_back({&P::row_f, row_kinds * s.nv});
   list.push_back({&P::row_known, row_kinds * s.nv});
   list.push_back({&P::total_mass, 1});
@@ -37,21 +36,7 @@ std::vector<Field> fields(const Shape& s) {
   return list;
 }
 
-// Of an overlap, in a step: Recovery::share.
-double recovery_share(const ContactOptions& contact, double gravity, double dt, double size) {
-  const double natural = gravity > 0 ? 0.5 * std::sqrt(size / gravity) : steps_of_recovery * dt;
-  return 1 - std::exp(-dt / (contact.recovery_time < 0 ? natural : contact.recovery_time));
-}
-
 }  // namespace
-
-void Lanes::Free::operator()(double* p) const { ::operator delete[](p, std::align_val_t(alignment)); }
-
-Lanes::Buffer Lanes::make(std::size_t doubles) {
-  double* p = static_cast<double*>(::operator new[](doubles * sizeof(double), std::align_val_t(alignment)));
-  std::fill_n(p, doubles, 0.0);
-  return Buffer(p);
-}
 
 Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::vector<PdOptions> drives, int worlds,
              int threads, const Kernel& kernel)
@@ -79,7 +64,7 @@ Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::
   std::size_t each = 0;
   for (const Field& field : list) each += at(field.entries) * lanes;
   each = (each + 7) / 8 * 8;
-  storage_ = make(each * packs);
+  storage_ = make_buffer(each * packs);
   packs_.resize(packs);
   for (std::size_t p = 0; p < packs; ++p) {
     double* next = storage_.get() + p * each;
@@ -95,21 +80,23 @@ Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::
   rows_by_id_.resize(row_ids_.size());
   for (std::size_t i = 0; i < row_ids_.size(); ++i) rows_by_id_[i] = static_cast<int>(i);
   std::sort(rows_by_id_.begin(), rows_by_id_.end(), [&](int a, int b) { return row_ids_[at(a)] < row_ids_[at(b)]; });
+  if (shape_.finds) contacts_.resize(packs * lanes);
   for (int i = 0; i < threads; ++i) {
-    rooms_.push_back(make(kernel_.memory(shape_)));
-    spare_.push_back(rooms_.back().get());
+    rooms_.push_back(make_buffer(kernel_.memory(shape_)));
+    if (shape_.finds) searches_.push_back(std::make_unique<LaneContacts>(model, shape_, contact_, width()));
+    spare_.push_back(i);
   }
   for (int w = 0; w < static_cast<int>(packs * lanes); ++w) set_model(w, model);  // lanes without a world too
 }
 
 Lanes::Room::Room(Lanes& lanes) : lanes_(lanes) {
   const std::lock_guard lock(lanes_.door_);
-  memory = lanes_.spare_.back();
+  index_ = lanes_.spare_.back();
   lanes_.spare_.pop_back();
 }
 Lanes::Room::~Room() {
   const std::lock_guard lock(lanes_.door_);
-  lanes_.spare_.push_back(memory);
+  lanes_.spare_.push_back(index_);
 }
 
 std::uint64_t Lanes::row_id(int kind, int dof) const {
@@ -156,7 +143,10 @@ void Lanes::set_model(int w, const Model& model) {
     }
   }
   entry(w, &P::total_mass, 0) = model.trees[0].mass;
-  set_surfaces(w, model);
+  if (!shape_.finds) return set_surfaces(w, model);
+  std::vector<SurfacePair>& surfaces = contacts_[at(w)].surfaces;
+  surfaces.clear();
+  for (int i = 0; i < model.surfaces(); ++i) surfaces.push_back(model.surface(i));
 }
 
 void Lanes::set_surfaces(int w, const Model& model) {
@@ -187,19 +177,18 @@ void Lanes::put(int w, const State& state) {
   world.remembers = put_memory(w, state.memory);
 }
 
-// False where something is remembered that has no place here.
-bool Lanes::put_memory(int w, const Memory& memory) {
+bool Lanes::put_contacts(int w, const std::vector<ContactMemory>& memory) {
   using P = PackArrays;
+  if (shape_.finds) {
+    contacts_[at(w)].memory = memory;
+    contacts_[at(w)].reports.clear();
+    return true;
+  }
   for (int i = 0; i < shape_.points; ++i) {
     for (auto x : {&P::known, &P::slips, &P::touched}) entry(w, x, i) = 0;
     for (int k = 0; k < 3; ++k) entry(w, &P::f, 3 * i + k) = 0;
   }
-  for (int i = 0; i < row_kinds * shape_.nv; ++i) entry(w, &P::row_f, i) = entry(w, &P::row_known, i) = 0;
-  for (int k = 0; k < shape_.nv; ++k) entry(w, &P::patience, k) = 0;
-  entry(w, &P::rows, 0) = static_cast<double>(memory.rows.size());
-  if (memory.empty()) return true;
-  if (memory.family != MemoryFamily::Rigid) return false;
-  for (const ContactMemory& m : memory.contacts) {
+  for (const ContactMemory& m : memory) {
     const int i = data_.point_of(m.id);
     if (i < 0) return false;
     entry(w, &P::known, i) = 1;
@@ -210,6 +199,18 @@ bool Lanes::put_memory(int w, const Memory& memory) {
       entry(w, &P::t1, 3 * i + k) = m.t1[k];
     }
   }
+  return true;
+}
+
+// False where something is remembered that has no place here.
+bool Lanes::put_memory(int w, const Memory& memory) {
+  using P = PackArrays;
+  for (int i = 0; i < row_kinds * shape_.nv; ++i) entry(w, &P::row_f, i) = entry(w, &P::row_known, i) = 0;
+  for (int k = 0; k < shape_.nv; ++k) entry(w, &P::patience, k) = 0;
+  entry(w, &P::rows, 0) = static_cast<double>(memory.rows.size());
+  if (memory.empty()) return put_contacts(w, {});
+  if (memory.family != MemoryFamily::Rigid) return put_contacts(w, {}) && false;
+  if (!put_contacts(w, memory.contacts)) return false;
   for (const RowMemory& m : memory.rows) {
     const auto found = std::lower_bound(rows_by_id_.begin(), rows_by_id_.end(), m.id,
                                         [&](int i, std::uint64_t id) { return row_ids_[at(i)] < id; });
@@ -231,7 +232,8 @@ void Lanes::take(int w, State& state) const {
   copy_v(w, state.v.data());
   state.memory.clear();
   state.memory.family = MemoryFamily::Rigid;
-  for (int i = 0; i < shape_.points; ++i) {
+  if (shape_.finds) state.memory.contacts = contacts_[at(w)].memory;
+  for (int i = 0; i < (shape_.finds ? 0 : shape_.points); ++i) {
     if (entry(w, &P::known, i) == 0) continue;
     ContactMemory& m = state.memory.contacts.emplace_back();
     m.id = data_.id(i);
@@ -287,9 +289,15 @@ unsigned Lanes::read_commands(int pack, const Commands& commands) {
 }
 
 unsigned Lanes::step(int pack, unsigned running, Room& room) {
-  const unsigned moved = kernel_.step(shape_, packs_[at(pack)], room.memory, running);
+  double* memory = rooms_[at(room.index_)].get();
+  LaneContacts* search = shape_.finds ? searches_[at(room.index_)].get() : nullptr;
+  const PackArrays& own = packs_[at(pack)];
+  const PackArrays arrays =
+      search ? search->begin(own, std::span(contacts_).subspan(at(pack * width()), at(width()))) : own;
+  const unsigned moved = kernel_.step(shape_, arrays, memory, running, search ? search->finder() : nullptr);
   for (int l = 0; l < worlds_of(pack); ++l) {
     if ((moved >> l & 1u) == 0) continue;
+    if (search) search->remember(l);
     World& world = worlds_[at(pack * width() + l)];
     world.clock.set(world.t, dt_);
     ++world.clock.steps;
@@ -300,8 +308,13 @@ unsigned Lanes::step(int pack, unsigned running, Room& room) {
 }
 
 double Lanes::normal_force(int w, int geometry) const {
-  const Column f = column(w, &PackArrays::f);
   double sum = 0;
+  if (shape_.finds) {
+    for (const ContactReport& r : contacts_[at(w)].reports)
+      if (r.geometry_a == geometry || r.geometry_b == geometry) sum += r.f.z();
+    return sum;
+  }
+  const Column f = column(w, &PackArrays::f);
   for (int i = 0; i < shape_.points; ++i)
     if (shape_.point[i].geometry == geometry) sum += f[3 * i + 2];
   return sum;
@@ -310,6 +323,10 @@ double Lanes::normal_force(int w, int geometry) const {
 void Lanes::contacts(int w, std::vector<ContactReport>& out) const {
   using P = PackArrays;
   out.clear();
+  if (shape_.finds) {
+    out = contacts_[at(w)].reports;
+    return;
+  }
   for (int i = 0; i < shape_.points; ++i) {
     if (entry(w, &P::known, i) == 0) continue;
     ContactReport& r = out.emplace_back();

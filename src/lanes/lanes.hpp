@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "control/gravity_hold.hpp"
+#include "lanes/buffer.hpp"
+#include "lanes/lane_contacts.hpp"
 #include "lanes/lane_shape.hpp"
 #include "tribo/contact.hpp"
 #include "tribo/state.hpp"
@@ -48,10 +50,11 @@ class Lanes {
     ~Room();
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
-    double* memory;
 
    private:
+    friend class Lanes;
     Lanes& lanes_;
+    int index_;
   };
   /// Targets, torques and gains as they stand now, until the next call. The lanes that they do not move: those whose references
   /// go on until a target is written.
@@ -97,6 +100,7 @@ class Lanes {
   void set_surfaces(int world, const Model& model);
   void hold_against_gravity(int world, const double* target);
   bool put_memory(int world, const Memory& memory);
+  bool put_contacts(int world, const std::vector<ContactMemory>& memory);
   std::uint64_t row_id(int kind, int dof) const;
 
   const Model& model_;
@@ -112,14 +116,11 @@ class Lanes {
   std::vector<GravityHold> holds_;      // of each pack, whose worlds take turns; empty: what is fed forward stays
   std::vector<std::uint64_t> row_ids_;  // in the order of PackArrays::row_f
   std::vector<int> rows_by_id_;
-  struct Free {
-    void operator()(double* p) const;
-  };
-  using Buffer = std::unique_ptr<double, Free>;
-  static Buffer make(std::size_t doubles);
   Buffer storage_;
-  std::vector<Buffer> rooms_;
-  std::vector<double*> spare_;
+  std::vector<WorldContacts> contacts_;  // of worlds, where shape_.finds
+  std::vector<Buffer> rooms_;            // a room is memory, and a search
+  std::vector<std::unique_ptr<LaneContacts>> searches_;
+  std::vector<int> spare_;
   std::mutex door_;
 };
 

@@ -82,7 +82,7 @@ struct OverlapLanes {
 
   Pack turned_in(const ContactSlot& x) const {
     const Spatial6 &V = tree.V[x.body], &A = tree.A[x.body];
-    const V3 r = x.rc + s.point[x.point].round * x.n;
+    const V3 r = x.rc + x.round * x.n;
     const V3 bias = A.lin + given(s.gravity) + cross(A.ang, r) + cross(V.ang, V.lin + cross(V.ang, r));
     return max((-0.5 * s.dt * s.dt) * dot(x.n, bias), 0.0);
   }

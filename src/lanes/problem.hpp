@@ -17,6 +17,7 @@ struct ContactSlot {
   int point, body;
   Mask listed;
   Pack gap, mu;
+  Pack round;        // radius of what touches, 0 of a corner
   V3 rc, t1, t2, n;  // from O to the contact; axes
   Pack* Y;           // 3 x depth, by columns
 };

@@ -5,6 +5,7 @@
 struct StepLanes {
   const Shape& s;
   const PackArrays& a;
+  const Finder* finder;
   TreeLanes tree;
   ProblemLanes problem;
   NewtonLanes newton;
@@ -20,9 +21,10 @@ struct StepLanes {
 
   static Pack* packed(double* x) { return reinterpret_cast<Pack*>(x); }
 
-  StepLanes(const Shape& shape, const PackArrays& arrays, Room room)
+  StepLanes(const Shape& shape, const PackArrays& arrays, const Finder* looks, Room room)
       : s(shape),
         a(arrays),
+        finder(looks),
         tree(shape, arrays, room),
         problem(shape, tree, room),
         newton(shape, problem, room),
@@ -46,8 +48,12 @@ struct StepLanes {
     tree.sum_masses();
     origin = tree.O;
     check_angles();
-    going = clear();
-    list_contacts();
+    if (s.finds) {
+      take_found();
+    } else {
+      going = clear();
+      list_contacts();
+    }
     motion.begin();
     problem.weight = TreeLanes::at(a.total_mass, 0) * gravity();
     Mask again = going;
@@ -164,8 +170,36 @@ struct StepLanes {
       slot.listed = listed & going;
       slot.gap = only(listed, near.gap);
       slot.rc = near.rc;
+      slot.round = all(x.round);
       slot.n = given(ground.n);
       set_tangents(ground, i, slot);
+    }
+  }
+
+  Motions motions() const {
+    const auto plain = [](const void* x) { return static_cast<const double*>(x); };
+    return {plain(&tree.O), plain(tree.R), plain(tree.r), plain(tree.V)};
+  }
+  V3 vector(const double* x, int i) const {
+    return {TreeLanes::at(x, 3 * i), TreeLanes::at(x, 3 * i + 1), TreeLanes::at(x, 3 * i + 2)};
+  }
+
+  // The list of the scalar step's own search.
+  void take_found() {
+    const Finder::Listed found = finder->list(finder->self, motions(), bits(going));
+    going &= lanes_of(found.lanes);
+    problem.nc = found.slots;
+    for (int i = 0; i < found.slots; ++i) {
+      ContactSlot& slot = problem.contact[i];
+      slot.point = i;
+      slot.body = a.slot_body[i];
+      slot.listed = going & (TreeLanes::at(a.listed, i) > 0.0);
+      slot.gap = TreeLanes::at(a.gap, i);
+      slot.round = TreeLanes::at(a.round, i);
+      slot.rc = vector(a.lever, i);
+      slot.n = vector(a.axis_n, i);
+      slot.t1 = vector(a.t1, i);
+      slot.t2 = cross(slot.n, slot.t1);
     }
   }
 
@@ -195,6 +229,7 @@ struct StepLanes {
     residual = {};
     residual.motion = all(1);
     if (problem.n > 0) find_forces();
+    if (problem.nc > 0) going &= ~jammed();
     problem.to_tree(problem.f, w);
     tree.unwhiten(w);
     for (int k = 0; k < s.nv; ++k) v_end[k] = motion.v_free[k] + s.dt * w[k];  // (rigid.5)
@@ -242,6 +277,7 @@ struct StepLanes {
 
   // The largest normal force that the shape of a point had on its ground in the last step.
   Pack pressed(int point) const {
+    if (s.finds) return TreeLanes::at(a.pressed, point);
     Pack most{};
     const Point& x = s.point[point];
     for (int i = 0; i < s.points; ++i)
@@ -270,6 +306,17 @@ struct StepLanes {
     going &= ~(asked & ~found);
   }
 
+  // Forces that friction jams, to which the scalar step gives way (rigid.15).
+  Mask jammed() const {
+    constexpr double lever = 100;
+    Pack most{};
+    for (int i = 0; i < problem.nc; ++i) most = max(most, problem.f[3 * i + 2]);
+    const Mask m = going & (most > lever * problem.weight);
+    if (!any(m)) return m;
+    const Pack moves = sqrt(TreeLanes::at(a.total_mass, 0) * tree.twice_kinetic(motion.v_free)) * (1 / s.dt);
+    return m & (most > lever * (moves + problem.weight));
+  }
+
   // Velocities at the end: what the solve saw, less what (rigid.2) added.
   void look_back() {
     held = none();
@@ -290,12 +337,30 @@ struct StepLanes {
   // then lists again: those lanes are left.
   void meet_more() {
     tree.velocities(v_end);
+    if (s.finds) {
+      Pack bad{};
+      for (int k = 0; k < s.nv; ++k) bad += 0.0 * v_end[k];
+      going &= bad == 0.0;
+      const Mask far = going & sent_off();
+      if (any(far)) going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
+      return;
+    }
     going &= clear();
     for (int i = 0, k = 0; i < s.points; ++i) {
       Mask more = near_ground(i).listed;
       if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
       going &= ~more;
     }
+  }
+
+  // Lanes in which a point may end where it was not foreseen: SentOff of the scalar step, for the least margin.
+  Mask sent_off() const {
+    Pack way{}, turned{};
+    for (int k = 0; k < s.nv; ++k) {
+      way += s.reach[k] * abs(v_end[k] - motion.v[k]);
+      turned += (s.turning[k] * s.reach[k]) * abs(v_end[k]);
+    }
+    return ~((s.dt * way <= s.astray) & ((s.dt * turned <= s.astray) | ~held));
   }
 
   void remove_overlap() {
@@ -408,7 +473,7 @@ struct StepLanes {
   void put(double* to, int i, const V3& x) const { put(to, i, x.x), put(to, i + 1, x.y), put(to, i + 2, x.z); }
 
   void remember() {
-    for (int i = 0, k = 0; i < s.points; ++i) {
+    for (int i = 0, k = 0; i < (s.finds ? problem.nc : s.points); ++i) {
       if (k < problem.nc && problem.contact[k].point == i) {
         remember_contact(k++);
         continue;
