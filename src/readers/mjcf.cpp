@@ -45,7 +45,7 @@ bool Loading::enabled(mjtDisableBit bit) const {
 
 }  // namespace mjcf
 
-int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes, bool softness) {
+int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes, FileSoftness softness) {
   const std::string& path = options.model;
   const std::vector<mjcf::KeyClaim> keys = mjcf::inspect(path, allowed_roots(path, options.packages));
   const mjcf::ModelPtr m = mjcf::compile(path, notes.warnings);

@@ -41,10 +41,11 @@ void read_contact(Section& root, SceneDraft& draft, ContactOptions& contact) {
   section.at("solver", [&] { make_contact_solver(contact.solver, solver); });
 }
 
-void read_stepper(Section& root, Scene& scene) {
+void read_stepper(Section& root, SceneDraft& draft, Scene& scene) {
   Section section = root.inner("stepper");
   scene.stepper = section.text("name", scene.stepper);
   const StepperEntry& entry = section.at("name", [&]() -> const StepperEntry& { return stepper_entry(scene.stepper); });
+  draft.springs = entry.memory == MemoryFamily::Compliant || entry.name == "microscopic";
   scene.dt = section.number("dt", scene.dt, Bound::Positive);
   scene.duration = section.number("duration", scene.duration, Bound::Positive);
   Options common = scene.stepper_options;
@@ -110,7 +111,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   const Vec3 gravity = root.vec3("gravity", Vec3(0, 0, -9.81));
   // Each part on its own, so that `tribo check` hears of every error and not only of the first.
   bool whole = attempt([&] { read_contact(root, draft, scene.stepper_options.contact); });
-  whole &= attempt([&] { read_stepper(root, scene); });
+  whole &= attempt([&] { read_stepper(root, draft, scene); });
   whole &= attempt([&] { read_record(root, scene.record); });
   whole &= attempt([&] { read_materials(root, draft); });
   whole &= attempt([&] { read_ground(root, draft); });

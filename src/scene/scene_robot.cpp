@@ -300,11 +300,11 @@ std::vector<LinkParts> read_link_parts(Section& section) {
   return out;
 }
 
-int add_soft(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
+int add_soft(SceneDraft& draft, const RobotOptions& options, RobotNotes& notes) {
 #ifdef TRIBO_MJCF
-  return add_mjcf(builder, options, notes, true);
+  return add_mjcf(draft.builder, options, notes, draft.springs ? FileSoftness::Springs : FileSoftness::Compliance);
 #else
-  return add_robot(builder, options, &notes);  // which says that this build reads no MJCF
+  return add_robot(draft.builder, options, &notes);  // which says that this build reads no MJCF
 #endif
 }
 
@@ -348,7 +348,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   if (!options.floating || stand.placed) options.base = stand.X;
   RobotNotes notes;
   const int member = section.at("model", [&] {
-    if (stand.placed && softness) return add_soft(draft.builder, options, notes);
+    if (stand.placed && softness) return add_soft(draft, options, notes);
     if (stand.placed) return add_robot(draft.builder, options, &notes);
     if (!options.floating && !stand.has_position && draft.ground)
       options.base.p.z() += height_of_base(section, draft, options, *file);
