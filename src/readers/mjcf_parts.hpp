@@ -44,7 +44,8 @@ struct Loading {
   std::string file;
   int member = 0;
   FileSoftness softness = FileSoftness::None;
-  int key = -1;           ///< the keyframe that the file is loaded at, or none
+  bool runge_kutta = false;
+  int key = -1;  ///< the keyframe that the file is loaded at, or none
   Unsupported unsupported{};
   std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a kinematic body
   std::vector<Placement> X_BM{};  ///< frame of each MuJoCo body in that of ours

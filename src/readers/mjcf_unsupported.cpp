@@ -104,7 +104,7 @@ void find_unsupported(Loading& load) {
   geoms(load);
   joints(load);
   rows(load);
-  if (option.integrator == mjINT_RK4)
+  if (option.integrator == mjINT_RK4 && !load.runge_kutta)
     u.add(
         "option integrator = RK4: of second order in free flight; smooth = \"runge-kutta\" in [stepper] is of order "
         "four",

@@ -10,6 +10,7 @@
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/compliant.hpp"
+#include "tribo/rigid.hpp"
 
 namespace tribo {
 namespace {
@@ -53,6 +54,8 @@ void read_stepper(Section& root, SceneDraft& draft, Scene& scene) {
   scene.stepper_options = common.as<StepperOptions>();
   Options& own = scene.stepper_options.own;
   read_options(section, entry.options, own);
+  const RigidOptions* rigid = own.find<RigidOptions>();
+  draft.runge_kutta = entry.name == "runge-kutta" || (rigid != nullptr && rigid->smooth == SmoothScheme::RungeKutta);
   std::string law;
   if (const CompliantOptions* compliant = own.find<CompliantOptions>()) law = compliant->law;
   if (!law.empty()) {

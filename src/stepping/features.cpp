@@ -123,7 +123,8 @@ std::string why_not(Feature feature) {
     case Feature::Restitution:
       return " (it would be a second law for the same impact, beside stiffness and damping or a plastic one)";
     case Feature::NormalCompliance:
-      return " (contacts that are springs have 'stiffness' = 1 / compliance and 'damping' = relaxation_time / compliance)";
+      return " (contacts that are springs have 'stiffness' = 1 / compliance and 'damping' = relaxation_time / "
+             "compliance)";
     case Feature::Tendons:
       return " (a tendon pulls at several joints and bodies at once: the program of contacts there has rows of single "
              "joints and of joints that follow one another)";

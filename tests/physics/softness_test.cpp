@@ -21,7 +21,10 @@ SurfacePair soft(double compliance, double relaxation_time, double mu = 0) {
 Simulation ball(const SurfacePair& surface, double gap, double speed, double dt) {
   StepperOptions options;
   options.contact.tolerance.rel = 1e-12;
-  return worlds::World(surface).ground().sphere(radius, mass, {0, 0, radius + gap}, {0, 0, speed}).simulate(dt, options);
+  return worlds::World(surface)
+      .ground()
+      .sphere(radius, mass, {0, 0, radius + gap}, {0, 0, speed})
+      .simulate(dt, options);
 }
 
 double gap_of(const Simulation& s) { return worlds::position(s).z() - radius; }
@@ -110,7 +113,8 @@ TEST_CASE("softness: two materials give way one after the other") {
   CHECK(model.surface(0, 2).relaxation_time == doctest::Approx(0.03));  // a rigid layer changes nothing of it
   CHECK(model.surface(2, 2).relaxation_time == 0);
   ModelBuilder rigid;
-  CHECK_THROWS_WITH_AS(rigid.add_material({"rubber", soft(0, 0.1)}), doctest::Contains("relaxation_time"), InvalidInput);
+  CHECK_THROWS_WITH_AS(rigid.add_material({"rubber", soft(0, 0.1)}), doctest::Contains("relaxation_time"),
+                       InvalidInput);
   CHECK_THROWS_WITH_AS(rigid.add_material({"rubber", soft(1e-5, -1)}), doctest::Contains(">= 0 s"), InvalidInput);
 }
 
@@ -119,8 +123,10 @@ TEST_CASE("softness: a box slides to rest on it as on a rigid surface") {
   const double mu = 0.3, v0 = 2, C = 2e-5;
   StepperOptions options;
   options.contact.tolerance.rel = 1e-12;
-  auto sim = worlds::World(soft(C, 0.02, mu)).ground().box({0.2, 0.2, 0.02}, mass, {0, 0, 0.02 - C * mass * g / 4},
-                                                           {v0, 0, 0}).simulate(1e-3, options);
+  auto sim = worlds::World(soft(C, 0.02, mu))
+                 .ground()
+                 .box({0.2, 0.2, 0.02}, mass, {0, 0, 0.02 - C * mass * g / 4}, {v0, 0, 0})
+                 .simulate(1e-3, options);
   worlds::run(sim, 0.4);
   CHECK(worlds::velocity(sim).x() == doctest::Approx(v0 - mu * g * 0.4).epsilon(1e-3));
   worlds::run(sim, 1.0);
