@@ -23,9 +23,10 @@ def described_robot(name: str) -> tuple[str, dict[str, object]]:
         raise _core.InvalidInput(f"'{name}' is a name of the package robot_descriptions, which is not installed: "
                                  "pip install robot_descriptions")
     if importlib.util.find_spec(f"robot_descriptions.{name}") is None:
-        known = [found.name for found in pkgutil.iter_modules(package.submodule_search_locations or ()) if found.name.endswith(_SUFFIX)]
-        near = difflib.get_close_matches(name, known, 1)
-        raise _core.InvalidInput(f"the package robot_descriptions knows no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+        modules = pkgutil.iter_modules(package.submodule_search_locations or ())
+        known = [found.name.removesuffix(_SUFFIX) for found in modules if found.name.endswith(_SUFFIX)]
+        near = difflib.get_close_matches(name.removesuffix(_SUFFIX), known, 1)
+        raise _core.InvalidInput(f"the package robot_descriptions knows no '{name}'" + (f"; did you mean '{near[0]}{_SUFFIX}'?" if near else ""))
     try:
         module = importlib.import_module(f"robot_descriptions.{name}")
     except Exception as error:  # no network, no git: whatever it fetches with
