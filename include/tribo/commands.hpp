@@ -37,6 +37,9 @@ void add_commanded(Simulation& simulation, const Scene& scene, const CommandRows
 void add_direct(Simulation& simulation, const CommandRows& rows);
 /// The rows as the scene has them: targets and controls of its controllers, no torque and no wrench. Gains stay.
 void clear_commands(const Scene& scene, const CommandRows& rows);
+/// The state has the activations that belong to a keyframe, where 'actuators' controllers remember them, and its mocap bodies
+/// stand where it puts them. q, v and controls are not touched.
+void begin_at(const Scene& scene, const std::string& pose, State& state);
 /// What is not finite in them, in words; "" where all is.
 std::string unusable(const Model& model, const CommandRows& rows);
 

@@ -96,10 +96,17 @@ struct FileSensor {
   bool positive = false;          ///< cut off from above alone
 };
 
+/// Where a mocap body stands.
+struct MocapPlace {
+  int body = 0;  ///< its place in Model::kinematic
+  Placement X_WB;
+};
+
 struct RobotFile {
   std::map<std::string, VecX>
       velocities;  ///< by the name of the pose they belong to, where not all zero (nv of the member)
-  std::map<std::string, VecX> activations;  ///< of its actuators, by that name, where not all zero
+  std::map<std::string, VecX> activations;               ///< of its actuators, by that name, where not all zero
+  std::map<std::string, std::vector<MocapPlace>> mocap;  ///< of its mocap bodies, by that name
   std::vector<SharedRange> ranges;
   std::vector<FileSensor> sensors;
 };

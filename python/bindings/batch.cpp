@@ -10,6 +10,7 @@
 #include "kinematic_commands.hpp"
 #include "named_contact.hpp"
 #include "pushes.hpp"
+#include "tribo/commands.hpp"
 
 namespace tribo::python {
 namespace {
@@ -279,6 +280,16 @@ void bind_batch(nb::module_& m) {
             b.renew(list(worlds));
           },
           "worlds"_a)
+      .def(
+          "_begin_at",
+          [](FunctionBatch& b, const Which& worlds, const std::string& pose) {
+            for (int w : list(worlds)) {
+              State state = b.state(w);
+              begin_at(b.scene(), pose, state);
+              b.set_state(w, state);
+            }
+          },
+          "worlds"_a, "pose"_a)
       .def(
           "_record",
           [](FunctionBatch& b, nb::handle world, const std::string& folder, const std::string& controller,

@@ -212,6 +212,7 @@ void bind_parts(nb::module_& m) {
       .def_ro("mu_dynamic", &SurfacePair::mu_dynamic, "friction while slipping [-]")
       .def_ro("restitution", &SurfacePair::restitution, "[-]")
       .def_ro("compliance", &SurfacePair::compliance, "[m/N]")
+      .def_ro("relaxation_time", &SurfacePair::relaxation_time, "of a compliant surface [s]")
       .def_ro("stiffness", &SurfacePair::stiffness, "[N/m]")
       .def_ro("damping", &SurfacePair::damping, "[N s/m]");
 }

@@ -11,6 +11,7 @@
 #include "pushes.hpp"
 #include "runner.hpp"
 #include "scene/find_scene.hpp"
+#include "tribo/commands.hpp"
 
 namespace tribo::python {
 namespace {
@@ -153,6 +154,9 @@ void bind_simulation(nb::module_& m) {
       .def_prop_ro("_direct", &Runner::commanded_directly)
       .def_prop_ro("_start", &Runner::start)
       .def("_clear_commands", &Runner::clear_commands)
+      .def(
+          "_begin_at", [](const Runner& r, const std::string& pose, State& state) { begin_at(r.scene(), pose, state); },
+          "pose"_a, "state"_a)
       .def("_change", &Runner::change, "changes"_a, "factors"_a, "gains"_a)
       .def(
           "_move_kinematic",

@@ -251,6 +251,7 @@ class Batch(_Handed):
         self._renew(chosen)
         if key is not None:
             self.set(chosen, q=key[0], v=key[1])
+            self._begin_at(chosen, keyframe)
             self._target[chosen], self._ctrl[chosen] = key[0], key[2]
 
     def set(self, worlds: Worlds | None = None, *, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:

@@ -204,7 +204,8 @@ class Simulation(_Handed):
 
     def reset(self, keyframe: str | None = None) -> None:
         """Back to the start of the scene, or to a keyframe: a pose that a robot's file names, with its velocities. Commands are those
-        of the scene again; targets of pd controllers and controls of actuators are those of the keyframe."""
+        of the scene again; targets of pd controllers, controls and activations of actuators, and the places of mocap bodies are those
+        of the keyframe."""
         import numpy as np
 
         state = self._start
@@ -215,6 +216,7 @@ class Simulation(_Handed):
         q, v, ctrl = self._keyframe(keyframe)
         state.q[:] = q
         state.v[:] = v
+        self._begin_at(keyframe, state)
         state.forget_contacts()
         self._clear_commands()
         np.asarray(self._command_array("target"))[:] = q

@@ -61,6 +61,12 @@ class Actuators final : public Controller, public LiveControls {
 
   /// Activations, less what they start with: memory begins as zeros.
   int memory() const override { return active_; }
+  void remember(const VecX& activation, std::span<double> memory) const override {
+    double* since = memory.data();
+    for (std::size_t a = 0; a < member_.actuators.size(); ++a)
+      if (member_.actuators[a].activation != ActivationKind::None)
+        *since++ = activation[static_cast<Eigen::Index>(a)] - activation_[static_cast<Eigen::Index>(a)];
+  }
 
   void control(const Model& model, const State& state, const Dynamics& dynamics, std::span<double> memory,
                Actuation& out) override {

@@ -1,6 +1,8 @@
 // Controls that may change between steps.
 #pragma once
 
+#include <span>
+
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -13,6 +15,8 @@ class LiveControls {
   /// From now on it reads these instead; they belong to the caller. forces: where it writes what each control led to at the
   /// start of a step, or null.
   virtual void follow(const double* row, double* forces) = 0;
+  /// Its memory where its activations, one an actuator, are these.
+  virtual void remember(const VecX& activation, std::span<double> memory) const = 0;
 };
 
 /// A walk whose velocity may be commanded between steps.

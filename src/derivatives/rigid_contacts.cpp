@@ -310,8 +310,9 @@ bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i
   }
   const bool open = contact.gap > 0 && s.problem.g()[3 * i + 2] != s.free[3 * i + 2] / start.dt;
   if (!(surface.compliance > 0) && !open) return true;
+  const double time = surface.closing_time(contact.gap, start.dt);
   for (int k = 0; k < dofs; ++k)  // (rigid.2), (rigid.4)
-    K[local_[at(motion_.dofs()[at(k)])]] += motion_.gap(k) / start.dt;
+    K[local_[at(motion_.dofs()[at(k)])]] += motion_.gap(k) / time;
   return true;
 }
 

@@ -28,7 +28,7 @@ double mix(MixingRule rule, double a, double b) {
   return a;
 }
 
-// Springs and dampers in series; compliances add. Friction and restitution follow the rule.
+// Springs and dampers in series; compliances add, each with its relaxation time. Friction and restitution follow the rule.
 SurfacePair mixed(MixingRule rule, const SurfacePair& a, const SurfacePair& b) {
   SurfacePair pair;
   pair.mu_static = mix(rule, a.mu_static, b.mu_static);
@@ -38,6 +38,9 @@ SurfacePair mixed(MixingRule rule, const SurfacePair& a, const SurfacePair& b) {
   pair.rolling = mix(rule, a.rolling, b.rolling);
   pair.restitution_speed = std::max(a.restitution_speed, b.restitution_speed);
   pair.compliance = 0.5 * (a.compliance + b.compliance);
+  if (pair.compliance > 0)
+    pair.relaxation_time =
+        0.5 * (a.compliance * a.relaxation_time + b.compliance * b.relaxation_time) / pair.compliance;
   auto series = [](double x, double y) { return x + y > 0 ? 2 * x * y / (x + y) : 0; };
   auto own = [](double tangential, double normal) { return std::isnan(tangential) ? normal : tangential; };
   pair.stiffness = series(a.stiffness, b.stiffness);
@@ -62,6 +65,9 @@ void check(const SurfacePair& s, const std::string& owner) {
   require(s.torsional >= 0, owner, "torsional", s.torsional, "finite and >= 0 m");
   require(s.rolling >= 0, owner, "rolling", s.rolling, "finite and >= 0 m");
   require(s.compliance >= 0, owner, "compliance", s.compliance, "finite and >= 0 m/N");
+  require(s.relaxation_time >= 0, owner, "relaxation_time", s.relaxation_time, "finite and >= 0 s");
+  require(s.relaxation_time == 0 || s.compliance > 0, owner, "relaxation_time", s.relaxation_time,
+          "0 without a compliance: a rigid surface has nothing to relax");
   require(s.stiffness > 0, owner, "stiffness", s.stiffness, "finite and > 0 N/m");
   require(s.damping >= 0, owner, "damping", s.damping, "finite and >= 0 N s/m");
   if (!std::isnan(s.stiffness_tangential))

@@ -41,8 +41,8 @@ void add(Hash& hash, const Geometry& g) {
 }
 
 void add(Hash& hash, const SurfacePair& s) {
-  for (double x : {s.restitution, s.restitution_speed, s.compliance, s.stiffness, s.damping, s.stiffness_tangential,
-                   s.damping_tangential, s.torsional, s.rolling})
+  for (double x : {s.restitution, s.restitution_speed, s.compliance, s.relaxation_time, s.stiffness, s.damping,
+                   s.stiffness_tangential, s.damping_tangential, s.torsional, s.rolling})
     hash.add(x);
 }
 

@@ -45,14 +45,15 @@ bool Loading::enabled(mjtDisableBit bit) const {
 
 }  // namespace mjcf
 
-int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes, bool softness) {
+int add_mjcf(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes, const MjcfUse& use) {
   const std::string& path = options.model;
   const std::vector<mjcf::KeyClaim> keys = mjcf::inspect(path, allowed_roots(path, options.packages));
   const mjcf::ModelPtr m = mjcf::compile(path, notes.warnings);
   mjcf::check_keys(keys, *m);
   if (m->nplugin > 0) throw InvalidInput("robot file '" + path + "': uses plugins of MuJoCo, which are not read");
   mjcf::Loading load{*m, options, builder, path};
-  load.softness = softness;
+  load.softness = use.softness;
+  load.runge_kutta = use.runge_kutta;
   std::string name = options.name;
   if (name.empty()) name = m->names[0] != '\0' ? m->names : "robot";
   load.member = builder.begin_member(name, true, path, true);

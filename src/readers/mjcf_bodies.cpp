@@ -147,12 +147,14 @@ void place_static(Loading& load, int b) {
   const std::string name = load.name(mjOBJ_BODY, b);
   body.name = load.prefix() + (name.empty() ? "body" + std::to_string(b) : name);
   body.X_WB = load.X_BM[at(b)];
-  if (load.key >= 0) {
-    const int i = m.body_mocapid[b], n = static_cast<int>(m.nmocap);
-    body.X_WB =
-        load.options.base * placement(m.key_mpos + 3 * (load.key * n + i), m.key_mquat + 4 * (load.key * n + i));
-  }
+  const auto place = [&](int key) {
+    const int i = key * static_cast<int>(m.nmocap) + m.body_mocapid[b];
+    return load.options.base * placement(m.key_mpos + 3 * i, m.key_mquat + 4 * i);
+  };
+  if (load.key >= 0) body.X_WB = place(load.key);
   load.body[at(b)] = load.builder.add_kinematic_body(body);
+  for (int k = 0; k < m.nkey; ++k)
+    load.extra.mocap[load.key_name(k)].push_back({kinematic_index(load.body[at(b)]), place(k)});
   load.X_BM[at(b)] = {};
 }
 

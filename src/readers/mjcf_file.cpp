@@ -210,7 +210,11 @@ ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
   } catch (const Fault& fault) {
     throw InvalidInput("robot file '" + path + "': " + fault.message);
   }
-  if (!model) throw InvalidInput("robot file '" + path + "': " + one_line(error));
+  if (!model) {
+    const std::string why = one_line(error);
+    const bool plugin = why.find("plugin") != std::string::npos;  // which MuJoCo has only where others loaded it
+    throw InvalidInput("robot file '" + path + "': " + why + (plugin ? "; plugins of MuJoCo are not read" : ""));
+  }
   if (error[0] != '\0') said.emplace_back(error);
   std::string last;
   for (auto text = said.rbegin(); text != said.rend(); ++text) {

@@ -58,7 +58,7 @@ class Surfaces {
     for (int k = 0; k < 3; ++k) s.friction[at(k)] = m.geom_friction[3 * geom + k];
     s.condim = m.geom_condim[geom];
     s.priority = m.geom_priority[geom];
-    if (load_.softness) s.softness = softness_of(m, geom);
+    if (soft()) s.softness = softness_of(m, geom);
     const auto known = index_.find(s);
     if (known != index_.end()) return known->second;
     Material material{load_.prefix() + "surface" + std::to_string(index_.size()), made(mixed(s, s))};
@@ -75,7 +75,7 @@ class Surfaces {
       load_.unsupported.add("friction that differs along the two tangents: the first is taken for both",
                             load_.label(mjOBJ_PAIR, p));
     Surface s{{f[0], f[2], f[3]}, load_.m.pair_dim[p], 0};
-    if (load_.softness) {
+    if (soft()) {
       const mjModel& m = load_.m;
       s.softness = mixed(softness_of(m, m.pair_geom1[p]), softness_of(m, m.pair_geom2[p]));
       std::copy_n(m.pair_solref + mjNREF * p, mjNREF, s.softness.solref.begin());
@@ -85,10 +85,21 @@ class Surfaces {
   }
 
  private:
+  bool soft() const { return load_.softness != FileSoftness::None; }
   // Of a pair of geoms.
   SurfacePair made(const Surface& s) const {
     SurfacePair pair = with_friction(base_, s);
-    if (load_.softness) pair.compliance = compliance_of(load_.m, s.softness, pair.mu_static, s.condim);
+    if (load_.softness == FileSoftness::None) return pair;
+    const Yielding soft = yielding_of(load_.m, s.softness, pair.mu_static, s.condim);
+    if (load_.softness == FileSoftness::Compliance || !(soft.compliance > 0)) {
+      pair.compliance = soft.compliance;
+      pair.relaxation_time = soft.compliance > 0 ? soft.relaxation_time : 0;
+      return pair;
+    }
+    if (std::isnan(pair.stiffness_tangential)) pair.stiffness_tangential = pair.stiffness;
+    if (std::isnan(pair.damping_tangential)) pair.damping_tangential = pair.damping;
+    pair.stiffness = 1 / soft.compliance;  // (soft.3)
+    pair.damping = soft.relaxation_time / soft.compliance;
     return pair;
   }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/mjcf.hpp"
 #include "tribo/robot.hpp"
 #include "tribo/robot_file.hpp"
 
@@ -42,8 +43,9 @@ struct Loading {
   ModelBuilder& builder;
   std::string file;
   int member = 0;
-  bool softness = false;  ///< contacts give way as the file's solref and solimp say
-  int key = -1;           ///< the keyframe that the file is loaded at, or none
+  FileSoftness softness = FileSoftness::None;
+  bool runge_kutta = false;
+  int key = -1;  ///< the keyframe that the file is loaded at, or none
   Unsupported unsupported{};
   std::vector<int> body{};        ///< of each MuJoCo body: ours; -1: the world; or a kinematic body
   std::vector<Placement> X_BM{};  ///< frame of each MuJoCo body in that of ours

@@ -52,13 +52,14 @@ Softness mixed(const Softness& a, const Softness& b) {
 
 Softness with_higher(const Softness& higher, const Softness& other) { return together(higher, other); }
 
-double compliance_of(const mjModel& m, const Softness& s, double mu, int condim) {
+Yielding yielding_of(const mjModel& m, const Softness& s, double mu, int condim) {
   const double largest = std::clamp(s.solimp[1], mjMINIMP, mjMAXIMP);
-  double K = -s.solref[0] / (largest * largest);
+  double K = -s.solref[0] / (largest * largest), B = -s.solref[1] / largest;
   if (s.solref[0] > 0) {
     const bool safe = !(m.opt.disableflags & mjDSBL_REFSAFE);
     const double time = safe ? std::max(s.solref[0], 2 * m.opt.timestep) : s.solref[0];
     K = 1 / std::max(mjMINVAL, std::pow(largest * time * s.solref[1], 2));
+    B = 2 / std::max(mjMINVAL, largest * time);
   }
   double scale = 1;
   if (m.opt.cone == mjCONE_PYRAMIDAL && condim > 1) {
@@ -76,7 +77,7 @@ double compliance_of(const mjModel& m, const Softness& s, double mu, int condim)
     const double middle = 0.5 * (low + high);
     (middle < load * at_depth(middle) ? low : high) = middle;
   }
-  return at_depth(low);
+  return {at_depth(low), B / (K * impedance(s, low))};  // (soft.2)
 }
 
 }  // namespace tribo::mjcf

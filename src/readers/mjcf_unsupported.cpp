@@ -25,7 +25,7 @@ void geoms(Loading& load) {
     const std::string label = load.label(mjOBJ_GEOM, g);
     if (any(m.geom_fluid + mjNFLUID * g, 1)) u.add("fluid forces on a geom", label);
     if (load.geometry[at(g)] < 0) continue;
-    if (!load.softness && soft(m.geom_solref + mjNREF * g, m.geom_solimp + mjNIMP * g))
+    if (load.softness == FileSoftness::None && soft(m.geom_solref + mjNREF * g, m.geom_solimp + mjNIMP * g))
       u.add("solref and solimp of a geom: contact is as its material says", label);
     if (m.geom_margin[g] != 0 || m.geom_gap[g] != 0) u.add("margin and gap of a geom", label);
     if (m.geom_adhesion[g] != 0) u.add("adhesion of a geom", label);
@@ -33,7 +33,7 @@ void geoms(Loading& load) {
   }
   for (int p = 0; p < m.npair; ++p) {
     const std::string label = load.label(mjOBJ_PAIR, p);
-    if (!load.softness && soft(m.pair_solref + mjNREF * p, m.pair_solimp + mjNIMP * p))
+    if (load.softness == FileSoftness::None && soft(m.pair_solref + mjNREF * p, m.pair_solimp + mjNIMP * p))
       u.add("solref and solimp of a pair: contact is as its material says", label);
     if (m.pair_margin[p] != 0 || m.pair_gap[p] != 0) u.add("margin and gap of a pair", label);
     if (m.pair_adhesion[p] != 0) u.add("adhesion of a pair", label);
@@ -104,7 +104,7 @@ void find_unsupported(Loading& load) {
   geoms(load);
   joints(load);
   rows(load);
-  if (option.integrator == mjINT_RK4)
+  if (option.integrator == mjINT_RK4 && !load.runge_kutta)
     u.add(
         "option integrator = RK4: of second order in free flight; smooth = \"runge-kutta\" in [stepper] is of order "
         "four",

@@ -10,6 +10,7 @@
 #include "scene/read_options.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/compliant.hpp"
+#include "tribo/rigid.hpp"
 
 namespace tribo {
 namespace {
@@ -41,10 +42,11 @@ void read_contact(Section& root, SceneDraft& draft, ContactOptions& contact) {
   section.at("solver", [&] { make_contact_solver(contact.solver, solver); });
 }
 
-void read_stepper(Section& root, Scene& scene) {
+void read_stepper(Section& root, SceneDraft& draft, Scene& scene) {
   Section section = root.inner("stepper");
   scene.stepper = section.text("name", scene.stepper);
   const StepperEntry& entry = section.at("name", [&]() -> const StepperEntry& { return stepper_entry(scene.stepper); });
+  draft.springs = entry.memory == MemoryFamily::Compliant || entry.name == "microscopic";
   scene.dt = section.number("dt", scene.dt, Bound::Positive);
   scene.duration = section.number("duration", scene.duration, Bound::Positive);
   Options common = scene.stepper_options;
@@ -52,6 +54,8 @@ void read_stepper(Section& root, Scene& scene) {
   scene.stepper_options = common.as<StepperOptions>();
   Options& own = scene.stepper_options.own;
   read_options(section, entry.options, own);
+  const RigidOptions* rigid = own.find<RigidOptions>();
+  draft.runge_kutta = entry.name == "runge-kutta" || (rigid != nullptr && rigid->smooth == SmoothScheme::RungeKutta);
   std::string law;
   if (const CompliantOptions* compliant = own.find<CompliantOptions>()) law = compliant->law;
   if (!law.empty()) {
@@ -110,7 +114,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   const Vec3 gravity = root.vec3("gravity", Vec3(0, 0, -9.81));
   // Each part on its own, so that `tribo check` hears of every error and not only of the first.
   bool whole = attempt([&] { read_contact(root, draft, scene.stepper_options.contact); });
-  whole &= attempt([&] { read_stepper(root, scene); });
+  whole &= attempt([&] { read_stepper(root, draft, scene); });
   whole &= attempt([&] { read_record(root, scene.record); });
   whole &= attempt([&] { read_materials(root, draft); });
   whole &= attempt([&] { read_ground(root, draft); });

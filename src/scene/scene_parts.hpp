@@ -24,6 +24,8 @@ using Changing = std::function<void(const Model&, ModelChanges&)>;
 struct SceneDraft {
   ModelBuilder builder;
   std::map<std::string, int> materials;
+  bool springs = false;      ///< the stepper's contacts are the springs and dampers of materials
+  bool runge_kutta = false;  ///< it is of order four in smooth motion
   bool ground = true;
   Placement X_WG;                 ///< of the ground; its z axis is the normal
   std::vector<Placing> placings;  ///< run in order on the neutral state

@@ -300,11 +300,13 @@ std::vector<LinkParts> read_link_parts(Section& section) {
   return out;
 }
 
-int add_soft(ModelBuilder& builder, const RobotOptions& options, RobotNotes& notes) {
+int add_world(SceneDraft& draft, const RobotOptions& options, [[maybe_unused]] bool softness, RobotNotes& notes) {
 #ifdef TRIBO_MJCF
-  return add_mjcf(builder, options, notes, true);
+  MjcfUse use{.runge_kutta = draft.runge_kutta};
+  if (softness) use.softness = draft.springs ? FileSoftness::Springs : FileSoftness::Compliance;
+  return add_mjcf(draft.builder, options, notes, use);
 #else
-  return add_robot(builder, options, &notes);  // which says that this build reads no MJCF
+  return add_robot(draft.builder, options, &notes);  // which says that this build reads no MJCF
 #endif
 }
 
@@ -348,8 +350,7 @@ void read_robot(Section& section, SceneDraft& draft) {
   if (!options.floating || stand.placed) options.base = stand.X;
   RobotNotes notes;
   const int member = section.at("model", [&] {
-    if (stand.placed && softness) return add_soft(draft.builder, options, notes);
-    if (stand.placed) return add_robot(draft.builder, options, &notes);
+    if (stand.placed) return add_world(draft, options, softness, notes);
     if (!options.floating && !stand.has_position && draft.ground)
       options.base.p.z() += height_of_base(section, draft, options, *file);
     return add_urdf(draft.builder, options, *file, notes);

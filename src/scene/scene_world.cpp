@@ -24,6 +24,7 @@ SurfacePair read_surface(Section& section, SurfacePair surface) {
   surface.torsional = section.number("torsional", surface.torsional, Bound::NonNegative);
   surface.rolling = section.number("rolling", surface.rolling, Bound::NonNegative);
   surface.compliance = section.number("compliance", surface.compliance, Bound::NonNegative);
+  surface.relaxation_time = section.number("relaxation_time", surface.relaxation_time, Bound::NonNegative);
   surface.stiffness = section.number("stiffness", surface.stiffness, Bound::Positive);
   surface.damping = section.number("damping", surface.damping, Bound::NonNegative);
   if (section.has("stiffness_tangential"))

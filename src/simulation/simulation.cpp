@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "dynamics/fluid.hpp"
+#include "simulation/controller_memory.hpp"
 #include "stepping/ledger.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/linearization.hpp"
@@ -81,11 +82,7 @@ struct Simulation::Impl {
   std::vector<AppliedForce> forces;        // of the pushes now
   std::vector<double> remembered;          // by the controllers, while they are asked for a linearisation
 
-  // Numbers in the State that belong to a controller: its own, and between ticks the number of the period and what is
-  // held.
-  std::size_t memory(const Controller& c) const {
-    return at(c.memory()) + (c.period() > 0 ? 1 + Actuation::held * at(model->nv) : 0);
-  }
+  std::size_t memory(const Controller& c) const { return memory_in_state(*model, c); }
 
   // What is held between ticks has no target where there is NaN, and no limit where that is infinite; all else is a number.
   void require_remembered(const std::vector<double>& control) const {

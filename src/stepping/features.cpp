@@ -123,7 +123,8 @@ std::string why_not(Feature feature) {
     case Feature::Restitution:
       return " (it would be a second law for the same impact, beside stiffness and damping or a plastic one)";
     case Feature::NormalCompliance:
-      return " (there it is 'stiffness', 1 / compliance)";
+      return " (contacts that are springs have 'stiffness' = 1 / compliance and 'damping' = relaxation_time / "
+             "compliance)";
     case Feature::Tendons:
       return " (a tendon pulls at several joints and bodies at once: the program of contacts there has rows of single "
              "joints and of joints that follow one another)";
@@ -172,8 +173,8 @@ What is refused:
 
 - restitution, outside of rigid: a visco-elastic contact rebounds by its stiffness and damping, a momentum-level one is plastic by its law: `restitution` would be a
   second law for the same impact. A mass m on one contact with damping = 2 z sqrt(stiffness m), z < 1, rebounds by e = exp(-2 z acos(z) / sqrt(1 - z^2)).
-- compliance, outside of rigid: it is `stiffness` there (1 / compliance) in the visco-elastic families; the momentum family brings points to rest, without a length
-  that a load would press them in by.
+- compliance, outside of rigid: in the visco-elastic families and microscopic it is `stiffness` = 1 / compliance and `damping` = relaxation_time / compliance, which is what
+  `softness = "file"` gives them; the rest of the momentum family brings points to rest, without a length that a load would press them in by.
 - loops (connect, weld) in the momentum family: its articulated-body passes are those of trees, and its relaxed impulses would leave a loop open.
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
 - tendons, limits of ball joints and friction of free joints in the momentum family: they are rows along several coordinates, which its program does not have.

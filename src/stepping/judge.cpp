@@ -27,8 +27,9 @@ Judge::Judge(const Model& model)
 // What must not be negative, and zero where the contact presses (judge.1) [m/s].
 double Judge::separation(const Contact& contact, const ContactReport& r, double dt) const {
   if (r.mode == ContactMode::Impact) return r.c.z() + model_.surface(contact.surface).restitution * r.c_start.z();
-  const double compliance = soft_ ? model_.surface(contact.surface).compliance : 0;
-  if (compliance > 0) return r.c.z() + (r.gap + compliance * r.f.z()) / dt;
+  if (soft_)
+    if (const SurfacePair& surface = model_.surface(contact.surface); surface.compliance > 0)
+      return r.c.z() + (r.gap + surface.compliance * r.f.z()) / surface.closing_time(r.gap, dt);
   const double closed = r.c.z(), open = r.c.z() + std::max(r.gap, 0.0) / dt;
   if (!(r.f.z() > 0 && r.gap < touching_share * sizes_.of(r))) return open;
   return closed > 0 ? closed : std::min(open, 0.0);  // a gap within rounding may close, or stay as if it were none

@@ -4,7 +4,7 @@
 // With the gap phi and the velocity c- at the start, mean force f and velocity c at the end, all in the axes of a contact:
 //   s = c_N + max(phi, 0) / dt                          as the step may close the gap and no more
 //   s = c_N + e c-_N                                    instead, at an impact
-//   s = c_N + (phi + compliance f_N) / dt               instead, where the surface is compliant
+//   s = c_N + (phi + compliance f_N) / (dt + tau)       instead, where the surface is compliant; tau: 0 before it touches
 //   signorini     |min(f_N / F, s / (a dt))|                                                                  (judge.1)
 //   coulomb       (|f_T| - mu max(f_N, 0))_+ / F                                                              (judge.2)
 //   dissipation   |f_T . c_T + mu f_N |c_T|| / (F a dt)                                                       (judge.3)

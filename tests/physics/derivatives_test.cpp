@@ -201,9 +201,10 @@ TEST_CASE("derivative: a ball on a slope sticks, slips, and bounces") {
 }
 
 TEST_CASE("derivative: a corner of a box that turns strikes a gap within the step, compliant or not") {
-  for (double compliance : {0.0, 1e-6}) {
+  for (const auto& [compliance, relaxation_time] : {std::pair(0.0, 0.0), std::pair(1e-6, 0.0), std::pair(1e-6, 0.02)}) {
     SurfacePair surface = worlds::friction(0.5);
     surface.compliance = compliance;
+    surface.relaxation_time = relaxation_time;
     auto simulation = worlds::World(surface).ground().box({0.1, 0.2, 0.3}, 2, Vec3::Zero()).simulate(1e-3);
     const Vec3 turn(0.7, 0.4, 0.2);
     const Mat3 R = rotation_exponential(turn).toRotationMatrix();
@@ -212,6 +213,23 @@ TEST_CASE("derivative: a corner of a box that turns strikes a gap within the ste
     const Seen seen = check_once(std::move(simulation));
     CHECK(seen.stick + seen.slip == 1);
     CHECK(seen.columns == 12);
+  }
+}
+
+TEST_CASE("derivative: a ball and the corner of a box press into a surface with a relaxation time") {
+  for (double mu : {0.1, 0.9}) {
+    SurfacePair surface = worlds::friction(mu);
+    surface.compliance = 3e-5;
+    surface.relaxation_time = 0.02;
+    auto ball = worlds::World(surface).ground().sphere(0.1, 2, Vec3::Zero()).simulate(1e-3);
+    set(ball, {0.1, 0.2, 0.3}, {0, 0, 0.0994}, {0.3, 0.1, -0.05}, {1, 1, 2});
+    CHECK(check_once(std::move(ball)).columns == 12);
+    auto box = worlds::World(surface).ground().box({0.1, 0.2, 0.3}, 2, Vec3::Zero()).simulate(1e-3);
+    const Vec3 turn(0.7, 0.4, 0.2);
+    const Mat3 R = rotation_exponential(turn).toRotationMatrix();
+    const double low = (R.row(2).cwiseAbs() * Vec3(0.1, 0.2, 0.3)).value();
+    set(box, turn, {0, 0, low - 5e-4}, {0.1, 0.2, -0.05}, {0.2, 0.1, -0.3});
+    CHECK(check_once(std::move(box)).columns == 12);
   }
 }
 

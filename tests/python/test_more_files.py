@@ -72,8 +72,13 @@ def test_names_of_robot_descriptions(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     assert tribo.load("ball_mj_description").model.nv == 6
     assert tribo.load("block_description", settings={"robot.base": "fixed"}).model.nv == 1
-    with pytest.raises(tribo.InvalidInput, match="knows no 'none_description'"):
+    with pytest.raises(tribo.InvalidInput, match="knows no 'none_description'$"):
         tribo.load("none_description")
+    with pytest.raises(tribo.InvalidInput, match="knows no 'blok_description'; did you mean 'block_description'"):
+        tribo.load("blok_description")
+    (package / "far_description.py").write_text("raise OSError('git fetch\\n could not resolve host')\n")
+    with pytest.raises(tribo.InvalidInput, match="could not bring 'far_description'.*: could not resolve host"):
+        tribo.load("far_description")
 
 
 def test_inertia_of_shapes(tmp_path):

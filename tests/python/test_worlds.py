@@ -152,13 +152,56 @@ def test_mocap_bodies_stand_where_the_keyframe_puts_them(tmp_path):
     assert np.allclose(sim.pose("cart")[:3, :3], np.diag([1, -1, -1]))
 
 
+def test_a_reset_to_a_keyframe_takes_its_activations_and_mocap_places(tmp_path):
+    """The motor pulls at once with the activation of the keyframe, a tenth of a radian from the first one's, in a simulation and in worlds."""
+    text = """<mujoco><option timestep="0.001"/><worldbody><body name="cart" mocap="true" pos="0 0 1"><geom type="box" size=".1 .1 .1"/></body>
+      <body pos="0 0 2"><joint name="a" axis="0 0 1" damping=".1"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".03"/></body></worldbody>
+      <actuator><motor joint="a"/><general joint="a" dyntype="integrator" gainprm="3" biastype="affine" biasprm="0 -3 0" actlimited="true"
+        actrange="-2 2"/></actuator>
+      <keyframe><key name="one" qpos=".4" qvel="-1" act="1.1" ctrl="0 .2" mpos="1 2 3" mquat="0 1 0 0"/><key name="two" qpos=".4"/></keyframe></mujoco>"""
+    sim, model, data = both(tmp_path, text, controller="actuators")
+    batch = tribo.Batch(sim, 3)
+    for key, name in enumerate(["one", "two", "one"]):
+        mujoco.mj_resetDataKeyframe(model, data, key % 2)
+        sim.run(0.02)
+        batch.step(20)
+        sim.reset(name)
+        batch.reset([0, 2], keyframe=name)
+        for _ in range(100):
+            mujoco.mj_step(model, data)
+        assert np.allclose(sim.pose("cart")[:3, 3], data.mocap_pos[0], atol=1e-12)
+        assert np.allclose(sim.pose("cart")[:3, :3].ravel(), data.body("cart").xmat, atol=1e-12)
+        sim.run(0.1)
+        batch.step(100)
+        assert np.allclose(sim.pose("cart")[:3, 3], data.mocap_pos[0], atol=1e-12)
+        assert sim.q[0] == pytest.approx(data.qpos[0], abs=1e-2)  # of first order in dt, both
+        for world in (0, 2):
+            assert np.array_equal(batch.q[world], sim.q) and np.array_equal(batch.pose("cart")[world], sim.pose("cart"))
+        assert not np.array_equal(batch.q[1], sim.q)
+    sim.reset()
+    assert np.allclose(sim.pose("cart")[:3, 3], [0, 0, 1])
+
+
+@pytest.mark.parametrize("settings", [{"stepper.smooth": "runge-kutta"}, {"stepper.name": "runge-kutta"}])
+def test_who_asked_for_runge_kutta_is_not_told_of_it(tmp_path, settings, recwarn):
+    text = """<mujoco><option integrator="RK4"/><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody></mujoco>"""
+    both(tmp_path, text, settings=settings)
+    assert not [w for w in recwarn if "RK4" in str(w.message)]
+    with pytest.warns(UserWarning, match="RK4"):
+        both(tmp_path, text)
+
+
 def test_plugins_are_refused(tmp_path):
     text = """<mujoco><extension><plugin plugin="mujoco.pid"><instance name="p"><config key="kp" value="1"/></instance></plugin></extension>
       <worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
       <actuator><plugin joint="j" plugin="mujoco.pid" instance="p" actdim="0"/></actuator></mujoco>"""
     (tmp_path / "plugin.xml").write_text(text)
-    with pytest.raises(tribo.InvalidInput, match="plugin"):
+    with pytest.raises(tribo.InvalidInput, match="not read"):
         tribo.load(tmp_path / "plugin.xml")
+    (tmp_path / "unknown.xml").write_text("""<mujoco><extension><plugin plugin="mine.own"/></extension><worldbody><body><joint/>
+      <geom size=".1"/></body></worldbody></mujoco>""")
+    with pytest.raises(tribo.InvalidInput, match="mine.own.*plugins of MuJoCo are not read"):
+        tribo.load(tmp_path / "unknown.xml")
 
 
 def test_a_world_in_which_nothing_moves(tmp_path):
@@ -246,12 +289,53 @@ def test_softness_of_the_file(tmp_path, cone, condim, solimp):
     sim, model, data = both(tmp_path, text, settings={"robot.softness": "file"})
     for _ in range(2000):
         mujoco.mj_step(model, data)
-    sim.run(2.0 if solimp.startswith("0.85") else 8.0)  # what is very soft rings: the damping of the file is not taken
+    sim.run(3.0)
     for name, share in (("box", 1e-3), ("ball", 0.25))[:2 if solimp.startswith("0.85") else 1]:
         theirs = 0.1 - data.body(name).xpos[2]
         assert theirs > 1e-5 and 0.1 - sim.pose(name)[2, 3] == pytest.approx(theirs, rel=share)
     with pytest.raises(tribo.InvalidInput, match="MJCF"):
         tribo.load("solo12", settings={"robot.softness": "file"})
+
+
+def settle(tmp_path, solref, settings, dt=2e-4, seconds=3.0):
+    """Heights after each step of a mass on one contact, which starts with it just closed: ours and MuJoCo's."""
+    text = f"""<mujoco><option timestep="{dt}" cone="elliptic"/><worldbody><geom type="plane" size="5 5 1" solref="{solref}" solimp="0.9 0.9 0.01"/>
+      <body pos="0 0 0.0999999999"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="2" solref="{solref}" solimp="0.9 0.9 0.01"/></body></worldbody></mujoco>"""
+    sim, model, data = both(tmp_path, text, settings={"robot.softness": "file", **settings})
+    steps = round(seconds / dt)
+    ours, theirs = np.zeros(steps), np.zeros(steps)
+    for k in range(steps):
+        sim.step()
+        mujoco.mj_step(model, data)
+        ours[k], theirs[k] = sim.q[0], data.qpos[0]
+    return ours, theirs
+
+
+@pytest.mark.parametrize("solref", ["0.02 1", "0.03 1.5", "0.04 0.7", "-2000 -100"])
+def test_softness_settles_as_long_as_mujoco_does(tmp_path, solref):
+    """The same depth, and the same area under the motion to rest, tau times the depth (soft.4), to the discretisation of both. Ours is
+    first-order decay: 1/e of the depth is left after tau, but for the body's own mass, which is a tenth of what MuJoCo moves."""
+    dt = 2e-4
+    ours, theirs = settle(tmp_path, solref, {})
+    rest = ours[-1]
+    a, b = (float(x) for x in solref.split())
+    tau = 2 * a * b * b if a > 0 else b / a
+    assert rest == pytest.approx(theirs[-1], rel=1e-6)
+    areas = [dt * np.sum(x - x[-1]) / -rest for x in (ours, theirs)]
+    assert areas[0] == pytest.approx(tau, rel=1e-3) and areas[1] == pytest.approx(tau, rel=2e-2)
+    left = 1 - ours / rest
+    assert dt * np.argmax(left < np.exp(-1)) == pytest.approx(tau, rel=0.06)
+    assert (np.diff(left) < 1e-9).all() and (left > -1e-9).all()  # without overshoot
+
+
+@pytest.mark.parametrize("stepper", ["exponential", "implicit-euler", "microscopic"])
+def test_softness_is_stiffness_and_damping_where_contacts_are_springs(tmp_path, stepper):
+    rigid, theirs = settle(tmp_path, "0.03 1", {}, 1e-3, 1.0)
+    springs, _ = settle(tmp_path, "0.03 1", {"stepper.name": stepper}, 1e-3, 1.0)
+    assert springs[-1] == pytest.approx(theirs[-1], rel=1e-4)
+    assert np.abs(springs - rigid).max() < 0.02 * -theirs[-1]  # the same law, in discrete steps of two kinds
+    with pytest.raises(tribo.InvalidInput, match="relaxation_time / compliance"):
+        settle(tmp_path, "0.03 1", {"stepper.name": "momentum"}, 1e-3, 1.0)
 
 
 def test_rangefinders_see_what_mujoco_sees(tmp_path):

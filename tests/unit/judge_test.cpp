@@ -137,6 +137,15 @@ TEST_CASE("judge: restitution and compliance have laws of their own") {
   rest.first().f = Vec3(0, 0, mass * g);
   rest.first().gap = -1e-4 * mass * g;
   CHECK(rest().signorini < 1e-15);
+  soft.relaxation_time = 0.02;
+  Case sinks(soft);
+  sinks.first().f = Vec3(0, 0, mass * g);
+  sinks.first().gap = -3e-5 * mass * g;
+  sinks.first().c = Vec3(0, 0, -7e-5 * mass * g / (dt + 0.02));
+  CHECK(sinks().signorini < 1e-15);
+  sinks.first().gap = 1e-6;  // before it touches, the step alone
+  sinks.first().c = Vec3(0, 0, -(1e-6 + 1e-4 * mass * g) / dt);
+  CHECK(sinks().signorini < 1e-15);
 }
 
 TEST_CASE("judge: what is not meant to be rigid is not judged") {

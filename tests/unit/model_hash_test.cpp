@@ -128,6 +128,11 @@ std::vector<Named> surface_changes(const char* what, SurfacePair Parts::*pair) {
           at("restitution", &SurfacePair::restitution, 0.5),
           at("restitution_speed", &SurfacePair::restitution_speed, 0.5),
           at("compliance", &SurfacePair::compliance, 1e-5),
+          Named{what,  // which only a compliant surface has
+                [=](Parts& p) {
+                  (p.*pair).compliance = 1e-5;
+                  (p.*pair).relaxation_time = 0.02;
+                }},
           at("torsional", &SurfacePair::torsional, 0.01),
           at("rolling", &SurfacePair::rolling, 0.01),
           at("stiffness", &SurfacePair::stiffness, 2e5),

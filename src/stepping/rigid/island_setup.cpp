@@ -105,8 +105,9 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   } else if (bounces) {
     g[o + 2] += surface.restitution * speed / dt;  // (rigid.3)
   } else if (surface.compliance > 0) {
-    g[o + 2] += gap / (dt * dt);  // (rigid.4)
-    s.problem.R()[o + 2] = surface.compliance / (dt * dt);
+    const double square = dt * surface.closing_time(gap, dt);
+    g[o + 2] += gap / square;  // (rigid.4)
+    s.problem.R()[o + 2] = surface.compliance / square;
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
     // Where they move, curvature opens the gap anew in every step: that is closed in every step.

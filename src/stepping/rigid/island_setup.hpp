@@ -3,7 +3,8 @@
 //   c = J v' / dt = G f + g,  g = J v_f / dt  and, on the normal rows,
 //       g_N += max(phi, 0) / dt^2                     no force before the gap closes                       (rigid.2)
 //       g_N -= c' / dt                                at an impact: c' = -e (J v)_N, or by impacts.hpp     (rigid.3)
-//       g_N += phi / dt^2, R_N = compliance / dt^2    instead, where the surface is compliant              (rigid.4)
+//       g_N += phi / (dt s), R_N = compliance / (dt s)    instead, where the surface is compliant; s = dt where phi > 0,
+//                                                     else dt + tau with its relaxation time [Castro2022]  (rigid.4)
 // Equality constraints are rows without bounds. Redundant ones leave G singular, so they have a compliance of 1e-10 of
 // the diagonal of G.
 // Velocity targets have priority below the laws of contact: the row of joint k has the compliance eps G_kk, so a step
