@@ -42,9 +42,9 @@ class ImplicitEuler final : public Compliant {
   // implicit_euler_matrix.cpp
   /// How the columns of a free or spherical joint change with its unknowns (implicit.2).
   struct Turn {
-    int linear = -1, angular = 0;  ///< its first coordinates; -1: spherical
+    int linear = -1, angular = 0;                ///< its first coordinates; -1: spherical
     Mat3 T = Mat3::Zero(), back = Mat3::Zero();  ///< h times the right Jacobian; exp(-h w)
-    Mat3 v = Mat3::Zero(), a = Mat3::Zero();     ///< cross products with the linear velocity and acceleration at the end
+    Mat3 v = Mat3::Zero(), a = Mat3::Zero();  ///< cross products with the linear velocity and acceleration at the end
   };
   bool newton_step(const Model& model, double h, double reg);
   void gather_rows();

@@ -79,11 +79,11 @@ void ImplicitEuler::list_pairs(const Model& model) {
     pairs_.push_back(b);
   };
   for (const Contact& c : contacts_)
-    if (c.body_a >= 0 && c.body_b >= 0)
-      add(model.bodies[at(c.body_a)].tree, model.bodies[at(c.body_b)].tree);
+    if (c.body_a >= 0 && c.body_b >= 0) add(model.bodies[at(c.body_a)].tree, model.bodies[at(c.body_b)].tree);
   for (std::size_t i = 0; i + 1 < row_start_.size(); ++i)
     for (int k = row_start_[i]; k < row_start_[i + 1]; ++k)
-      for (int j = k + 1; j < row_start_[i + 1]; ++j) add(tree_of_[at(row_dofs_[at(k)])], tree_of_[at(row_dofs_[at(j)])]);
+      for (int j = k + 1; j < row_start_[i + 1]; ++j)
+        add(tree_of_[at(row_dofs_[at(k)])], tree_of_[at(row_dofs_[at(j)])]);
 }
 
 void ImplicitEuler::find_turns(double h) {
@@ -213,7 +213,8 @@ void ImplicitEuler::add_tree(const Model& model, int t, double h, double reg) {
     const Turn& turn = turns_[at(found)];
     if (iv + j == turn.linear)
       for (int k = 0; k < nv; ++k) {
-        const Eigen::RowVector3d row = h * Eq.row(k).segment<3>(j) + Ev.row(k).segment<3>(j) + M.row(k).segment<3>(j) / h;
+        const Eigen::RowVector3d row =
+            h * Eq.row(k).segment<3>(j) + Ev.row(k).segment<3>(j) + M.row(k).segment<3>(j) / h;
         A.row(k).segment<3>(j) += row * turn.back;
       }
     if (iv + j != turn.angular) continue;
