@@ -2,14 +2,13 @@
 // of a friction disc have a block together, and a column for the normal force that bounds them.
 //
 // With G = Y Y^T and w = Y^T f:   (I + Y^T D Y) w = Y^T e,   f = e - D Y w              (block.1)
-// a matrix of the size of the bodies' coordinates, with a block for each pair of trees that touch. It is factored by
-// block elimination, without exchanges between blocks, in the order of least degree: nothing is dense, and memory
-// grows with the contacts and their fill. Problems that come without a factor are solved with I + D G instead.
+// a matrix of the size of the bodies' coordinates, with a block for each pair of trees that touch: nothing is dense.
+// Problems that come without a factor are solved with I + D G instead.
 #pragma once
 
 #include <vector>
 
-#include "contact/block_order.hpp"
+#include "contact/block_lu.hpp"
 
 namespace tribo {
 
@@ -23,25 +22,20 @@ class BlockSystem {
   /// e -> f in place; and G f.
   void solve(const ContactProblem& problem, const double* D, double* e, double* Gf = nullptr);
   /// Numbers that the matrix of the last problem keeps.
-  std::size_t entries() const { return sparse_ ? entries_ : static_cast<std::size_t>(matrix_.rows() * matrix_.cols()); }
+  std::size_t entries() const {
+    return sparse_ ? lu_.entries() : static_cast<std::size_t>(matrix_.rows() * matrix_.cols());
+  }
 
  private:
   bool factor_dense(const ContactProblem& problem, const double* D);
-  bool factor_sparse(const ContactProblem& problem, const double* D);
   void assemble(const ContactProblem& problem, const double* D);
   void assemble_discs(const ContactProblem& problem, const double* D);
   void add_scaled(const ContactProblem& problem, int row, int other, int component, double d);
   void assemble_block(const ContactFactor& factor, int rows, const FactorBlock& a, const FactorBlock& b);
-  bool eliminate(int k);
-  void solve_sparse(double* w);
 
   bool sparse_ = false;
-  BlockOrder order_;
-  // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for
-  // rows.
-  std::vector<std::size_t> diagonal_, lower_, upper_;
-  std::size_t entries_ = 0;
-  std::vector<double> values_, scratch_;
+  BlockLu lu_;
+  std::vector<double> scratch_;
   std::vector<int> pivots_;
   VectorBuffer w_, y_;
   MatrixBuffer matrix_;

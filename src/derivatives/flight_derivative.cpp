@@ -6,6 +6,7 @@
 // E has M_kk in it (flight.4); its slope is a row of d_q[M e_k]. The turn of a single body (gyroscope.3) is differentiated by
 // differences of fourth order: it is smooth, and takes three numbers.
 #include <cmath>
+#include <utility>
 
 #include "derivatives/rigid_derivative.hpp"
 #include "derivatives/rotations.hpp"
@@ -81,17 +82,17 @@ void RigidDerivative::kick(Dynamics& dynamics, int t, double time, const VecX& q
     a_.segment(iv, nv).setZero();
     a_[iv + k] = 1;
     inverse_.differentiate(t, dynamics, zero_, a_, false);
-    by_q.row(k) -= dE_[iv + k] * next_[iv + k] * inverse_.dq().row(iv + k).segment(iv, nv);
+    by_q.row(k) -= dE_[iv + k] * next_[iv + k] * inverse_.dq().tree(t).row(k);
   }
   a_.segment(iv, nv) = next_.segment(iv, nv) / time;
   inverse_.differentiate(t, dynamics, single ? zero_ : m, a_, true);
-  by_q -= time * inverse_.dq().block(iv, iv, nv, nv);
+  by_q -= time * inverse_.dq().tree(t);
   add_springs(model_, q, tree, -time, {kick_q_.data(), 1, kick_q_.rows()});
   auto by_m = kick_m_.topLeftCorner(nv, nv);
   by_m.setZero();
-  if (!single) by_m = -time * inverse_.dv().block(iv, iv, nv, nv);
+  if (!single) by_m = -time * inverse_.dv().tree(t);
   auto by_v = kick_v_.topLeftCorner(nv, nv);
-  by_v = inverse_.M().block(iv, iv, nv, nv);
+  by_v = inverse_.M().tree(t);
   by_v.diagonal() += (E_ - time * p.damping).segment(iv, nv);
   next_.segment(iv, nv) += v.segment(iv, nv);
 }
@@ -166,10 +167,10 @@ void RigidDerivative::keep_before(const Start& start) {
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
     if (!keeps(t)) continue;
     const Tree& tree = model_.trees[at(t)];
-    const int iv = tree.iv, nv = tree.nv;
+    const int nv = tree.nv;
     Kept& kept = kept_[at(t)];
     inverse_.differentiate(t, start.dynamics, zero_, v_start_, false);
-    const MatX &Mq = inverse_.dq(), &M = inverse_.M();
+    const auto Mq = std::as_const(inverse_.dq()).tree(t), M = inverse_.M().tree(t);
     const Mat3& R = start.dynamics.X_WB(tree.first_body).R;
     const Spatial before = start.dynamics.momentum(t);
     const Vec3 arm = start.dynamics.center_of_mass(t) - start.dynamics.origin(t);
@@ -178,11 +179,11 @@ void RigidDerivative::keep_before(const Start& start) {
     const Vec3 lin = R.transpose() * before.lin, ang = R.transpose() * before.ang;
     for (int j = 0; j < 2 * nv; ++j) {
       const bool by_q = j < nv;
-      const Eigen::Matrix<double, 6, 1> d = (by_q ? Mq : M).col(iv + j % nv).segment<6>(iv);
+      const Eigen::Matrix<double, 6, 1> d = (by_q ? Mq : M).col(j % nv).head<6>();
       const Vec3 turn = by_q && j >= 3 && j < 6 ? Vec3(Vec3::Unit(j - 3)) : Vec3::Zero();
       const Vec3 dP = R * (Vec3(d.head<3>()) + turn.cross(lin)), dL = R * (Vec3(d.tail<3>()) + turn.cross(ang));
       Vec3 d_arm = Vec3::Zero();
-      if (by_q) d_arm = R * Vec3(M.col(iv + j).segment<3>(iv)) / tree.mass;
+      if (by_q) d_arm = R * Vec3(M.col(j).head<3>()) / tree.mass;
       if (by_q && j < 3) d_arm -= R.col(j);
       kept.dP.col(j) = dP;
       kept.dL.col(j) = dL - d_arm.cross(before.lin) - arm.cross(dP);
@@ -241,8 +242,8 @@ void RigidDerivative::keep_momentum(int t, Linearization& lin) {
   const Vec3 arm = end_.center_of_mass(t) - end_.origin(t), L = kept.L + arm.cross(kept.P);
   const Vec3 lin_B = R.transpose() * kept.P, ang_B = R.transpose() * L;
   inverse_.differentiate(t, end_, zero_, lin.v_next, false);
-  const auto Mq = inverse_.dq().block(iv, iv, 6, nv);
-  const auto M = inverse_.M().block(iv, iv, 6, nv);
+  const auto Mq = inverse_.dq().tree(t).topRows(6);
+  const auto M = inverse_.M().tree(t).topRows(6);
   const Eigen::LLT<Eigen::Matrix<double, 6, 6>> inertia(Eigen::Matrix<double, 6, 6>(M.leftCols(6)));
   const auto each = [&](MatX& x, bool state) {
     for (Eigen::Index c = 0; c < x.cols(); ++c) {

@@ -245,8 +245,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const Tree& tree = model_.trees[at(t)];
     inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
     if (held && !flies(t)) trees_.factor(t, inverse_.M(), extra_);
-    if (!flies(t))
-      D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().block(tree.iv, tree.iv, tree.nv, tree.nv);
+    if (!flies(t)) D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().tree(t);
     first += tree.nv;
   }
   clear_active();
@@ -327,8 +326,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     inverse_.differentiate(t, start.dynamics, zero_, u_, false);
     const int first = local_[at(tree.iv)];
     for (int j = 0; j < tree.nv; ++j)
-      K[first + j] -=
-          share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().col(tree.iv + j).segment(tree.iv, tree.nv));
+      K[first + j] -= share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().tree(t).col(j));
   }
 }
 

@@ -53,7 +53,7 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
     inverse_.differentiate(t, start.dynamics, m_, a_, false);
     if (pass == 0) trees_.factor(t, inverse_.M(), extra_);
     J1_.set_zero(nv, 2 * nv);
-    J1_.map().leftCols(nv) = -0.5 * dt * inverse_.dq().block(iv, iv, nv, nv);
+    J1_.map().leftCols(nv) = -0.5 * dt * inverse_.dq().tree(t);
     add_turned(tree, -0.5 * dt);
     trees_.solve(t, J1_, 0, 2 * nv);
     for (int k = 0; k < nv; ++k) J1_(k, nv + k) += 1;
@@ -63,7 +63,7 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   rows(a_) = (v_end.segment(iv, nv) - v_start_.segment(iv, nv)) / dt;
   inverse_.differentiate(t, start.dynamics, m_, a_, true);
   if (passes == 0) trees_.factor(t, inverse_.M(), extra_);
-  const MatX &Hq = inverse_.dq(), &Hv = inverse_.dv(), &M = inverse_.M();
+  const TreeBlocks &Hq = inverse_.dq(), &Hv = inverse_.dv(), &M = inverse_.M();
   for (int i = 0; i < nv; ++i) {
     double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
     for (int j = 0; j < nv; ++j) by_q[j] -= dt * Hq(iv + i, iv + j);
@@ -111,9 +111,9 @@ void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t
   a_.segment(iv, nv) /= dt;
   inverse_.differentiate(t, start.dynamics, zero_, a_, true);
   trees_.factor(t, inverse_.M(), extra_);
-  const auto M = inverse_.M().block(iv, iv, nv, nv);
+  const auto M = inverse_.M().tree(t);
   auto X = X_.map();
-  X.block(first, first, nv, nv) -= dt * inverse_.dq().block(iv, iv, nv, nv);
+  X.block(first, first, nv, nv) -= dt * inverse_.dq().tree(t);
   X.block(first, n + first, nv, nv) += M;
   const Mat3 arm = skew(body.c) * D;
   for (int i = 0; i < nv; ++i) {

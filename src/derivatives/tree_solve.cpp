@@ -34,7 +34,7 @@ TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), 
   by_root_.assign(mirror_.size(), 0);
 }
 
-TRIBO_CLONES void TreeSolve::factor(int t, const MatX& M, const VecX& extra) {
+TRIBO_CLONES void TreeSolve::factor(int t, const TreeBlocks& M, const VecX& extra) {
   const Tree& tree = model_.trees[at(t)];
   const int iv = tree.iv, nv = tree.nv;
   for (int k = iv; k < iv + nv; ++k) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "dynamics/tree_blocks.hpp"
 #include "linalg/row_kernels.hpp"
 #include "tribo/model.hpp"
 
@@ -15,8 +16,8 @@ class TreeSolve {
  public:
   explicit TreeSolve(const Model& model);
 
-  /// Of M + diag(extra); M dense (nv x nv of the model), of which the block of the tree is read.
-  void factor(int tree, const MatX& M, const VecX& extra);
+  /// Of M + diag(extra).
+  void factor(int tree, const TreeBlocks& M, const VecX& extra);
   /// Rows [first, first + nv of the tree) of X <- (M + extra)^-1 times them, columns [0, columns).
   void solve(int tree, RowMatrix& X, int first, int columns) const;
 

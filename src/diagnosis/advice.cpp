@@ -323,7 +323,8 @@ Scale mechanism_scale(const Scene& scene, const Dynamics& dynamics) {
     MatX A = MatX::Zero(2 * tree.nv, 2 * tree.nv);
     A.topRightCorner(tree.nv, tree.nv).setIdentity();
     for (int k = 0; k < 2 * tree.nv; ++k) {
-      VecX x = -(k < tree.nv ? inverse.dq() : inverse.dv()).col(tree.iv + k % tree.nv);
+      VecX x = VecX::Zero(model.nv);
+      x.segment(tree.iv, tree.nv) = -(k < tree.nv ? inverse.dq() : inverse.dv()).tree(t).col(k % tree.nv);
       dynamics.solve_in_place(t, x.data());
       A.col(k).tail(tree.nv) = x.segment(tree.iv, tree.nv);
     }

@@ -45,7 +45,7 @@ using Mat6 = Eigen::Matrix<double, 6, 6>;
 
 }  // namespace
 
-InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
+InverseDynamics::InverseDynamics(const Model& model) : model_(&model), dq_(model), dv_(model), M_(model) {
   const std::size_t nb = model.bodies.size(), nv = at(model.nv);
   I_.resize(nb);
   B_.resize(nb);
@@ -58,7 +58,6 @@ InverseDynamics::InverseDynamics(const Model& model) : model_(&model) {
     lifted_.resize(nv);
   }
   tau_.setZero(model.nv);
-  for (MatX* x : {&dq_, &dv_, &M_}) x->setZero(model.nv, model.nv);
 }
 
 TRIBO_CLONES void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass) {
@@ -141,8 +140,8 @@ void InverseDynamics::compute(const Dynamics& dynamics, const VecX& v, const Vec
 }
 
 void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a) {
-  dq_.setZero();
-  dv_.setZero();
+  dq_.set_zero();
+  dv_.set_zero();
   const Pass pass{0, static_cast<int>(model_->bodies.size()), true, false, true, false};
   forward(dynamics, v, a, pass);
   backward(a, pass);
@@ -150,7 +149,7 @@ void InverseDynamics::differentiate(const Dynamics& dynamics, const VecX& v, con
 
 void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX& v, const VecX& a, bool gravity) {
   const Tree& tree = model_->trees[at(t)];
-  for (MatX* x : {&dq_, &dv_, &M_}) x->block(tree.iv, tree.iv, tree.nv, tree.nv).setZero();
+  for (TreeBlocks* x : {&dq_, &dv_, &M_}) x->tree(t).setZero();
   const bool still = v.segment(tree.iv, tree.nv).isZero(0);
   const Pass pass{tree.first_body, tree.first_body + tree.bodies, true, true, gravity, still};
   forward(dynamics, v, a, pass);

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "dynamics/tree_blocks.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
@@ -23,17 +24,17 @@ class InverseDynamics {
 
   /// tau alone; dynamics stands at (q, v).
   void compute(const Dynamics& dynamics, const VecX& v, const VecX& a);
-  /// tau and its derivatives. Entries of different trees are zero.
+  /// tau and its derivatives.
   void differentiate(const Dynamics& dynamics, const VecX& v, const VecX& a);
 
   /// The same of one tree, with velocities of its own: dynamics has its poses alone. Writes its blocks and nothing else.
   void differentiate(int tree, const Dynamics& dynamics, const VecX& v, const VecX& a, bool gravity);
 
   const VecX& tau() const { return tau_; }
-  /// (nv x nv). Forces that depend on q and v may be added to them.
-  MatX& dq() { return dq_; }
-  MatX& dv() { return dv_; }
-  const MatX& M() const { return M_; }
+  /// Forces that depend on q and v may be added to them.
+  TreeBlocks& dq() { return dq_; }
+  TreeBlocks& dv() { return dv_; }
+  const TreeBlocks& M() const { return M_; }
   /// psi_j = V_p x S_j: what turning joint j adds to the velocity of all that it carries.
   const Spatial& psi(int j) const { return psi_[static_cast<std::size_t>(j)]; }
 
@@ -59,7 +60,7 @@ class InverseDynamics {
   std::vector<Vec6, Eigen::aligned_allocator<Vec6>> V_, A_, F_, S_, psidd_, rate_, lifted_;
   std::vector<Spatial> psi_;
   VecX tau_;
-  MatX dq_, dv_, M_;
+  TreeBlocks dq_, dv_, M_;
 };
 
 }  // namespace tribo

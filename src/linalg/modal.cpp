@@ -10,9 +10,14 @@
 namespace tribo {
 namespace {
 
-// Series about 0 of the last two integrals, for d t + l t^2 < 1; the others follow from the equation itself without
-// cancellation there. With T_n the terms of s3: T_n+2 = -d t / (n + 5) T_n+1 - l t^2 / ((n + 5)(n + 4)) T_n.
-Oscillator series(double l, double d, double t) {
+constexpr double near = 1;  // d t + l t^2, up to where series about 0 are taken
+
+// Series about 0 of the second to the fifth integral. With T_n the terms of the third:
+// T_n+2 = -d t / (n + 5) T_n+1 - l t^2 / ((n + 5)(n + 4)) T_n.
+struct Series {
+  double s2 = 0, s3 = 0, s4 = 0, s5 = 0;
+};
+Series series(double l, double d, double t) {
   constexpr int terms = 16;  // the last is below 24 / 19! of the first
   static const auto inverse = [] {
     std::array<double, terms + 6> x{};
@@ -20,20 +25,21 @@ Oscillator series(double l, double d, double t) {
     return x;
   }();
   const double dt = d * t, lt2 = l * t * t;
-  double before = 0, now = t * t * t * t / 24, s3 = 0, s2 = 0;
+  double before = 0, now = t * t * t * t / 24;
+  Series s;
   for (int n = 1; n <= terms; ++n) {
-    s3 += now;
-    s2 += (n + 3) * now;
+    s.s3 += now;
+    s.s2 += (n + 3) * now;
+    s.s4 += inverse[at(n + 4)] * now;
+    s.s5 += inverse[at(n + 4)] * inverse[at(n + 5)] * now;
     const double next = -inverse[at(n + 4)] * (dt * now + lt2 * inverse[at(n + 3)] * before);
     before = now;
     now = next;
   }
-  Oscillator o;
-  o.s3 = s3;
-  o.s2 = s2 / t;
-  o.s1 = 0.5 * t * t - d * o.s2 - l * o.s3;
-  o.s = t - d * o.s1 - l * o.s2;
-  return o;
+  s.s2 /= t;
+  s.s4 *= t;
+  s.s5 *= t * t;
+  return s;
 }
 
 // phi_k(-z), z >= 0: phi_0 = exp, phi_k = 1/k! - z phi_k+1.
@@ -63,8 +69,15 @@ void close(double l, double d, double t, double c, Oscillator& o) {
 }  // namespace
 
 Oscillator oscillate(double l, double d, double t) {
-  if (d * t + l * t * t < 1) return series(l, d, t);
   Oscillator o;
+  if (d * t + l * t * t < near) {  // the first two follow from the equation itself without cancellation
+    const Series x = series(l, d, t);
+    o.s3 = x.s3;
+    o.s2 = x.s2;
+    o.s1 = 0.5 * t * t - d * o.s2 - l * o.s3;
+    o.s = t - d * o.s1 - l * o.s2;
+    return o;
+  }
   const double a = 0.5 * d, discriminant = a * a - l;
   if (discriminant < 0) {
     const double w = std::sqrt(-discriminant), e = std::exp(-a * t), x = w * t;
@@ -98,6 +111,21 @@ Oscillator oscillate(double l, double d, double t) {
   o.s2 = (p1[2] - p2[2]) * scale * t * t;
   o.s3 = (p1[3] - p2[3]) * scale * t * t * t;
   return o;
+}
+
+// From the equation itself, integrated: s - t = -d s1 - l s2, s1 - t^2/2 = -d s2 - l s3, and so on.
+Oscillator remainders(double l, double beta, double t) {
+  const Oscillator o = oscillate(l, beta * l, t);
+  Oscillator r{-(o.s2 + beta * o.s1), -(o.s3 + beta * o.s2)};
+  if (beta * l * t + l * t * t < near) {
+    const Series x = series(l, beta * l, t);
+    r.s2 = -(x.s4 + beta * x.s3);
+    r.s3 = -(x.s5 + beta * x.s4);
+  } else {
+    r.s2 = (o.s2 - t * t * t / 6) / l;
+    r.s3 = (o.s3 - t * t * t * t / 24) / l;
+  }
+  return r;
 }
 
 bool Modal::decompose(const double* G, const double* K, int n) {

@@ -20,6 +20,9 @@ struct Oscillator {
   double s = 0, s1 = 0, s2 = 0, s3 = 0;
 };
 Oscillator oscillate(double l, double d, double t);
+/// How s and its integrals go away from those of a free point, over l, for d = beta l: (s - t) / l, (s1 - t^2/2) / l and so on,
+/// also where l = 0.
+Oscillator remainders(double l, double beta, double t);
 
 class Modal {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "linalg/clones.hpp"
 #include "linalg/modal.hpp"
@@ -234,7 +235,7 @@ bool Polynomial::resolve(Terms& t, int n) {
   const double* C = cosines(n);
   for (int j = 0; j < n; ++j) {
     const double l = 0.5 * t.bound * (1 + C[j * n + 1]);
-    const Oscillator o = oscillate(l, t.beta * l, t.h);
+    const Oscillator o = t.form == Form::Whole ? oscillate(l, t.beta * l, t.h) : remainders(l, t.beta, t.h);
     u[0][at(j)] = o.s;
     u[1][at(j)] = o.s1;
     u[2][at(j)] = o.s1 + t.beta * o.s;
@@ -258,8 +259,8 @@ bool Polynomial::resolve(Terms& t, int n) {
   return resolved;
 }
 
-const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound, Length length) {
-  auto fits = [&](const Terms& t) { return t.h == h && t.bound == bound && t.beta == beta; };
+const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound, Length length, Form form) {
+  auto fits = [&](const Terms& t) { return t.h == h && t.bound == bound && t.beta == beta && t.form == form; };
   if (length != Length::Usual && fits(single_) && (single_.count > 0 || length == Length::Single)) return single_;
   if (length == Length::Usual)
     for (const Terms& t : known_)
@@ -269,12 +270,13 @@ const Polynomial::Terms& Polynomial::terms(double beta, double h, double bound, 
   t.beta = beta;
   t.h = h;
   t.bound = bound;
+  t.form = form;
   expand(t, length);
   return t;
 }
 
 // At a norm that is rounded up to a quarter power of 2.
-const Polynomial::Terms& Polynomial::bounded_terms(double norm, double beta, double h, Length length) {
+const Polynomial::Terms& Polynomial::bounded_terms(double norm, double beta, double h, Length length, Form form) {
   double bound = 1;
   if (norm > 0) {
     int exponent = 0;
@@ -283,12 +285,12 @@ const Polynomial::Terms& Polynomial::bounded_terms(double norm, double beta, dou
       if (mantissa <= step) bound = step;
     bound = std::ldexp(bound, exponent);
   }
-  return terms(beta, h, bound, length);
+  return terms(beta, h, bound, length, form);
 }
 
 bool Polynomial::prepare(double norm, double beta, double h, Length length) {
   if (!(norm < 1e300)) return false;
-  terms_ = &bounded_terms(norm, beta, h, length);
+  terms_ = &bounded_terms(norm, beta, h, length, Form::Remainder);
   return terms_->count > 0;
 }
 
@@ -300,12 +302,41 @@ bool Polynomial::prepare(const double* G, const double* K, int n, double beta, d
   for (int i = 0; i < n; ++i) root_[at(i)] = std::sqrt(K[i]);
   const double norm = scaled(G, root_.data(), n, stride, A_.data());
   if (!(norm < 1e300)) return false;
-  terms_ = &bounded_terms(norm, beta, h, length);
+  terms_ = &bounded_terms(norm, beta, h, length, Form::Whole);
   if (terms_->count == 0) return false;
   const double scale = 4 / terms_->bound;
   for (int i = 0; i < n * stride; ++i) A_[at(i)] *= scale;
   for (int i = 0; i < n; ++i) A_[at(i * (stride + 1))] -= 2;
   return true;
+}
+
+// One term of (polynomial.2) over pairs of numbers, four at a time.
+TRIBO_CLONES void Polynomial::add_term(const Term& q) {
+  using Pack4 [[gnu::vector_size(32)]] = double;
+  const Pack4 s{q.s, q.s1, q.s, q.s1}, u{q.u1, q.u2, q.u1, q.u2}, w{q.u2, q.u3, q.u2, q.u3};
+  Pack4 y, v, g, Sb, last, before;
+  for (std::size_t i = 0; i < q.count; i += 4) {
+    const auto load = [i](const double* from, Pack4& to) { std::memcpy(&to, from + i, sizeof(to)); };
+    load(q.y, y);
+    load(q.v, v);
+    load(q.g, g);
+    load(q.Sb, Sb);
+    load(q.last, last);
+    load(q.before, before);
+    const Pack4 now = s * y + u * v + w * g - before + q.scale * Sb - q.twice * last;
+    std::memcpy(q.before + i, &last, sizeof(last));
+    std::memcpy(q.last + i, &now, sizeof(now));
+  }
+}
+
+// u(0) of each, times p, p' and b.
+void Polynomial::add_free(int n, const double* p, const double* pdot, const double* b, double* first,
+                          double* second) const {
+  const double h = terms_->h, beta = terms_->beta, s1 = h * h / 2, s2 = s1 * h / 3, s3 = s2 * h / 4;
+  for (int i = 0; i < n; ++i) {
+    first[i] += h * p[i] + (s1 + beta * h) * pdot[i] + (s2 + beta * s1) * b[i];
+    second[i] += s1 * p[i] + (s2 + beta * s1) * pdot[i] + (s3 + beta * s2) * b[i];
+  }
 }
 
 void Polynomial::integrate(const double* p, const double* pdot, const double* b, double* first, double* second) {

@@ -71,7 +71,7 @@ TEST_CASE("inverse dynamics: analytic derivatives") {
     const double scale = 1 + tau.cwiseAbs().maxCoeff();
     CAPTURE(std::string(name));
     CHECK((analytic.tau() - tau).cwiseAbs().maxCoeff() < 1e-12 * scale);
-    CHECK((analytic.M() - dynamics.mass_matrix()).cwiseAbs().maxCoeff() < 1e-12 * scale);
+    CHECK((analytic.M().dense() - dynamics.mass_matrix()).cwiseAbs().maxCoeff() < 1e-12 * scale);
     // Central differences: e^2 of the third derivative, and rounding over e: about 1e-9 of the torques.
     const double e = 1e-5;
     for (int j = 0; j < nv; ++j) {
@@ -83,8 +83,8 @@ TEST_CASE("inverse dynamics: analytic derivatives") {
       const VecX by_v =
           (inverse_dynamics(dynamics, q, v + e * d, a) - inverse_dynamics(dynamics, q, v - e * d, a)) / (2 * e);
       CAPTURE(j);
-      CHECK((analytic.dq().col(j) - by_q).cwiseAbs().maxCoeff() < 3e-8 * scale);
-      CHECK((analytic.dv().col(j) - by_v).cwiseAbs().maxCoeff() < 3e-8 * scale);
+      CHECK((analytic.dq().dense().col(j) - by_q).cwiseAbs().maxCoeff() < 3e-8 * scale);
+      CHECK((analytic.dv().dense().col(j) - by_v).cwiseAbs().maxCoeff() < 3e-8 * scale);
     }
   }
 }

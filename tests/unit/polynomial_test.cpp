@@ -116,7 +116,7 @@ TEST_CASE("polynomial: too many terms, an odd size and numbers that are not fini
   CHECK_FALSE(by_polynomial(polynomial, x, 3e-3, 1e-3, i));
 }
 
-TEST_CASE("polynomial: sums by products alone are those of the dense way, and take any number of unknowns") {
+TEST_CASE("polynomial: sums by products with Z^T Z are those of the modes of Z Z^T, for any number of rows") {
   Random random;
   for (const int n : {12, 24, 60}) {
     MatX Y(n, 9);
@@ -132,14 +132,19 @@ TEST_CASE("polynomial: sums by products alone are those of the dense way, and ta
     modal.integrate(beta, h, p.data(), v.data(), b.data(), one.data(), two.data());
     Polynomial polynomial;
     REQUIRE(polynomial.prepare(norm, beta, h, Polynomial::Length::Long));
+    const MatX Z = K.cwiseSqrt().asDiagonal() * Y, S = Z.transpose() * Z;
     const VecX root = K.cwiseSqrt(), y = root.cwiseProduct(p), dy = root.cwiseProduct(v), g = root.cwiseProduct(b);
-    VecX work(6 * n);
+    const VecX y_w = Z.transpose() * y, dy_w = Z.transpose() * dy, g_w = Z.transpose() * g;
+    VectorBuffer sums, work;
     const auto times = [&](const double* x, double* Sx) {
-      Eigen::Map<VecX>(Sx, n) =
-          root.cwiseProduct(VecX(G * VecX(root.cwiseProduct(VecX(Eigen::Map<const VecX>(x, n))))));
+      Eigen::Map<Eigen::Matrix<double, 2, Eigen::Dynamic>>(Sx, 2, 9) =
+          Eigen::Map<const Eigen::Matrix<double, 2, Eigen::Dynamic>>(x, 2, 9) * S;
     };
-    polynomial.sum(times, n, y.data(), dy.data(), g.data(), first.data(), second.data(), work.data());
-    // Coefficients below 1e-14 of the largest are left out, and the sums cancel by about their number.
+    polynomial.sum(times, 9, y_w.data(), dy_w.data(), g_w.data(), sums, work);
+    first = Z * Eigen::Map<VecX, 0, Eigen::InnerStride<2>>(sums.data(), 9);
+    second = Z * Eigen::Map<VecX, 0, Eigen::InnerStride<2>>(sums.data() + 1, 9);
+    polynomial.add_free(n, y.data(), dy.data(), g.data(), first.data(), second.data());
+    // Coefficients below 1e-14 of the largest are left out, and u(0) and the rest cancel down to the force that is left.
     CHECK((one + root.cwiseProduct(first)).norm() < 1e-11 * one.norm());
     CHECK((two + root.cwiseProduct(second)).norm() < 1e-11 * two.norm());
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "contact/factor.hpp"
 #include "dynamics/group.hpp"
 #include "stepping/compliant/compliant_fields.hpp"
 #include "stepping/steppers.hpp"
@@ -227,9 +228,13 @@ void Exponential::choose_method(std::size_t trees, double h) {
   const bool free_choice = own_.method == ExponentialMethod::Auto && !driven_;
   const auto length = whole_ ? Polynomial::Length::Usual : Polynomial::Length::Long;
   const int n = problem_.size();
-  sparse_ = free_choice && n > many && trees > 1 && beta_ >= 0 && polynomial_.prepare(norm_bound(), beta_, h, length);
+  sparse_ = free_choice && n > many && trees > 1 && beta_ >= 0;
   if (sparse_) {
-    for (VectorBuffer* x : {&pending_, &Gf1_, &Gf2_}) x->setZero(n);
+    stiffness_.assemble(problem_, K_.data());
+    sparse_ = polynomial_.prepare(stiffness_.bound(), beta_, h, length);
+  }
+  if (sparse_) {
+    pending_.setZero(n);
     return;
   }
   if (!problem_.dense()) {
@@ -240,56 +245,50 @@ void Exponential::choose_method(std::size_t trees, double h) {
   if (reduced_) spread_rows();
 }
 
-// Of K^1/2 G K^1/2, which has the eigenvalues of Y^T K Y: the largest sum of a row of that. Rows for whitened coordinates.
-double Exponential::norm_bound() {
-  const ContactFactor& factor = problem_.factor;
-  row_sums_.setZero(factor.nw);
-  for (int i = 0; i < problem_.blocks(); ++i) {
-    const int rows = problem_.block_size(i), o = problem_.offset(i);
-    for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
-      for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
-        const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
-        for (int k = 0; k < a.depth; ++k) {
-          double sum = 0;
-          for (int l = 0; l < b.depth; ++l) {
-            double entry = 0;
-            for (int r = 0; r < rows; ++r)
-              entry += factor.y[at(a.first + rows * k + r)] * K_[o + r] * factor.y[at(b.first + rows * l + r)];
-            sum += std::abs(entry);
-          }
-          row_sums_[factor.index[at(a.index + k)]] += sum;
-        }
-      }
-  }
-  return row_sums_.size() > 0 ? row_sums_.map().maxCoeff() : 0;
-}
-
-// y = K^1/2 G K^1/2 x
-void Exponential::times(const double* x, double* y) {
-  const int n = problem_.size();
-  for (int i = 0; i < n; ++i) scaled_[i] = root_[i] * x[i];
-  problem_.multiply(scaled_.data(), y);
-  for (int i = 0; i < n; ++i) y[i] *= root_[i];
-}
-
-void Exponential::integrate_sparse() {
-  const int n = problem_.size();
-  for (VectorBuffer* x : {&root_, &scaled_}) x->resize(n);
-  work_.resize(9 * n);
+// f1 and f2 by (polynomial.4) with Z = K^1/2 Y.
+void Exponential::integrate_sparse(bool changed) {
+  const int n = problem_.size(), nw = problem_.factor.nw;
+  Gf1_.resize(n);
   problem_.multiply(pending_.data(), Gf1_.data());
   free_.map() += Gf1_.map();
   pending_.setZero(n);
-  double *y = work_.data() + 6 * n, *ydot = y + n, *g = ydot + n;
-  for (int i = 0; i < n; ++i) {
-    root_[i] = std::sqrt(K_[i]);
-    y[i] = root_[i] * x_[i];
-    ydot[i] = root_[i] * c_[i];
-    g[i] = root_[i] * free_[i];
+  scaled_.resize(n);
+  in_.resize(3 * nw);
+  double *y = in_.data(), *ydot = y + nw, *g = ydot + nw;
+  const auto to_whitened = [&](const VectorBuffer& x, double* w) {
+    scaled_.map() = K_.map().cwiseProduct(x.map());
+    to_bodies(problem_, scaled_.data(), w);
+  };
+  if (changed) {
+    stiffness_.assemble(problem_, K_.data());
+    to_whitened(x_, y);
+    to_whitened(c_, ydot);
   }
-  const auto product = [this](const double* from, double* to) { times(from, to); };
-  polynomial_.sum(product, n, y, ydot, g, f1_.data(), f2_.data(), work_.data());
-  f1_.map().array() *= -root_.map().array();
-  f2_.map().array() *= -root_.map().array();
+  to_whitened(free_, g);
+  polynomial_.sum([this](const double* x, double* Sx) { stiffness_.times(x, Sx); }, nw, y, ydot, g, sums_, work_);
+  w1_.w.resize(nw);
+  w2_.w.resize(nw);
+  for (int k = 0; k < nw; ++k) {
+    w1_.w[k] = sums_[2 * k];
+    w2_.w[k] = sums_[2 * k + 1];
+  }
+  to_contacts(problem_, w1_.w.data(), f1_.data());
+  to_contacts(problem_, w2_.w.data(), f2_.data());
+  polynomial_.add_free(n, x_.data(), c_.data(), free_.data(), f1_.data(), f2_.data());
+  f1_.map().array() *= -K_.map().array();
+  f2_.map().array() *= -K_.map().array();
+}
+
+Vec3 Exponential::moved(int i, const VectorBuffer& f, Whitened& w) const {
+  Vec3 c = Vec3::Zero();
+  if (!sparse_) {
+    for (int k = 0; k < 3; ++k) c[k] = problem_.G().col(3 * i + k).dot(f.map());
+    return c;
+  }
+  if (!w.known) to_bodies(problem_, f.data(), w.w.data());
+  w.known = true;
+  add_to_contact(problem_, i, w.w.data(), c.data());
+  return c;
 }
 
 // The whitened Jacobians of the island, row after row.
@@ -327,11 +326,10 @@ bool Exponential::integrate_forces(double h, bool changed) {
   const ExponentialMethod method = own_.method;
   auto f1 = f1_.map(), f2 = f2_.map();
   if (sparse_) {  // springs that were taken away make S no larger
-    integrate_sparse();
+    integrate_sparse(changed);
     f1 /= h;
     f2 *= 2 / (h * h);
-    problem_.multiply(f1_.data(), Gf1_.data());
-    problem_.multiply(f2_.data(), Gf2_.data());
+    w1_.known = w2_.known = false;
     return true;
   }
   const double* G = problem_.G().data();

@@ -8,7 +8,7 @@
 // stops there (project_only); the stick forces that are cut have then tilted the body already, and a box that slides at
 // a long step is lifted. Where damping is proportional to stiffness in an island, the integrals come from a polynomial
 // in K^1/2 G K^1/2 if a short one is exact, or from its modes; else from the exponential of an augmented matrix.
-// Many contacts of many bodies: G stays sparse, Y Y^T, and the polynomial is summed by products with it. More contacts than
+// Many contacts of many bodies: the polynomial is summed by products with the sparse Y^T K Y (polynomial.4). More contacts than
 // the bodies have coordinates, or damping in other proportions: in whitened coordinates (rational.1).
 // Joint limits are unknowns beside the contacts. So are equality constraints, torsional and rolling friction, drives, joint springs, dry friction of joints and, with them,
 // joint damping: x is then the way of the joint since the start, a of (joint.1) part of vdot_free, and the integrals
@@ -21,6 +21,7 @@
 
 #include <vector>
 
+#include "contact/whitened_stiffness.hpp"
 #include "dynamics/chart.hpp"
 #include "linalg/matrix_exponential.hpp"
 #include "linalg/modal.hpp"
@@ -54,14 +55,15 @@ class Exponential final : public Compliant {
   void gather(const Dynamics& d, const std::vector<Contact>& contacts, const Island& island);
   void spread_rows();
   double proportion() const;
-  double norm_bound();
   void choose_method(std::size_t trees, double h);
-  void times(const double* x, double* y);
-  void integrate_sparse();
-  /// Entry j of G f1 or G f2.
-  double moved(int j, const VectorBuffer& f, const VectorBuffer& Gf) const {
-    return sparse_ ? Gf[j] : problem_.G().col(j).dot(f.map());
-  }
+  void integrate_sparse(bool changed);
+  /// Y^T f of f1 or f2, once it is asked for.
+  struct Whitened {
+    VectorBuffer w;
+    bool known = false;
+  };
+  /// Rows of contact i of G f.
+  Vec3 moved(int i, const VectorBuffer& f, Whitened& w) const;
   bool integrate_forces(double h, bool changed);
   void scatter(const Island& island);
 
@@ -72,9 +74,9 @@ class Exponential final : public Compliant {
   void let_go(int i);
   void set_friction(const Eigen::Vector2d& friction, int i);
   void set_known(double force, int unknown);
-  Vec3 mean_velocity(int i, double h) const;
+  Vec3 mean_velocity(int i, double h);
   void turn_friction(const CompliantContact& s, int i, double h);
-  bool would_push(const CompliantContact& s, int i, double h) const;
+  bool would_push(const CompliantContact& s, int i, double h);
   void settle(const CompliantContact& s, int i);
   double watch(const Island& island, double h);
   double share_held(const CompliantContact& s, int i, double h) const;
@@ -107,10 +109,12 @@ class Exponential final : public Compliant {
   ContactProblem problem_;
   VectorBuffer against_;  // unit vectors against the slip, where contacts slip
   VectorBuffer before_, free_, known_, K_, B_, x_, c_, f1_, f2_, end_x_, end_c_;
-  VectorBuffer Y_;                               // whitened Jacobians, row after row
-  bool sparse_ = false, reduced_ = false;        // of the island: G is not made; Rational is in use
-  VectorBuffer root_, scaled_, work_;            // K^1/2; of products
-  VectorBuffer pending_, Gf1_, Gf2_, row_sums_;  // known forces that are not in free_ yet
+  VectorBuffer Y_;                         // whitened Jacobians, row after row
+  bool sparse_ = false, reduced_ = false;  // of the island: G is not made; Rational is in use
+  WhitenedStiffness stiffness_;
+  VectorBuffer pending_, Gf1_, Gf2_;  // known forces that are not in free_ yet
+  Whitened w1_, w2_;
+  VectorBuffer scaled_, in_, sums_, work_;  // of integrate_sparse
   VecX extra_, vdot_, pair_;
   Modal modal_;
   Polynomial polynomial_;

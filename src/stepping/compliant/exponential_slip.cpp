@@ -136,13 +136,9 @@ void Exponential::set_friction(const Eigen::Vector2d& friction, int i) {
 }
 
 // Mean velocity of a contact over the step, as forces and known friction have it.
-Vec3 Exponential::mean_velocity(int i, double h) const {
-  Vec3 c;
-  for (int k = 0; k < 3; ++k) {
-    const int j = 3 * i + k;
-    c[k] = c_[j] + 0.5 * h * (free_[j] + moved(j, f2_, Gf2_));
-  }
-  return c;
+Vec3 Exponential::mean_velocity(int i, double h) {
+  const Vec3 free = free_.map().segment<3>(3 * i), start = c_.map().segment<3>(3 * i);
+  return start + 0.5 * h * (free + moved(i, f2_, w2_));
 }
 
 // Friction along what spring and damper would give in the middle of the step, where that is about the way it had.
@@ -159,9 +155,9 @@ void Exponential::turn_friction(const CompliantContact& s, int i, double h) {
 }
 
 // Would the springs of an open contact press in the mean?
-bool Exponential::would_push(const CompliantContact& s, int i, double h) const {
+bool Exponential::would_push(const CompliantContact& s, int i, double h) {
   const int j = 3 * i + 2;
-  const double a = free_[j] + moved(j, f1_, Gf1_);
+  const double a = free_[j] + moved(i, f1_, w1_).z();
   const double x = s.x.z() + 0.5 * h * s.c.z() + h * h * a / 6, c = s.c.z() + 0.5 * h * a;
   return -s.K.z() * x - s.B.z() * c > 1e-9 * problem_.weight;
 }

@@ -1,0 +1,52 @@
+// L U of a matrix with a block for each tree, and for each two trees that touch: block elimination in the order of least
+// degree. Rows are exchanged within the block of a tree, never between blocks: for matrices that are near to positive
+// definite, I + Y^T D Y or M/h + B + h K. Memory grows with the pairs and their fill.
+#pragma once
+
+#include <vector>
+
+#include "contact/block_order.hpp"
+
+namespace tribo {
+
+class BlockLu {
+ public:
+  /// Part of the matrix for the coordinates of two trees.
+  struct Block {
+    double* first;
+    int row_step, column_step;
+    double& operator()(int i, int j) const { return first[i * row_step + j * column_step]; }
+  };
+
+  /// Pattern, order and fill; little work where they are those of the last call.
+  void analyse(const ContactProblem& problem);
+  /// From pairs of nodes, two numbers each, and the first coordinate of each node and of the end.
+  void analyse(const std::vector<int>& pairs, const std::vector<int>& node_start);
+
+  void set_zero();
+  /// Of two nodes that are one or a pair. With row_step > 1 the transpose of the block is what is stored, column-major.
+  Block block(int row_node, int column_node);
+  int nodes() const { return order_.nodes(); }
+  int size(int node) const { return order_.size(order_.position(node)); }
+  int start(int node) const { return order_.start(order_.position(node)); }
+  /// Numbers that are kept.
+  std::size_t entries() const { return entries_; }
+
+  /// The matrix -> its factors. False where it is singular.
+  bool factor();
+  void solve(double* x);
+
+ private:
+  void lay_out();
+  bool eliminate(int k);
+
+  BlockOrder order_;
+  // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for
+  // rows.
+  std::vector<std::size_t> diagonal_, lower_, upper_;
+  std::size_t entries_ = 0;
+  std::vector<double> values_;
+  std::vector<int> pivots_;
+};
+
+}  // namespace tribo
