@@ -93,6 +93,7 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
     J.col(i) = contact.R_WC.transpose() * Vec3(J.col(i));
     K.col(i) = contact.R_WC.transpose() * move;
   }
+  if (motion_.meets()) add_rates(contact, at_v, u, K);
 }
 
 // The same of the turning about an axis of the contact.
@@ -115,6 +116,7 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
     }
   }
   for (int i = 0; i < n; ++i) K[i] += motion_.turn(i).cross(axis).dot(w);
+  for (int i = 0; i < n && motion_.meets(); ++i) by_v_(0, i) = motion_.rate(i).turn.cross(axis).dot(w);
 }
 
 // X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8). Contacts between the same two
@@ -146,7 +148,7 @@ TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contac
     side.total.ang += r.cross(f) + torque;
     for (std::size_t i = 0; i < pull_.dofs.size(); ++i) {
       const int c = static_cast<int>(i);
-      Vec3 turned = motion_.point(c).cross(f);
+      Vec3 turned = (motion_.meets() && sign < 0 ? motion_.way(c).on_a : motion_.point(c)).cross(f);
       if (motion_.turns()) {
         const Vec3 dw = motion_.turn(c), df = dw.cross(f);
         turned += r.cross(df) + dw.cross(torque);
@@ -154,6 +156,7 @@ TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contac
       }
       for (int k = 0; k < 3; ++k) side.moved(3 + k, c) += turned[k];
     }
+    if (motion_.meets()) add_force_rates(start, b, sign, f, torque, r, X);
   }
 }
 
@@ -241,6 +244,8 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
     if (side != Side::Force) K[l] += share * *k;
     if (side != Side::Constraint) Jb[l] += share * *j;
   }
+  for (int i = 0; i < n && motion_.meets() && side != Side::Force; ++i)
+    add_by_velocity(K_.row(a), dofs[i], share * by_v_(r, i));
   if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
 }
@@ -266,9 +271,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   listed.id = contact.id;
   const bool presses = first_decides(std::max(f.z(), 0.0) / F, opening / acceleration, lin, listed.weak);
   if (!presses || !(f.z() > 0)) return nullptr;
-  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
-    return "shapes that move meet within the step";
-  if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  if (const char* why = follow(start, contact)) return why;
   const bool slips = mu == 0 || !first_decides((mu * f.z() - pulled) / F, sliding / acceleration, lin, listed.weak);
   listed.mode = slips ? ContactMode::Slip : ContactMode::Stick;
   force_slopes(start, contact, contact.R_WC * f, Vec3::Zero(), start.dt, X_);
@@ -305,13 +308,16 @@ bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i
       const int l = local_[at(motion_.dofs()[at(k)])];
       K[l] += surface.restitution * K3_(2, k);
       K[n + l] += surface.restitution * J3_(2, k);
+      if (motion_.meets()) add_by_velocity(K, motion_.dofs()[at(k)], surface.restitution * by_v_(2, k));
     }
     return true;
   }
   const bool open = contact.gap > 0 && s.problem.g()[3 * i + 2] != s.free[3 * i + 2] / start.dt;
   if (!(surface.compliance > 0) && !open) return true;
-  for (int k = 0; k < dofs; ++k)  // (rigid.2), (rigid.4)
+  for (int k = 0; k < dofs; ++k) {  // (rigid.2), (rigid.4)
     K[local_[at(motion_.dofs()[at(k)])]] += motion_.gap(k) / start.dt;
+    if (motion_.meets()) add_by_velocity(K, motion_.dofs()[at(k)], motion_.rate(k).gap / start.dt);
+  }
   return true;
 }
 
@@ -344,6 +350,8 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
         const int l = local_[at(motion_.dofs()[at(i)])];
         if (side == Side::Both) Jc_(a, l) += share * J_row_[i];
         if (side == Side::Both) K_(a, l) += share * K_row_[i];
+        if (side == Side::Both && motion_.meets())
+          add_by_velocity(K_.row(a), motion_.dofs()[at(i)], share * by_v_(0, i));
         Jb_(a, l) += share * J_row_[i];
       }
       if (side == Side::Both) add_whitened(Yc_, a, problem, o + r, share);

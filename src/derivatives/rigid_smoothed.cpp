@@ -46,9 +46,7 @@ const char* RigidDerivative::add_smoothed(const Start& start, const IslandSoluti
   listed.id = contact.id;
   const bool slips = std::hypot(s.c[3 * i], s.c[3 * i + 1]) > 1e-6 * s.solve.residual.motion_scale;
   listed.mode = !(s.f[3 * i + 2] > 0) ? ContactMode::Open : slips ? ContactMode::Slip : ContactMode::Stick;
-  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
-    return "shapes that move meet within the step";
-  if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  if (const char* why = follow(start, contact)) return why;
   const Vec3 f = f_.map().segment<3>(3 * i);
   const bool rubs = problem.mu()[i] > 0;
   force_slopes(start, contact, contact.R_WC * f, Vec3::Zero(), start.dt, X_);
