@@ -37,14 +37,6 @@ double fastest_along(const PlacedSolid& x, const Vec3& n) {
   return n.dot(x.v - x.w.cross(x.arm)) + (turn > 0 ? turn * about : 0);
 }
 
-/// How fast the two can close along n, which points from a to b. Terrain or a mesh has other slopes beyond the nearest one, so
-/// there in any direction.
-double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
-  if (!a.solid->convex_or_flat())
-    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
-  return fastest_along(a, n) + fastest_along(b, -n);
-}
-
 /// (ahead.1)
 double between_planes(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
   const double up_to = reach_along(*a.solid, a.X.R.transpose() * n);
@@ -99,6 +91,13 @@ double bent(const PlacedSolid& x, const Vec3& p, double dt) {
 
 }  // namespace
 
+// Terrain or a mesh has other slopes beyond the nearest one, so there in any direction.
+double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
+  if (!a.solid->convex_or_flat())
+    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
+  return fastest_along(a, n) + fastest_along(b, -n);
+}
+
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
   const double rate = x.w.norm();
@@ -114,7 +113,7 @@ PlacedSolid moved_on(const PlacedSolid& x, double t) {
   return y;
 }
 
-double first_touch(const Query& query) {
+double first_touch(const Query& query, std::vector<Round>* rounds) {
   const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
   const double size = smaller_radius(query);
   const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
@@ -136,6 +135,7 @@ double first_touch(const Query& query) {
     const double speed = closing_speed(a, b, near.n);
     if (speed * (query.dt - t) <= s) return HUGE_VAL;
     if (s <= 1e-15 * size) return t;
+    if (rounds) rounds->push_back({t, s, speed, !(planes > 0), near});
     t += s / speed;                                                                 // (ahead.2)
     if (faces) reach = std::min(reach, (1 + 1e-6) * (near.gap + s) + 1e-6 * size);  // no point moves by more than s
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynamics/group.hpp"
+#include "model/sizes.hpp"
 
 namespace tribo {
 namespace {
@@ -36,7 +37,8 @@ bool smooth(const Touch& middle, const Touch& plus, const Touch& minus) {
 
 ContactMotion::ContactMotion(const Model& model)
     : model_(model), plane_(half_space()), place_(at(model.nv), -1) {
-  for (const Geometry& g : model.geometries) solids_.emplace_back(g);
+  const double unit = Sizes(model).unit();
+  for (const Geometry& g : model.geometries) solids_.emplace_back(g, unit);
   p_.setZero(3, model.nv);
   turn_.setZero(3, model.nv);
   gap_.setZero(model.nv);
@@ -82,11 +84,14 @@ void ContactMotion::list(const Contact& contact) {
       dofs_.push_back(k);
     }
   }
+  meets_ = false;
+}
+
+void ContactMotion::clear() {
   const Eigen::Index n = static_cast<Eigen::Index>(dofs_.size());
   p_.leftCols(n).setZero();
   turn_.leftCols(n).setZero();
   gap_.head(n).setZero();
-  meets_ = false;
 }
 
 bool ContactMotion::compute(const Start& start, const Contact& contact, double margin) {
@@ -96,6 +101,7 @@ bool ContactMotion::compute(const Start& start, const Contact& contact, double m
              ball_b = b.kind == ShapeKind::Sphere || b.kind == ShapeKind::Point;
   const bool core_b = ball_b || b.kind == ShapeKind::Box || b.kind == ShapeKind::Capsule || b.kind == ShapeKind::Convex;
   turns_ = !(a.kind == ShapeKind::HalfSpace && contact.body_a < 0 && core_b);
+  if (turns_) clear();
   if (!turns_)
     plane_and_core(start, contact, b.round);
   else if (ball_a && ball_b)

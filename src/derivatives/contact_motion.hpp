@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "collision/narrowphase.hpp"
+#include "collision/ahead.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
@@ -33,6 +33,9 @@ class ContactMotion {
   /// Of a contact that was listed where the two meet within dt, moving by these velocities and the fall over a time of what
   /// is a tree by itself. False where it was not, or has no derivative.
   bool meet(const Start& start, const Contact& contact, const BodyVelocities& at, double dt, double fall);
+  /// Adds how what a kinematic body gives a contact whose motion stands (carried.1) moves with the body that it carries. False
+  /// where it was not given with these velocities.
+  bool carry(const Start& start, const Contact& contact, const BodyVelocities& at, double dt, double fall);
   /// Is the contact that of the start? Above a plane b's own point touches, with arm_b from p.
   static bool stands(const Contact& contact);
 
@@ -48,6 +51,7 @@ class ContactMotion {
   struct Way {
     Vec3 on_a, on_b, middle, turn;
     double gap;
+    Vec3 given = Vec3::Zero();  ///< of Contact::v_given, beside what the middle makes
   };
   const Way& way(int i) const { return ways_[at(i)]; }    ///< by q
   const Way& rate(int i) const { return rates_[at(i)]; }  ///< by v
@@ -58,7 +62,7 @@ class ContactMotion {
   /// and turns, at the start, their velocities, and then.
   struct Part {
     Vec3 p = Vec3::Zero(), n = Vec3::Zero();
-    double gap = 0;
+    double gap = 0, later = 0;  ///< by how much later they touch
     struct Body {
       Vec3 o = Vec3::Zero(), r = Vec3::Zero(), u = Vec3::Zero(), w = Vec3::Zero(), o_t = Vec3::Zero(), r_t = Vec3::Zero();
     } sides[2];
@@ -69,8 +73,14 @@ class ContactMotion {
   };
 
   void list(const Contact& contact);
-  bool meet_at(Meeting& m, double t, bool touches);
-  void take_ways(const Start& start, const Meeting& m, const BodyVelocities& at);
+  void clear();
+  Meeting approach(const Start& start, const Contact& contact, const BodyVelocities& at, double dt, double fall) const;
+  bool meet_at(Meeting& m, double t);
+  bool follow_touch(Meeting& m);
+  bool follow_rounds(Meeting& m);
+  void list_parts(const Start& start, const Meeting& m, const BodyVelocities& at);
+  template <class F>
+  void each_part(F f);
   void plane_and_core(const Start& start, const Contact& contact, double radius);
   void two_cores(const Start& start, const Contact& contact, double radius_a, double radius_b);
   bool any_pair(const Start& start, const Contact& contact, double margin);
@@ -92,6 +102,7 @@ class ContactMotion {
   VecX gap_;
   std::vector<Way> ways_, rates_;
   std::vector<Part> by_q_, by_v_;
+  std::vector<Round> rounds_;
   bool turns_ = false, meets_ = false;
 };
 

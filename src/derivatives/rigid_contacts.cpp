@@ -19,10 +19,13 @@ namespace {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
 }
 
-/// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much.
+/// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much. Columns in whole packs
+/// around [first, last).
 template <int Rows>
-[[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, double* __restrict row) {
-  for (int i = 0; i < stride; ++i) {
+[[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, int first, int last,
+                                            double* __restrict row) {
+  const int end = (last + 3) / 4 * 4;
+  for (int i = first / 4 * 4; i < end; ++i) {
     double sum = 0;
     for (int r = 0; r < Rows; ++r) sum += x[r] * M[r * stride + i];
     row[i] = sum;
@@ -77,14 +80,15 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
     const Body& body = model_.bodies[at(b)];
     const Vec3 r = contact.p_WC + (sign > 0 ? contact.arm_b : contact.arm_a) - start.dynamics.origin(body.tree);
     const Spatial& V = at_v.V[at(b)];
-    u += sign * (V.lin + V.ang.cross(r));
+    const Vec3 at_p = V.lin + V.ang.cross(r);
+    u += sign * at_p;
     w += sign * V.ang;
     for (int j : body.chain) {
-      const Spatial& S = start.dynamics.axis(j);
-      const Spatial turned = cross(S, V), &psi = at_v.psi[at(j)];
+      const Spatial &S = start.dynamics.axis(j), &psi = at_v.psi[at(j)];
+      const Vec3 way = S.lin + S.ang.cross(r);
       const int i = motion_.place(j);
-      J.col(i) += sign * (S.lin + S.ang.cross(r));
-      K.col(i) += sign * (turned.lin + psi.lin + (turned.ang + psi.ang).cross(r));
+      J.col(i) += sign * way;
+      K.col(i) += sign * (S.ang.cross(at_p) + way.cross(V.ang) + psi.lin + psi.ang.cross(r));
     }
   }
   for (int i = 0; i < n; ++i) {
@@ -177,19 +181,24 @@ TRIBO_CLONES void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
       }
     }
     pull_.row.resize(std::max(side.moved.stride(), pull_.turned.stride()));
+    if (s == 0)  // its chain comes first in dofs
+      for (int k = pull_.turns ? 0 : 3; k < 6; ++k)
+        for (int i = 0; i < depth; ++i) pull_.turned(k, i) += side.moved(k, i);
     double* row = pull_.row.data();
     for (int k : body.chain) {
       const Spatial& S = start.dynamics.axis(k);
       const double axis[6] = {S.lin.x(), S.lin.y(), S.lin.z(), S.ang.x(), S.ang.y(), S.ang.z()};
       double* x = X.row(local_[at(k)]);
+      int carried = 0;  // joints that carry k, and its own
+      while (carried < depth && body.chain[at(carried)] < joint_end_[at(k)]) ++carried;
+      sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), 0, carried, row);
+      for (int i = 0; i < carried; ++i) x[local_[at(body.chain[at(i)])]] += row[i];
+      const int first = s == 0 ? carried : 0;
       if (pull_.turns)
-        sum_rows<6>(axis, side.moved.row(0), side.moved.stride(), row);
+        sum_rows<6>(axis, side.moved.row(0), side.moved.stride(), first, n, row);
       else
-        sum_rows<3>(axis + 3, side.moved.row(3), side.moved.stride(), row);
-      for (int i = 0; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
-      sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), row);
-      for (int i = 0; i < depth && body.chain[at(i)] < joint_end_[at(k)]; ++i)
-        x[local_[at(body.chain[at(i)])]] += row[i];
+        sum_rows<3>(axis + 3, side.moved.row(3), side.moved.stride(), first, n, row);
+      for (int i = first; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
     }
   }
   pull_.body_a = pull_.body_b = -1;
@@ -206,16 +215,22 @@ int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
 
 // A row whose coordinates have been added to support_.
 int RigidDerivative::open_row(double compliance, bool slips) {
-  const int n = group_.n(), a = active_++;
+  const int a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(active_, n);
-  K_.resize(active_, group_.columns());
   for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) std::fill_n(x->row(a), x->stride(), 0.0);
-  R_.resize(active_);
   R_[a] = compliance;
-  slips_.resize(at(active_));
   slips_[at(a)] = slips;
+  seen_[at(a)].pair = -1;
   return a;
+}
+
+// For as many rows as there may be.
+void RigidDerivative::make_room(int rows) {
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(rows, group_.n());
+  K_.resize(rows, group_.columns());
+  R_.resize(rows);
+  slips_.resize(at(rows));
+  seen_.resize(at(rows));
 }
 
 // Adds a share of an unknown's whitened row to row a.
@@ -253,6 +268,9 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
 const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
   clear_active();
   take_forces(s);
+  int most = s.problem.nr();
+  for (int i = 0; i < s.problem.nc(); ++i) most += f_[3 * i + 2] > 0 ? 3 : 0;
+  make_room(most);
   for (int i = 0; i < s.problem.nc(); ++i)
     if (const char* why = add_contact(start, s, i, lin)) return why;
   add_pulls(start, X_);
@@ -281,6 +299,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   add_share(normal, problem, i, 2, 1, Side::Both);
   if (!slips) {
     for (int r = 0; r < 2; ++r) add_share(new_row(problem.R()[3 * i + r], false), problem, i, r, 1, Side::Both);
+    see(contact, normal);
   } else if (mu > 0) {
     const double d[2] = {c.x() / sliding, c.y() / sliding};
     for (int r = 0; r < 2; ++r)  // (deriv.4)
@@ -292,6 +311,16 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   for (const FrictionDisc& disc : problem.discs)
     if (disc.contact == i) add_disc(start, s, disc, normal, lin);
   return nullptr;
+}
+
+// Three rows of a contact that sticks: normal, tangents.
+void RigidDerivative::see(const Contact& contact, int normal) {
+  if (motion_.meets()) return;
+  if (contact.body_a != seen_a_ || contact.body_b != seen_b_) ++seen_pairs_;
+  seen_a_ = contact.body_a;
+  seen_b_ = contact.body_b;
+  for (int r = 0; r < 3; ++r)
+    seen_[at(normal + r)] = {seen_pairs_, contact.R_WC.col((r + 2) % 3), contact.p_WC + contact.arm_b};
 }
 
 // What the gap, or the speed before an impact, adds to the normal row. False where the speed is not the contact's own.

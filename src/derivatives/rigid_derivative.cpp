@@ -234,6 +234,8 @@ void RigidDerivative::clear_active() {
   active_ = 0;
   blocks_.clear();
   smoothed_rows_ = false;
+  seen_pairs_ = 0;
+  seen_a_ = seen_b_ = -1;
   pull_.body_a = pull_.body_b = -1;
   support_.clear();
   support_first_.assign(1, 0);
@@ -272,6 +274,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     first += tree.nv;
   }
   clear_active();
+  make_room(s.problem.nc() + s.problem.nr());
   for (int i = 0; i < s.problem.nc(); ++i) {
     if (!removes(s, 3 * i + 2, lin)) continue;
     if (const char* why = follow(start, start.contacts[at(s.island->contacts[at(i)])])) return why;

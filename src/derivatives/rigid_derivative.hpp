@@ -67,6 +67,12 @@ class RigidDerivative {
     Vec3 P, L;  // linear; angular about the mass centre
     MatX dP, dL;
   };
+  /// Which motion of two bodies a row of a contact that sticks sees: of the point p along the axis, both in W.
+  struct SeenRow {
+    int pair;
+    Vec3 axis, p;
+  };
+
   /// Velocities with which contacts were listed again, and their slopes by dq, dv and du (nv x 2 nv + nu).
   struct Listing {
     VecX v;
@@ -134,6 +140,10 @@ class RigidDerivative {
   void add_pulls(const Start& start, RowMatrix& X);
   int new_row(double compliance, bool slips, int coordinate = -1);
   int open_row(double compliance, bool slips);
+  void make_room(int rows);
+  void see(const Contact& contact, int normal);
+  void drop_repeated();
+  void keep_independent(std::size_t first, std::size_t last);
   void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
@@ -263,6 +273,10 @@ class RigidDerivative {
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds
+  std::vector<SeenRow> seen_;
+  std::vector<Vec6> seen_rows_;  // what is left of them beside those that were chosen
+  std::vector<char> dropped_, joint_seen_;
+  int seen_pairs_ = 0, seen_a_ = -1, seen_b_ = -1;
   int active_ = 0;
 };
 

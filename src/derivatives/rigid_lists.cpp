@@ -1,21 +1,27 @@
-// Contacts that move with velocities: of pairs that meet within the step, on the way of its start, or on that which a solve
+// Contacts that move with velocities: what kinematic bodies carry, and pairs that meet within the step, on the way of its start, or on that which a solve
 // before found, where contacts were listed again. With V the velocities that a list was made with,
 //   dx_contact = by q dq + by v dV,   dV = dv of the start, or that solve's dv' = its dq, dv and du                (deriv.17)
+#include <utility>
+
 #include "derivatives/rigid_derivative.hpp"
-#include "linalg/row_kernels.hpp"
 
 namespace tribo {
 
 // The motion of a contact, where it has one.
 const char* RigidDerivative::follow(const Start& start, const Contact& contact) {
+  const bool stands = ContactMotion::stands(contact), carried = !contact.w_given.isZero(0);
   listed_ = -1;
-  if (ContactMotion::stands(contact))
-    return motion_.compute(start, contact, margin_) ? nullptr : "a contact changes its features within its query";
+  if (stands && !motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  if (stands && !carried) return nullptr;
   by_velocity_ = true;
   if (!at_start_.v) set_velocities(start, v_start_, true, at_start_);
-  if (motion_.meet(start, contact, at_start_, crossing_.step(), crossing_.step())) return nullptr;
+  const auto moves = [&](const Velocities& at_v, double dt, double fall) {
+    return (stands || motion_.meet(start, contact, at_v, dt, fall)) &&
+           (!carried || motion_.carry(start, contact, at_v, dt, fall));
+  };
+  if (moves(at_start_, crossing_.step(), crossing_.step())) return nullptr;
   for (listed_ = 0; listed_ < known_listings_; ++listed_)
-    if (motion_.meet(start, contact, listings_[at(listed_)].at, start.dt, 0)) return nullptr;
+    if (moves(listings_[at(listed_)].at, start.dt, 0)) return nullptr;
   if (known_listings_ >= crossing_.listings()) return "shapes that meet within the step have no slope";
   wants_lists_ = true;
   return "shapes that meet were listed again";
@@ -100,9 +106,10 @@ void RigidDerivative::add_rates(const Contact& contact, const Velocities& at_v, 
   const Vec3 given = at_v.given ? contact.w_given : Vec3::Zero();
   for (int i = 0; i < static_cast<int>(motion_.dofs().size()); ++i) {
     const ContactMotion::Way &q = motion_.way(i), &v = motion_.rate(i);
-    K.col(i) += contact.R_WC.transpose() * Vec3(w_a.cross(q.on_b - q.on_a) + given.cross(q.middle - q.on_b));
-    by_v_.col(i) = contact.R_WC.transpose() *
-                   Vec3(w_b.cross(v.on_b) - w_a.cross(v.on_a) + given.cross(v.middle) - v.turn.cross(u));
+    const Vec3 by_q = w_a.cross(q.on_b - q.on_a) + given.cross(q.middle - q.on_b);
+    const Vec3 by_v = w_b.cross(v.on_b) - w_a.cross(v.on_a) + given.cross(v.middle) - v.turn.cross(u);
+    K.col(i) += contact.R_WC.transpose() * (at_v.given ? Vec3(by_q + q.given) : by_q);
+    by_v_.col(i) = contact.R_WC.transpose() * (at_v.given ? Vec3(by_v + v.given) : by_v);
   }
 }
 

@@ -27,6 +27,7 @@ const char* RigidDerivative::smooth(const Start& start, const Outcome& out) {
 
 const char* RigidDerivative::list_smoothed(const Start& start, const IslandSolution& s, Linearization& lin) {
   clear_active();
+  make_room(s.problem.size());
   smoothed_rows_ = true;
   if (!smoothed_.solve(s.problem, smoothing_ * s.solve.residual.force_scale * s.solve.residual.motion_scale))
     return "the central path was not found";
