@@ -16,9 +16,9 @@
 //
 // A pair that touches is listed as it is. Where an impact turns it, other features of it may meet within the step: with the
 // velocities that were found, those that overlap at its end are taken back in the same way.
-#include <Eigen/Geometry>
+#include "collision/ahead.hpp"
 
-#include "collision/narrowphase.hpp"
+#include <Eigen/Geometry>
 
 namespace tribo {
 namespace {
@@ -31,35 +31,12 @@ constexpr double meets = 1e-8, near_enough = 1e-6;
 // may add, so it would gather.
 constexpr double end_overlap = 0.005;
 
-PlacedSolid moved_on(const PlacedSolid& x, double t) {
-  PlacedSolid y = x;
-  const double rate = x.w.norm();
-  if (rate == 0) {
-    y.X.p += t * x.v;
-    return y;
-  }
-  const Mat3 turn = Eigen::AngleAxisd(t * rate, x.w / rate).toRotationMatrix();
-  y.arm = turn * x.arm;
-  y.X.p += t * (x.v - x.w.cross(x.arm)) + (y.arm - x.arm);
-  y.X.R = turn * x.X.R;
-  y.v += x.w.cross(y.arm - x.arm);
-  return y;
-}
-
 /// No point of the shape goes along n faster than this, however it turns [m/s].
 double fastest_along(const PlacedSolid& x, const Vec3& n) {
   const bool ball = x.solid->kind == ShapeKind::Sphere || x.solid->kind == ShapeKind::Point;
   const double about = x.arm.norm() + (ball ? 0 : x.solid->radius);
   const double turn = x.w.cross(n).norm();
   return n.dot(x.v - x.w.cross(x.arm)) + (turn > 0 ? turn * about : 0);
-}
-
-/// How fast the two can close along n, which points from a to b. Terrain or a mesh has other slopes beyond the nearest one, so
-/// there in any direction.
-double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
-  if (!a.solid->convex_or_flat())
-    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
-  return fastest_along(a, n) + fastest_along(b, -n);
 }
 
 /// (ahead.1)
@@ -79,35 +56,6 @@ int nearest(const Touches& touches) {
 double smaller_radius(const Query& query) {
   const double a = query.a.solid->radius, b = query.b.solid->radius;
   return std::min(a, b) > 0 ? std::min(a, b) : std::max(a, b);
-}
-
-/// When the two first touch; infinite: not within the step.
-double first_touch(const Query& query) {
-  const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
-  const double size = smaller_radius(query);
-  const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
-  const bool faces = !query.a.solid->convex_or_flat();  // terrain or a mesh
-  double t = 0, reach = query.reach;
-  for (int i = 0; i < (faces ? most_over_terrain : most_rounds); ++i) {
-    const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
-    Touches found;
-    touch({a, b, reach, 0, reach, query.scratch}, found);
-    if (found.count == 0) {
-      if (reach == query.reach) return HUGE_VAL;
-      reach = query.reach;
-      continue;
-    }
-    const Touch& near = found.items[at(nearest(found))];
-    if (near.gap <= reached) return t;
-    const double planes = faces ? near.gap : between_planes(a, b, near.n);
-    const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
-    const double speed = closing_speed(a, b, near.n);
-    if (speed * (query.dt - t) <= s) return HUGE_VAL;
-    if (s <= 1e-15 * size) return t;
-    t += s / speed;                                                                 // (ahead.2)
-    if (faces) reach = std::min(reach, (1 + 1e-6) * (near.gap + s) + 1e-6 * size);  // no point moves by more than s
-  }
-  return t;
 }
 
 /// Where the lever that a body has at p, when it has moved from x to y, ends at the start: it does not turn back, so that
@@ -138,7 +86,64 @@ bool may_meet(const Query& query, const Touches& touches) {
   return false;
 }
 
-/// A point where the pair touches at t, as a contact of the start (ahead.3). How fast it opens [m/s].
+/// How far p of the shape, in W, leaves its tangent within dt at most, since it turns about the origin of its body [m].
+double bent(const PlacedSolid& x, const Vec3& p, double dt) {
+  return 0.5 * dt * dt * x.w.squaredNorm() * (p - (x.X.p - x.arm)).norm();
+}
+
+}  // namespace
+
+// Terrain or a mesh has other slopes beyond the nearest one, so there in any direction.
+double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) {
+  if (!a.solid->convex_or_flat())
+    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.arm.norm() + b.solid->radius);
+  return fastest_along(a, n) + fastest_along(b, -n);
+}
+
+PlacedSolid moved_on(const PlacedSolid& x, double t) {
+  PlacedSolid y = x;
+  const double rate = x.w.norm();
+  if (rate == 0) {
+    y.X.p += t * x.v;
+    return y;
+  }
+  const Mat3 turn = Eigen::AngleAxisd(t * rate, x.w / rate).toRotationMatrix();
+  y.arm = turn * x.arm;
+  y.X.p += t * (x.v - x.w.cross(x.arm)) + (y.arm - x.arm);
+  y.X.R = turn * x.X.R;
+  y.v += x.w.cross(y.arm - x.arm);
+  return y;
+}
+
+double first_touch(const Query& query, std::vector<Round>* rounds) {
+  const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
+  const double size = smaller_radius(query);
+  const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
+  const bool faces = !query.a.solid->convex_or_flat();  // terrain or a mesh
+  double t = 0, reach = query.reach;
+  for (int i = 0; i < (faces ? most_over_terrain : most_rounds); ++i) {
+    const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
+    Touches found;
+    touch({a, b, reach, 0, reach, query.scratch}, found);
+    if (found.count == 0) {
+      if (reach == query.reach) return HUGE_VAL;
+      reach = query.reach;
+      continue;
+    }
+    const Touch& near = found.items[at(nearest(found))];
+    if (near.gap <= reached) return t;
+    const double planes = faces ? near.gap : between_planes(a, b, near.n);
+    const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
+    const double speed = closing_speed(a, b, near.n);
+    if (speed * (query.dt - t) <= s) return HUGE_VAL;
+    if (s <= 1e-15 * size) return t;
+    if (rounds) rounds->push_back({t, s, speed, !(planes > 0), near});
+    t += s / speed;                                                                 // (ahead.2)
+    if (faces) reach = std::min(reach, (1 + 1e-6) * (near.gap + s) + 1e-6 * size);  // no point moves by more than s
+  }
+  return t;
+}
+
 double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b, double t, Touch& x) {
   const Vec3 on_a = brought_back(query.a, a, x.p - 0.5 * x.gap * x.n);
   const Vec3 end = x.p + 0.5 * x.gap * x.n;
@@ -151,13 +156,6 @@ double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b,
   x.arm_b = on_b - x.p;
   return opens;
 }
-
-/// How far p of the shape, in W, leaves its tangent within dt at most, since it turns about the origin of its body [m].
-double bent(const PlacedSolid& x, const Vec3& p, double dt) {
-  return 0.5 * dt * dt * x.w.squaredNorm() * (p - (x.X.p - x.arm)).norm();
-}
-
-}  // namespace
 
 void look_ahead(const Query& query, Touches& touches) {
   if (!may_meet(query, touches)) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "collision/ahead.hpp"
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/paving.hpp"
@@ -67,9 +68,17 @@ double bend(const PlacedSolid& x, double dt) {
   return x.solid->kind == ShapeKind::Cylinder ? way + 2 * x.solid->size.x() * own : way;
 }
 
-/// Velocity of a kinematic body x at p, in the mean over the step. The origin of the other body, at r from that of x, goes
-/// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
-/// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
+void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
+  contact.R_WC.col(0) = t1;
+  contact.R_WC.col(1) = n.cross(t1);
+  contact.R_WC.col(2) = n;
+}
+
+}  // namespace
+
+// Velocity of a kinematic body x at p, in the mean over the step. The origin of the other body, at r from that of x, goes
+// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
+// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
 Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, double dt) {
   Vec3 at_p = x.v + x.w.cross(p - x.X.p);
   const double angle = dt * x.w.norm();
@@ -82,14 +91,6 @@ Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, doub
   const Vec3 u = other.v - other.w.cross(other.arm) - (x.v - x.w.cross(x.arm)) - last;
   return at_p - along + tangent + inward + 0.5 * dt * x.w.cross(u);  // (carried.1)
 }
-
-void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
-  contact.R_WC.col(0) = t1;
-  contact.R_WC.col(1) = n.cross(t1);
-  contact.R_WC.col(2) = n;
-}
-
-}  // namespace
 
 struct Collision::Impl {
   explicit Impl(const Model& m);

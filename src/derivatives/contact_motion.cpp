@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynamics/group.hpp"
+#include "model/sizes.hpp"
 
 namespace tribo {
 namespace {
@@ -17,6 +18,12 @@ Vec3 moved(const Start& start, int body, int j, const Vec3& x) {
   return S.lin + S.ang.cross(x - start.dynamics.origin(start.model.bodies[at(body)].tree));
 }
 
+Geometry half_space() {
+  Geometry plane;
+  plane.kind = ShapeKind::HalfSpace;
+  return plane;
+}
+
 // Are both sides of a difference on the same smooth piece? Where a corner or the border of a face lies between them, slopes jump.
 bool smooth(const Touch& middle, const Touch& plus, const Touch& minus) {
   const auto bends = [](const auto& m, const auto& x, const auto& y, double least) {
@@ -28,12 +35,41 @@ bool smooth(const Touch& middle, const Touch& plus, const Touch& minus) {
 
 }  // namespace
 
-ContactMotion::ContactMotion(const Model& model) : model_(model), place_(at(model.nv), -1) {
-  for (const Geometry& g : model.geometries) solids_.emplace_back(g);
+ContactMotion::ContactMotion(const Model& model)
+    : model_(model), plane_(half_space()), place_(at(model.nv), -1) {
+  const double unit = Sizes(model).unit();
+  for (const Geometry& g : model.geometries) solids_.emplace_back(g, unit);
   p_.setZero(3, model.nv);
   turn_.setZero(3, model.nv);
   gap_.setZero(model.nv);
   dofs_.reserve(at(model.nv));
+  ways_.reserve(at(model.nv));
+  rates_.reserve(at(model.nv));
+  by_q_.reserve(at(model.nv));
+  by_v_.reserve(at(model.nv));
+}
+
+// A plane that a floor of solids makes (paving.1) has a name beyond those of geometries.
+bool ContactMotion::paved(const Contact& contact) const { return contact.id >> 40 >= model_.geometries.size(); }
+
+const Solid& ContactMotion::solid_a(const Contact& contact) const {
+  return paved(contact) ? plane_ : solids_[at(contact.geometry_a)];
+}
+
+// Where on its rim a cylinder has its points, from the name of one of them.
+unsigned ContactMotion::ring(const Contact& contact) const {
+  const Solid &a = solid_a(contact), &b = solids_[at(contact.geometry_b)];
+  const bool plane = a.kind == ShapeKind::HalfSpace;
+  if ((plane || a.kind != ShapeKind::Cylinder) && b.kind != ShapeKind::Cylinder) return 0;
+  const unsigned feature = contact.id & 0xffff, first = plane ? 0 : first_on_face;
+  const unsigned ring = feature < first ? 0 : (feature - first) / (2 * cap_points);
+  return ring < cap_rings ? ring : 0;
+}
+
+bool ContactMotion::stands(const Contact& contact) {
+  if (contact.arm_a.isZero(0) && contact.arm_b.isZero(0)) return true;
+  const Vec3 above = 0.5 * contact.gap * contact.R_WC.col(2);
+  return contact.gap > 0 && contact.arm_b == above && (contact.arm_a == above || contact.arm_a.isZero(0));
 }
 
 // Coordinates of both chains, each once.
@@ -48,6 +84,10 @@ void ContactMotion::list(const Contact& contact) {
       dofs_.push_back(k);
     }
   }
+  meets_ = false;
+}
+
+void ContactMotion::clear() {
   const Eigen::Index n = static_cast<Eigen::Index>(dofs_.size());
   p_.leftCols(n).setZero();
   turn_.leftCols(n).setZero();
@@ -56,11 +96,12 @@ void ContactMotion::list(const Contact& contact) {
 
 bool ContactMotion::compute(const Start& start, const Contact& contact, double margin) {
   list(contact);
-  const Solid &a = solids_[at(contact.geometry_a)], &b = solids_[at(contact.geometry_b)];
+  const Solid &a = solid_a(contact), &b = solids_[at(contact.geometry_b)];
   const bool ball_a = a.kind == ShapeKind::Sphere || a.kind == ShapeKind::Point,
              ball_b = b.kind == ShapeKind::Sphere || b.kind == ShapeKind::Point;
   const bool core_b = ball_b || b.kind == ShapeKind::Box || b.kind == ShapeKind::Capsule || b.kind == ShapeKind::Convex;
   turns_ = !(a.kind == ShapeKind::HalfSpace && contact.body_a < 0 && core_b);
+  if (turns_) clear();
   if (!turns_)
     plane_and_core(start, contact, b.round);
   else if (ball_a && ball_b)
@@ -71,6 +112,7 @@ bool ContactMotion::compute(const Start& start, const Contact& contact, double m
     for (std::size_t i = 0; i < dofs_.size(); ++i) {
       const auto k = static_cast<Eigen::Index>(i);
       p_.col(k) += 0.5 * gap_[k] * contact.R_WC.col(2);
+      if (turns_) p_.col(k) += turn(static_cast<int>(k)).cross(contact.arm_b);
     }
   return true;
 }
@@ -105,6 +147,12 @@ void ContactMotion::two_cores(const Start& start, const Contact& contact, double
   }
 }
 
+PlacedSolid ContactMotion::placed_a(const Start& start, const Contact& contact) const {
+  if (!paved(contact)) return placed(start, contact.geometry_a);
+  const Vec3 from = stands(contact) ? Vec3(-0.5 * contact.gap * contact.R_WC.col(2)) : contact.arm_a;
+  return {&plane_, {contact.R_WC, contact.p_WC + from}, Vec3::Zero(), Vec3::Zero()};
+}
+
 PlacedSolid ContactMotion::placed(const Start& start, int geometry) const {
   const Geometry& g = model_.geometries[at(geometry)];
   Placement X = g.X_BG;
@@ -116,7 +164,7 @@ PlacedSolid ContactMotion::placed(const Start& start, int geometry) const {
 }
 
 bool ContactMotion::any_pair(const Start& start, const Contact& contact, double margin) {
-  const PlacedSolid a = placed(start, contact.geometry_a), b = placed(start, contact.geometry_b);
+  const PlacedSolid a = placed_a(start, contact), b = placed(start, contact.geometry_b);
   Slope slope;
   if (!slopes(a, b, contact, margin, slope)) return false;
   const Vec3 n = contact.R_WC.col(2);
@@ -143,11 +191,8 @@ bool ContactMotion::any_pair(const Start& start, const Contact& contact, double 
 bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Contact& contact, double margin,
                            Slope& slope) {
   const double reach = std::max(margin, contact.gap + 1e-3);
-  const auto query = [&](const PlacedSolid& y) {
-    touches_.count = 0;
-    touch({a, y, reach, 0, reach, &scratch_}, touches_);
-  };
-  query(b);
+  touches_.count = 0;
+  touch({a, b, reach, 0, reach, &scratch_, 0, ring(contact)}, touches_);
   int here = -1;
   double nearest = 1e-9;  // [m]: the contact as the step had it
   for (int i = 0; i < touches_.count; ++i) {
@@ -157,7 +202,12 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
   }
   if (here < 0) return false;
   const Touch middle = touches_.items[at(here)];
-  const std::uint64_t feature = middle.feature;
+  return beside(a, b, reach, ring(contact), middle, slope);
+}
+
+// Central differences about a touch of a and b.
+bool ContactMotion::beside(const PlacedSolid& a, const PlacedSolid& b, double reach, unsigned ring, const Touch& middle,
+                           Slope& slope) {
   for (int k = 0; k < 6; ++k) {
     Touch side[2];
     for (int s = 0; s < 2; ++s) {
@@ -167,10 +217,11 @@ bool ContactMotion::slopes(const PlacedSolid& a, const PlacedSolid& b, const Con
         y.X.p += d;
       else
         y.X.R = rotation_exponential(d).toRotationMatrix() * b.X.R;
-      query(y);
+      touches_.count = 0;
+      touch({a, y, reach, 0, reach, &scratch_, 0, ring}, touches_);
       int found = -1;
       for (int i = 0; i < touches_.count; ++i)
-        if (touches_.items[at(i)].feature == feature) found = i;
+        if (touches_.items[at(i)].feature == middle.feature) found = i;
       if (found < 0) return false;
       side[s] = touches_.items[at(found)];
     }

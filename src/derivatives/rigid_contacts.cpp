@@ -19,10 +19,13 @@ namespace {
   return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
 }
 
-/// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much.
+/// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much. Columns in whole packs
+/// around [first, last).
 template <int Rows>
-[[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, double* __restrict row) {
-  for (int i = 0; i < stride; ++i) {
+[[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, int first, int last,
+                                            double* __restrict row) {
+  const int end = (last + 3) / 4 * 4;
+  for (int i = first / 4 * 4; i < end; ++i) {
     double sum = 0;
     for (int r = 0; r < Rows; ++r) sum += x[r] * M[r * stride + i];
     row[i] = sum;
@@ -77,14 +80,15 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
     const Body& body = model_.bodies[at(b)];
     const Vec3 r = contact.p_WC + (sign > 0 ? contact.arm_b : contact.arm_a) - start.dynamics.origin(body.tree);
     const Spatial& V = at_v.V[at(b)];
-    u += sign * (V.lin + V.ang.cross(r));
+    const Vec3 at_p = V.lin + V.ang.cross(r);
+    u += sign * at_p;
     w += sign * V.ang;
     for (int j : body.chain) {
-      const Spatial& S = start.dynamics.axis(j);
-      const Spatial turned = cross(S, V), &psi = at_v.psi[at(j)];
+      const Spatial &S = start.dynamics.axis(j), &psi = at_v.psi[at(j)];
+      const Vec3 way = S.lin + S.ang.cross(r);
       const int i = motion_.place(j);
-      J.col(i) += sign * (S.lin + S.ang.cross(r));
-      K.col(i) += sign * (turned.lin + psi.lin + (turned.ang + psi.ang).cross(r));
+      J.col(i) += sign * way;
+      K.col(i) += sign * (S.ang.cross(at_p) + way.cross(V.ang) + psi.lin + psi.ang.cross(r));
     }
   }
   for (int i = 0; i < n; ++i) {
@@ -93,6 +97,7 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
     J.col(i) = contact.R_WC.transpose() * Vec3(J.col(i));
     K.col(i) = contact.R_WC.transpose() * move;
   }
+  if (motion_.meets()) add_rates(contact, at_v, u, K);
 }
 
 // The same of the turning about an axis of the contact.
@@ -115,6 +120,7 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
     }
   }
   for (int i = 0; i < n; ++i) K[i] += motion_.turn(i).cross(axis).dot(w);
+  for (int i = 0; i < n && motion_.meets(); ++i) by_v_(0, i) = motion_.rate(i).turn.cross(axis).dot(w);
 }
 
 // X += time d(J^T f)/dq of a force at the contact and a torque, both fixed in its axes (deriv.8). Contacts between the same two
@@ -146,7 +152,7 @@ TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contac
     side.total.ang += r.cross(f) + torque;
     for (std::size_t i = 0; i < pull_.dofs.size(); ++i) {
       const int c = static_cast<int>(i);
-      Vec3 turned = motion_.point(c).cross(f);
+      Vec3 turned = (motion_.meets() && sign < 0 ? motion_.way(c).on_a : motion_.point(c)).cross(f);
       if (motion_.turns()) {
         const Vec3 dw = motion_.turn(c), df = dw.cross(f);
         turned += r.cross(df) + dw.cross(torque);
@@ -154,6 +160,7 @@ TRIBO_CLONES void RigidDerivative::force_slopes(const Start& start, const Contac
       }
       for (int k = 0; k < 3; ++k) side.moved(3 + k, c) += turned[k];
     }
+    if (motion_.meets()) add_force_rates(start, b, sign, f, torque, r, X);
   }
 }
 
@@ -174,19 +181,24 @@ TRIBO_CLONES void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
       }
     }
     pull_.row.resize(std::max(side.moved.stride(), pull_.turned.stride()));
+    if (s == 0)  // its chain comes first in dofs
+      for (int k = pull_.turns ? 0 : 3; k < 6; ++k)
+        for (int i = 0; i < depth; ++i) pull_.turned(k, i) += side.moved(k, i);
     double* row = pull_.row.data();
     for (int k : body.chain) {
       const Spatial& S = start.dynamics.axis(k);
       const double axis[6] = {S.lin.x(), S.lin.y(), S.lin.z(), S.ang.x(), S.ang.y(), S.ang.z()};
       double* x = X.row(local_[at(k)]);
+      int carried = 0;  // joints that carry k, and its own
+      while (carried < depth && body.chain[at(carried)] < joint_end_[at(k)]) ++carried;
+      sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), 0, carried, row);
+      for (int i = 0; i < carried; ++i) x[local_[at(body.chain[at(i)])]] += row[i];
+      const int first = s == 0 ? carried : 0;
       if (pull_.turns)
-        sum_rows<6>(axis, side.moved.row(0), side.moved.stride(), row);
+        sum_rows<6>(axis, side.moved.row(0), side.moved.stride(), first, n, row);
       else
-        sum_rows<3>(axis + 3, side.moved.row(3), side.moved.stride(), row);
-      for (int i = 0; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
-      sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), row);
-      for (int i = 0; i < depth && body.chain[at(i)] < joint_end_[at(k)]; ++i)
-        x[local_[at(body.chain[at(i)])]] += row[i];
+        sum_rows<3>(axis + 3, side.moved.row(3), side.moved.stride(), first, n, row);
+      for (int i = first; i < n; ++i) x[pull_.dofs[at(i)]] += row[i];
     }
   }
   pull_.body_a = pull_.body_b = -1;
@@ -203,16 +215,22 @@ int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
 
 // A row whose coordinates have been added to support_.
 int RigidDerivative::open_row(double compliance, bool slips) {
-  const int n = group_.n(), a = active_++;
+  const int a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(active_, n);
-  K_.resize(active_, group_.columns());
   for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) std::fill_n(x->row(a), x->stride(), 0.0);
-  R_.resize(active_);
   R_[a] = compliance;
-  slips_.resize(at(active_));
   slips_[at(a)] = slips;
+  seen_[at(a)].pair = -1;
   return a;
+}
+
+// For as many rows as there may be.
+void RigidDerivative::make_room(int rows) {
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(rows, group_.n());
+  K_.resize(rows, group_.columns());
+  R_.resize(rows);
+  slips_.resize(at(rows));
+  seen_.resize(at(rows));
 }
 
 // Adds a share of an unknown's whitened row to row a.
@@ -241,6 +259,8 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
     if (side != Side::Force) K[l] += share * *k;
     if (side != Side::Constraint) Jb[l] += share * *j;
   }
+  for (int i = 0; i < n && motion_.meets() && side != Side::Force; ++i)
+    add_by_velocity(K_.row(a), dofs[i], share * by_v_(r, i));
   if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
   if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
 }
@@ -248,6 +268,9 @@ void RigidDerivative::add_share(int a, const ContactProblem& problem, int contac
 const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
   clear_active();
   take_forces(s);
+  int most = s.problem.nr();
+  for (int i = 0; i < s.problem.nc(); ++i) most += f_[3 * i + 2] > 0 ? 3 : 0;
+  make_room(most);
   for (int i = 0; i < s.problem.nc(); ++i)
     if (const char* why = add_contact(start, s, i, lin)) return why;
   add_pulls(start, X_);
@@ -266,9 +289,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   listed.id = contact.id;
   const bool presses = first_decides(std::max(f.z(), 0.0) / F, opening / acceleration, lin, listed.weak);
   if (!presses || !(f.z() > 0)) return nullptr;
-  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
-    return "shapes that move meet within the step";
-  if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  if (const char* why = follow(start, contact)) return why;
   const bool slips = mu == 0 || !first_decides((mu * f.z() - pulled) / F, sliding / acceleration, lin, listed.weak);
   listed.mode = slips ? ContactMode::Slip : ContactMode::Stick;
   force_slopes(start, contact, contact.R_WC * f, Vec3::Zero(), start.dt, X_);
@@ -278,6 +299,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   add_share(normal, problem, i, 2, 1, Side::Both);
   if (!slips) {
     for (int r = 0; r < 2; ++r) add_share(new_row(problem.R()[3 * i + r], false), problem, i, r, 1, Side::Both);
+    see(contact, normal);
   } else if (mu > 0) {
     const double d[2] = {c.x() / sliding, c.y() / sliding};
     for (int r = 0; r < 2; ++r)  // (deriv.4)
@@ -289,6 +311,16 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   for (const FrictionDisc& disc : problem.discs)
     if (disc.contact == i) add_disc(start, s, disc, normal, lin);
   return nullptr;
+}
+
+// Three rows of a contact that sticks: normal, tangents.
+void RigidDerivative::see(const Contact& contact, int normal) {
+  if (motion_.meets()) return;
+  if (contact.body_a != seen_a_ || contact.body_b != seen_b_) ++seen_pairs_;
+  seen_a_ = contact.body_a;
+  seen_b_ = contact.body_b;
+  for (int r = 0; r < 3; ++r)
+    seen_[at(normal + r)] = {seen_pairs_, contact.R_WC.col((r + 2) % 3), contact.p_WC + contact.arm_b};
 }
 
 // What the gap, or the speed before an impact, adds to the normal row. False where the speed is not the contact's own.
@@ -305,14 +337,17 @@ bool RigidDerivative::add_gap(const Start& start, const IslandSolution& s, int i
       const int l = local_[at(motion_.dofs()[at(k)])];
       K[l] += surface.restitution * K3_(2, k);
       K[n + l] += surface.restitution * J3_(2, k);
+      if (motion_.meets()) add_by_velocity(K, motion_.dofs()[at(k)], surface.restitution * by_v_(2, k));
     }
     return true;
   }
   const bool open = contact.gap > 0 && s.problem.g()[3 * i + 2] != s.free[3 * i + 2] / start.dt;
   if (!(surface.compliance > 0) && !open) return true;
   const double time = surface.closing_time(contact.gap, start.dt);
-  for (int k = 0; k < dofs; ++k)  // (rigid.2), (rigid.4)
+  for (int k = 0; k < dofs; ++k) {  // (rigid.2), (rigid.4)
     K[local_[at(motion_.dofs()[at(k)])]] += motion_.gap(k) / time;
+    if (motion_.meets()) add_by_velocity(K, motion_.dofs()[at(k)], motion_.rate(k).gap / time);
+  }
   return true;
 }
 
@@ -345,6 +380,8 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
         const int l = local_[at(motion_.dofs()[at(i)])];
         if (side == Side::Both) Jc_(a, l) += share * J_row_[i];
         if (side == Side::Both) K_(a, l) += share * K_row_[i];
+        if (side == Side::Both && motion_.meets())
+          add_by_velocity(K_.row(a), motion_.dofs()[at(i)], share * by_v_(0, i));
         Jb_(a, l) += share * J_row_[i];
       }
       if (side == Side::Both) add_whitened(Yc_, a, problem, o + r, share);

@@ -51,7 +51,8 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
   for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_,    &v_turned_, &extra_, &zero_, &a_, &m_,     &y_,
                   &work_v_,  &E_,       &dE_,      &deflection_, &force_,    &w_,     &next_, &u_, &J_row_, &K_row_})
     x->setZero(nv);
-  for (MatX* x : {&J3_, &K3_}) x->setZero(3, nv);
+  for (MatX* x : {&J3_, &K3_, &by_v_}) x->setZero(3, nv);
+  listings_.resize(Crossing::most_listings);
   spare_.setZero(2 * nv);
   int widest = 0;
   for (const Tree& tree : model.trees) widest = std::max(widest, tree.nv);
@@ -84,14 +85,13 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
   if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
-  StepMap::start(model_, step, still_, state_, work_);
-  StepReport report;
-  crossing_.open(state_, work_, step.dt, report);
+  known_listings_ = 0;
+  wants_lists_ = false;
+  open(step);
   if (scheme_->substeps().touch) {
     substeps_.run(crossing_);
-    if (substeps_.lengths().size() > 1) return follow_touches(step, report, out);
-    StepMap::start(model_, step, still_, state_, work_);
-    crossing_.open(state_, work_, step.dt, report);
+    if (substeps_.lengths().size() > 1) return follow_touches(step, out);
+    open(step);
   }
   crossing_.begin();
   note_open();
@@ -99,9 +99,15 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   q_start_ = state_.q;
   v_start_ = state_.v;
   const char* why = differentiate(step, out);
+  if (wants_lists_ && !scheme_->substeps().touch) why = through_lists(step, out);
   if (!why && out.finite) mark_late_touch(out);
   out.status = crossing_.outcome().status;
   return why;
+}
+
+void RigidDerivative::open(const StepInput& step) {
+  StepMap::start(model_, step, still_, state_, work_);
+  crossing_.open(state_, work_, step.dt, report_ = {});
 }
 
 const char* RigidDerivative::differentiate(const StepInput& step, Linearization& lin) {
@@ -120,15 +126,9 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     lin.A.setZero();
     lin.B.setZero();
   }
-  std::fill(grouped_.begin(), grouped_.end(), 0);
-  for (std::size_t i = 0; i < out.islands.size(); ++i)
-    if (const char* why = solve_group(step, start, out, &out.islands[i], lin)) return why;
-  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (grouped_[at(t)]) continue;
-    one_tree_.assign(1, t);
-    set_group(one_tree_);
-    if (const char* why = solve_group(step, start, out, nullptr, lin)) return why;
-  }
+  if (const char* why = each_group(
+          out, [&](const IslandSolution* island) { return solve_group(step, start, out, island, lin); }))
+    return why;
   keep_before(start);
   turn_velocities(step.dt, out);
   if (!closures_.empty()) close(start, lin);
@@ -146,6 +146,23 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   if (lin.finite) return nullptr;
   lin.A.setZero();
   lin.B.setZero();
+  return nullptr;
+}
+
+/// Of all islands, and of the trees that are in none.
+template <class F>
+const char* RigidDerivative::each_group(const Outcome& out, F f) {
+  std::fill(grouped_.begin(), grouped_.end(), 0);
+  for (std::size_t i = 0; i < out.islands.size(); ++i) {
+    set_group(out.islands[i].island->trees);
+    if (const char* why = f(&out.islands[i])) return why;
+  }
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
+    if (grouped_[at(t)]) continue;
+    one_tree_.assign(1, t);
+    set_group(one_tree_);
+    if (const char* why = f(nullptr)) return why;
+  }
   return nullptr;
 }
 
@@ -178,10 +195,26 @@ void RigidDerivative::set_group(std::span<const int> trees) {
 
 const char* RigidDerivative::solve_group(const StepInput& step, const Start& start, const Outcome& out,
                                          const IslandSolution* island, Linearization& lin) {
-  if (island) set_group(island->island->trees);
-  const int n = group_.n(), columns = group_.columns();
-  X_.set_zero(n, columns);
-  recovers_ = removes_ = false;
+  if (const char* why = solve_velocities(step, start, island, lin)) return why;
+  for (std::size_t i = 0; i < out.recovery.size(); ++i)
+    if (island && out.recovery[i].island == island->island)
+      if (const char* why = recover(start, out, out.recovery[i], lin)) return why;
+  int first = 0;
+  for (int t : group_.trees) {
+    if (flies(t)) fly(start, t, first);
+    first += model_.trees[at(t)].nv;
+  }
+  move_configuration(step.dt);
+  store(lin);
+  return nullptr;
+}
+
+// dv' of the group into X_.
+const char* RigidDerivative::solve_velocities(const StepInput& step, const Start& start, const IslandSolution* island,
+                                              Linearization& lin) {
+  const int columns = group_.columns();
+  X_.set_zero(group_.n(), columns);
+  recovers_ = removes_ = by_velocity_ = false;
   int first = 0;
   for (int t : group_.trees) {
     if (!flies(t)) {
@@ -194,24 +227,15 @@ const char* RigidDerivative::solve_group(const StepInput& step, const Start& sta
   if (island)
     if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
       return why;
-  if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
-  for (std::size_t i = 0; i < out.recovery.size(); ++i)
-    if (island && out.recovery[i].island == island->island)
-      if (const char* why = recover(start, out, out.recovery[i], lin)) return why;
-  first = 0;
-  for (int t : group_.trees) {
-    if (flies(t)) fly(start, t, first);
-    first += model_.trees[at(t)].nv;
-  }
-  move_configuration(step.dt);
-  store(lin);
-  return nullptr;
+  return solve_active(X_, columns, lin) ? nullptr : "the rows that hold have no factor";
 }
 
 void RigidDerivative::clear_active() {
   active_ = 0;
   blocks_.clear();
   smoothed_rows_ = false;
+  seen_pairs_ = 0;
+  seen_a_ = seen_b_ = -1;
   pull_.body_a = pull_.body_b = -1;
   support_.clear();
   support_first_.assign(1, 0);
@@ -249,10 +273,10 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     first += tree.nv;
   }
   clear_active();
+  make_room(s.problem.nc() + s.problem.nr());
   for (int i = 0; i < s.problem.nc(); ++i) {
     if (!removes(s, 3 * i + 2, lin)) continue;
-    if (!motion_.compute(start, start.contacts[at(s.island->contacts[at(i)])], margin_))
-      return "a contact changes its features within its query";
+    if (const char* why = follow(start, start.contacts[at(s.island->contacts[at(i)])])) return why;
     if (view_->recovery().turns_in(start, out, s.island->contacts[at(i)]))
       return "a contact turns in faster than its overlap is removed";
     add_recovered(start, out, s, i);
@@ -274,7 +298,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
     if (soft_) add_softness(start, nullptr, a, s.f[o]);
   }
-  return solve_active(D_, group_.n(), lin) ? nullptr : "the rows that hold have no factor";
+  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
@@ -293,6 +317,8 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
     K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
+    if (motion_.meets())
+      add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
   if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2]);
 }
@@ -317,8 +343,10 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
   if (contact) {
     set_velocities(start, u_, false, at_row_);
     contact_slopes(start, *contact, at_row_, J3_, K3_);
-    for (std::size_t k = 0; k < motion_.dofs().size(); ++k)
+    for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {
       K[local_[at(motion_.dofs()[k])]] += 2 * share * K3_(2, static_cast<int>(k));
+      if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], 2 * share * by_v_(2, static_cast<int>(k)));
+    }
   }
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];

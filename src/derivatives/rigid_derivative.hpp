@@ -46,12 +46,7 @@ class RigidDerivative {
     int columns() const { return 2 * n() + static_cast<int>(inputs.size()); }
   };
 
-  /// Velocities at which rows are looked at, those of all bodies, and whether kinematic bodies add theirs.
-  struct Velocities {
-    const VecX* v = nullptr;
-    std::vector<Spatial> V, psi;  // psi_j = V_p x S_j, by coordinate
-    bool given = true;
-  };
+  using Velocities = BodyVelocities;
 
   /// Forces between two bodies, and how they change with the coordinates that move their contacts.
   struct Pull {
@@ -72,6 +67,18 @@ class RigidDerivative {
     Vec3 P, L;  // linear; angular about the mass centre
     MatX dP, dL;
   };
+  /// Which motion of two bodies a row of a contact that sticks sees: of the point p along the axis, both in W.
+  struct SeenRow {
+    int pair;
+    Vec3 axis, p;
+  };
+
+  /// Velocities with which contacts were listed again, and their slopes by dq, dv and du (nv x 2 nv + nu).
+  struct Listing {
+    VecX v;
+    Velocities at;
+    MatX slope;
+  };
   enum class Side { Constraint, Force, Both };
 
   /// What a smoothed contact gives way by, of three rows that hold (smooth.1).
@@ -86,6 +93,10 @@ class RigidDerivative {
   void set_group(std::span<const int> trees);
   const char* solve_group(const StepInput& step, const Start& start, const Outcome& out, const IslandSolution* island,
                           Linearization& lin);
+  const char* solve_velocities(const StepInput& step, const Start& start, const IslandSolution* island,
+                               Linearization& lin);
+  template <class F>
+  const char* each_group(const Outcome& out, F f);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
@@ -93,6 +104,7 @@ class RigidDerivative {
   void keep();
   void clear_active();
   void begin_recovery();
+  void open(const StepInput& step);
   void move_configuration(double dt);
   void move_free(const Body& body, double dt);
   void turn_velocities(double dt, const Outcome& out);
@@ -109,6 +121,15 @@ class RigidDerivative {
   void add_applied(const Start& start, int tree, double time);
   void add_held_force(const Start& start, int body, const Vec3& p, const Spatial& impulse, RowMatrix& X);
 
+  // rigid_lists.cpp
+  const char* through_lists(const StepInput& step, Linearization& out);
+  const char* differentiate_listing(const StepInput& step, Linearization& out);
+  const char* follow(const Start& start, const Contact& contact);
+  void add_rates(const Contact& contact, const Velocities& at_v, const Vec3& u, MatX& K);
+  void add_by_velocity(double* row, int dof, double x) const;
+  void add_force_rates(const Start& start, int body, double sign, const Vec3& f, const Vec3& torque, const Vec3& r,
+                       RowMatrix& X);
+
   // rigid_contacts.cpp
   void set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const;
   void contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J, MatX& K);
@@ -119,6 +140,10 @@ class RigidDerivative {
   void add_pulls(const Start& start, RowMatrix& X);
   int new_row(double compliance, bool slips, int coordinate = -1);
   int open_row(double compliance, bool slips);
+  void make_room(int rows);
+  void see(const Contact& contact, int normal);
+  void drop_repeated();
+  void keep_independent(std::size_t first, std::size_t last);
   void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
@@ -148,7 +173,7 @@ class RigidDerivative {
   void close(const Start& start, Linearization& lin);
 
   // rigid_touch.cpp
-  const char* follow_touches(const StepInput& step, StepReport& report, Linearization& out);
+  const char* follow_touches(const StepInput& step, Linearization& out);
   bool slope_by_length(double h);
   const char* find_touch(Linearization& out);
   void note_open();
@@ -162,7 +187,9 @@ class RigidDerivative {
   const char* add_smoothed(const Start& start, const IslandSolution& s, int i, Linearization& lin);
   void add_smoothed_rows(const Start& start, const IslandSolution& s);
   /// Trees that a smoothed contact acts on do not fly.
-  bool flies(int tree) const { return view_->flight().flies(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
+  bool flies(int tree) const {
+    return !listing_now_ && view_->flight().flies(tree) && !(smoothing_ > 0 && touched_[at(tree)]);
+  }
   bool keeps(int tree) const { return view_->flight().keeps(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
 
   // flight_derivative.cpp
@@ -206,6 +233,14 @@ class RigidDerivative {
   VecX spare_;     // a column that is in no matrix (2 nv)
   VecX v_turned_;  // at the end, before what happens there
   MatX J3_, K3_;
+  MatX by_v_;               // beside K3_: the same by velocities, where a pair meets within the step
+  StepReport report_;
+  std::vector<Listing> listings_;
+  int known_listings_ = 0;    // of this step
+  int listed_ = -1;           // with the velocities of which of them the contact whose motion stands was; -1: of the start
+  bool listing_now_ = false;  // velocities that contacts are listed again with: nothing flies yet
+  bool wants_lists_ = false;  // a contact was listed again
+  bool by_velocity_ = false;  // a contact of the group moves with velocities
   RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
   MatX dm_fly_, J1_fly_;
   MatX kick_q_, kick_m_, kick_v_;  // slopes of a kick, before its factor
@@ -238,6 +273,10 @@ class RigidDerivative {
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds
+  std::vector<SeenRow> seen_;
+  std::vector<Vec6> seen_rows_;  // what is left of them beside those that were chosen
+  std::vector<char> dropped_, joint_seen_;
+  int seen_pairs_ = 0, seen_a_ = -1, seen_b_ = -1;
   int active_ = 0;
 };
 

@@ -27,6 +27,7 @@ const char* RigidDerivative::smooth(const Start& start, const Outcome& out) {
 
 const char* RigidDerivative::list_smoothed(const Start& start, const IslandSolution& s, Linearization& lin) {
   clear_active();
+  make_room(s.problem.size());
   smoothed_rows_ = true;
   if (!smoothed_.solve(s.problem, smoothing_ * s.solve.residual.force_scale * s.solve.residual.motion_scale))
     return "the central path was not found";
@@ -46,9 +47,7 @@ const char* RigidDerivative::add_smoothed(const Start& start, const IslandSoluti
   listed.id = contact.id;
   const bool slips = std::hypot(s.c[3 * i], s.c[3 * i + 1]) > 1e-6 * s.solve.residual.motion_scale;
   listed.mode = !(s.f[3 * i + 2] > 0) ? ContactMode::Open : slips ? ContactMode::Slip : ContactMode::Stick;
-  if (!contact.arm_a.isZero(0) || !(contact.arm_b.isZero(0) || motion_.on_plane(contact)))
-    return "shapes that move meet within the step";
-  if (!motion_.compute(start, contact, margin_)) return "a contact changes its features within its query";
+  if (const char* why = follow(start, contact)) return why;
   const Vec3 f = f_.map().segment<3>(3 * i);
   const bool rubs = problem.mu()[i] > 0;
   force_slopes(start, contact, contact.R_WC * f, Vec3::Zero(), start.dt, X_);

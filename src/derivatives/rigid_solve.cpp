@@ -1,5 +1,7 @@
 // dv' with the rows that hold (deriv.2), (deriv.3), for all right-hand sides at once.
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
@@ -84,6 +86,51 @@ void RigidDerivative::gather(const std::vector<int>& rows) {
   }
 }
 
+// Two bodies have six motions against each other: of the rows that see them, where they stick together at many points, six
+// say what the others do. Of the rows of one joint one does. The others are dropped before all are looked at over the joints.
+void RigidDerivative::drop_repeated() {
+  const auto pair_of = [&](std::size_t i) { return seen_[at(rigid_[i])].pair; };
+  joint_seen_.assign(at(group_.n()), 0);
+  std::size_t kept = 0;
+  for (std::size_t first = 0, last = 0; first < rigid_.size(); first = last) {
+    const int pair = pair_of(first);
+    while (last < rigid_.size() && (last == first || (pair >= 0 && pair_of(last) == pair))) ++last;
+    dropped_.assign(last - first, 0);
+    if (last - first > 6) keep_independent(first, last);
+    const int a = rigid_[first], begin = support_first_[at(a)];
+    if (last - first == 1 && support_first_[at(a + 1)] - begin == 1)
+      dropped_[0] = std::exchange(joint_seen_[at(support_[at(begin)])], 1);
+    for (std::size_t i = first; i < last; ++i)
+      if (!dropped_[i - first]) rigid_[kept++] = rigid_[i];
+  }
+  rigid_.resize(kept);
+}
+
+// Of [first, last) in rigid_, by Gram and Schmidt with exchanges.
+void RigidDerivative::keep_independent(std::size_t first, std::size_t last) {
+  const std::size_t count = last - first;
+  const Vec3 origin = seen_[at(rigid_[first])].p;
+  double reach = 0;
+  for (std::size_t i = first; i < last; ++i) reach = std::max(reach, (seen_[at(rigid_[i])].p - origin).norm());
+  seen_rows_.resize(count);
+  dropped_.assign(count, 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const SeenRow& row = seen_[at(rigid_[first + i])];
+    seen_rows_[i] << row.axis, (row.p - origin).cross(row.axis) / std::max(reach, 1e-300);
+  }
+  for (int chosen = 0; chosen < 6; ++chosen) {
+    std::size_t best = 0;
+    double most = dependent * dependent;
+    for (std::size_t i = 0; i < count; ++i)
+      if (dropped_[i] && seen_rows_[i].squaredNorm() > most) most = seen_rows_[best = i].squaredNorm();
+    if (most == dependent * dependent) return;
+    dropped_[best] = 0;
+    const Vec6 q = seen_rows_[best] / std::sqrt(most);
+    for (std::size_t i = 0; i < count; ++i)
+      if (dropped_[i]) seen_rows_[i] -= q * q.dot(seen_rows_[i]);
+  }
+}
+
 // The rows to solve for: all with compliance, and of the others as many as are independent. True where the factor of
 // these is the whole matrix.
 bool RigidDerivative::choose_rows(Linearization& lin) {
@@ -96,6 +143,7 @@ bool RigidDerivative::choose_rows(Linearization& lin) {
   for (int pass = 0; pass < 2; ++pass)  // those that do not slip first
     for (int a = 0; a < active_; ++a)
       if (R_[a] == 0 && (slips_[at(a)] != 0) == (pass == 1)) rigid_.push_back(a);
+  drop_repeated();
   int sticking = 0;
   for (int a : rigid_) sticking += !slips_[at(a)];
   gather(rigid_);

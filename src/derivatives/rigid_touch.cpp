@@ -18,14 +18,13 @@ constexpr double grazing = 1e-6;       // a touch that is slower than this share
 }  // namespace
 
 // The state moves on over the substeps of the step.
-const char* RigidDerivative::follow_touches(const StepInput& step, StepReport& report, Linearization& out) {
+const char* RigidDerivative::follow_touches(const StepInput& step, Linearization& out) {
   if (!model_.kinematic.empty()) return "kinematic bodies move with the time of a touch";
   if (!closures_.empty()) return "equality constraints in a step that is divided";
   if (!step.forces.empty()) return "pushes in a step that is divided";
   if (smoothing_ > 0) return "a smoothed law touches at no time";
   lengths_ = substeps_.lengths();
-  StepMap::start(model_, step, still_, state_, work_);
-  crossing_.open(state_, work_, step.dt, report);
+  open(step);
   const int nv = model_.nv, nu = static_cast<int>(out.B.cols());
   sum_.setZero(2 * nv, 2 * nv + nu);
   sum_.leftCols(2 * nv).setIdentity();

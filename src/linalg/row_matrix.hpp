@@ -2,6 +2,8 @@
 // when it shrinks.
 #pragma once
 
+#include <algorithm>
+
 #include "tribo/buffer.hpp"
 
 namespace tribo {
@@ -20,7 +22,7 @@ class RowMatrix {
   }
   void set_zero(int rows, int columns) {
     resize(rows, columns);
-    storage_.map().setZero();
+    for (int i = 0; i < rows; ++i) std::fill_n(row(i), stride_, 0.0);
   }
   int rows() const { return rows_; }
   int cols() const { return columns_; }

@@ -14,7 +14,6 @@
 namespace tribo {
 namespace {
 
-constexpr int most_listings = 3;  // times that contacts are listed again within a step
 /// False where the numbers have run away: nothing is faster than light.
 bool moves(const VecX& v) {
   constexpr double fastest = 3e8;  // [m/s], [rad/s]
@@ -86,9 +85,10 @@ void Crossing::begin() {
   begun_ = true;
 }
 
-bool Crossing::solve(double h) {
+bool Crossing::solve(double h, int most) {
   h_ = h;
   for (int round = 0;; ++round) {
+    listings_ = round;
     outcome_.status = StepStatus::Ok;
     outcome_.held = 1;
     outcome_.unresolved = 0;
@@ -101,9 +101,9 @@ bool Crossing::solve(double h) {
       const StageTimer timer(scheme_.times_stages() ? nullptr : work_->times, Stage::Solve);
       scheme_.solve(*start_, outcome_);
     }
-    if (round == most_listings || !scheme_.lists_again() || !list_again()) break;
+    if (round == most || !scheme_.lists_again() || !list_again()) break;
   }
-  if (relisting_) relisting_->complete(*start_, outcome_);
+  if (relisting_ && most == most_listings) relisting_->complete(*start_, outcome_);
   return outcome_.status != StepStatus::Unconverged;
 }
 

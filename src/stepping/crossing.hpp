@@ -14,14 +14,19 @@ namespace tribo {
 
 class Crossing {
  public:
+  static constexpr int most_listings = 3;  ///< times that contacts are listed again within a step
+
   Crossing(const Model& model, Scheme& scheme, const StepperOptions& options);
 
   /// A step of dt begins at this state. All of these must live until it ends.
   void open(State& state, Workspace& work, double dt, StepReport& report);
   /// Poses, M and h at the state, the contact list, what acts; nothing where they stand already.
   void begin();
-  /// Solves for a time h from the state; true where that converged.
-  bool solve(double h);
+  /// Solves for a time h from the state; true where that converged. most: times that contacts may be listed again; with fewer
+  /// than most_listings the solve ends with the list that stands then, as its velocities are looked at.
+  bool solve(double h, int most = most_listings);
+  /// How often they were in the last solve.
+  int listings() const { return listings_; }
   /// The state moves on by the h that was solved last. False, and nothing moved, where the result is not finite, or the
   /// solve did not converge and its forces are absurd; the report says which.
   bool commit();
@@ -82,6 +87,7 @@ class Crossing {
   Workspace* work_ = nullptr;
   StepReport* report_ = nullptr;
   double dt_ = 0, h_ = 0;
+  int listings_ = 0;
   bool begun_ = false;
   double t_known_ = 0;
   VecX q_known_, v_known_, q_control_, v_control_, q_next_, v_next_;
