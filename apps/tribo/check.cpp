@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/legible.hpp"
 #include "base/problems.hpp"
 #include "common.hpp"
 #include "diagnosis/advice.hpp"
@@ -68,7 +69,7 @@ int check_file(const Options& options) {
   if (options.json) {
     print_json(v.json());
   } else {
-    for (const Problem& p : v.problems) std::printf("%s: %s\n", p.error ? "error" : "warning", p.text.c_str());
+    for (const Problem& p : v.problems) std::printf("%s: %s\n", p.error ? "error" : "warning", legible(p.text).c_str());
     if (v.scene && v.errors == 0)
       std::printf("%s: %d bodies, %d coordinates, %zu collision shapes, %g kg\n", v.file.c_str(),
                   static_cast<int>(v.scene->model->bodies.size()), v.scene->model->nv,
@@ -142,7 +143,7 @@ int check_folder(Options options) {
       first.replace(place, file.size(), fs::path(file).filename().string());
     const std::string bodies = v.scene ? std::to_string(v.scene->model->bodies.size()) : "-";
     std::printf("%-*s  %6d  %8d  %6s  %s\n", column, fs::relative(file, folder).c_str(), v.errors, v.warnings,
-                bodies.c_str(), first_line(first, 100).c_str());
+                bodies.c_str(), legible(first_line(first, 100)).c_str());
     std::fflush(stdout);
   }
   const int all = static_cast<int>(files.size());

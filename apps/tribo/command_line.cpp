@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/legible.hpp"
 #include "base/names.hpp"
 #include "base/version.hpp"
 #include "common.hpp"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int complain(const std::string& message) {
-  std::fprintf(stderr, "tribo: %s\n", message.c_str());
+  std::fprintf(stderr, "tribo: %s\n", legible(message).c_str());
   return bad_input;
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/legible.hpp"
 #include "base/names.hpp"
 
 namespace tribo::app {
@@ -98,11 +99,11 @@ void print_warnings(const std::vector<std::string>& warnings, bool all) {
     const auto count = static_cast<std::size_t>(
         std::count_if(warnings.begin(), warnings.end(), [&](auto& other) { return file(other) == file(text); }));
     if (all || count <= few) {
-      std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
+      std::fprintf(stderr, "tribo: warning: %s\n", legible(text).c_str());
     } else if (std::find(told.begin(), told.end(), file(text)) == told.end()) {
       told.push_back(file(text));
-      std::fprintf(stderr, "tribo: warning: %s (and %zu more about this file: --verbose shows all)\n", text.c_str(),
-                   count - 1);
+      std::fprintf(stderr, "tribo: warning: %s (and %zu more about this file: --verbose shows all)\n",
+                   legible(text).c_str(), count - 1);
     }
   }
 }

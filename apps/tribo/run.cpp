@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/folder_lock.hpp"
+#include "base/legible.hpp"
 #include "base/names.hpp"
 #include "common.hpp"
 #include "diagnosis/advice.hpp"
@@ -261,14 +262,15 @@ void write_files(const RunOptions& options, const Scene& scene, const Simulation
 int run(const RunOptions& options) {
   Scene scene = find_scene(options.scene);
   print_warnings(scene.warnings, options.verbose);
-  for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", text.c_str());
+  for (const std::string& text : scene.log) std::fprintf(stderr, "tribo: %s\n", legible(text).c_str());
   for (const std::string& text : dt_advice(scene)) std::fprintf(stderr, "tribo: warning: %s\n", text.c_str());
   Simulation simulation = make_simulation(scene);
   if (!options.save_state.empty()) check_output(options.save_state, "--save-state");
   if (!options.load_state.empty()) {
     scene.start = load_state(*scene.model, options.load_state);
     const std::string text = forgotten_memory(scene.start, scene.stepper);
-    if (!text.empty()) std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), text.c_str());
+    if (!text.empty())
+      std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), legible(text).c_str());
     simulation.set_state(scene.start);
   }
   std::optional<FolderLock> lock;

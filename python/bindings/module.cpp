@@ -1,5 +1,6 @@
 // tribo._core: the parts of the C++ library that Python holds.
 #include "arrays.hpp"
+#include "base/legible.hpp"
 #include "base/version.hpp"
 #include "extras.hpp"
 #include "readers/data_folders.hpp"
@@ -41,7 +42,17 @@ NB_MODULE(_core, m) {
   using namespace tribo::python;
   m.doc() = "The compiled core of tribo. Use the names of the package tribo.";
   // NOLINTNEXTLINE(bugprone-unused-raii): it is made for what its constructor does
-  nb::exception<InvalidInput>(m, "InvalidInput", PyExc_ValueError);
+  const nb::exception<InvalidInput> invalid(m, "InvalidInput", PyExc_ValueError);
+  // A text that is not UTF-8 would become an error of another kind.
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const InvalidInput& error) {
+          PyErr_SetString(static_cast<PyObject*>(type), legible(error.what()).c_str());
+        }
+      },
+      invalid.ptr());
   bind_model(m);
   bind_builder(m);
   bind_state(m);

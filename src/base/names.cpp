@@ -52,8 +52,24 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
 }
 
 bool matches_name(const char* pattern, const char* name) {
-  if (*pattern == '*') return matches_name(pattern + 1, name) || (*name != '\0' && matches_name(pattern, name + 1));
-  return *pattern == *name && (*pattern == '\0' || matches_name(pattern + 1, name + 1));
+  // What the last '*' stands for grows by a character where the rest does not fit: time in proportion to both lengths.
+  const char *star = nullptr, *from = nullptr;
+  while (*name != '\0') {
+    if (*pattern == '*') {
+      star = pattern++;
+      from = name;
+    } else if (*pattern == *name) {
+      ++pattern;
+      ++name;
+    } else if (star != nullptr) {
+      pattern = star + 1;
+      name = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') ++pattern;
+  return *pattern == '\0';
 }
 
 bool ends_name(const std::string& full, const std::string& name) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/legible.hpp"
 #include "base/limits.hpp"
 #include "base/names.hpp"
 
@@ -196,6 +197,7 @@ double Model::mass() const {
 }
 
 int ModelBuilder::add_material(Material material) {
+  check_name("material", material.name);
   check(material.surface, "material '" + material.name + "'");
   for (const Material& known : model_.materials)
     if (known.name == material.name) throw InvalidInput("material '" + material.name + "' is given twice");
@@ -214,6 +216,7 @@ void ModelBuilder::set_gravity(const Vec3& gravity) {
 }
 
 int ModelBuilder::begin_member(std::string name, bool robot, std::string source, bool self_collision) {
+  check_name(robot ? "robot" : "object", name);
   for (const Member& known : model_.members)
     if (known.name == name) throw InvalidInput("two robots or objects are called '" + name + "'");
   Member member;
@@ -229,6 +232,7 @@ int ModelBuilder::begin_member(std::string name, bool robot, std::string source,
 }
 
 int ModelBuilder::add_body(Body body) {
+  check_name("body", body.name);
   check(body);
   const int index = static_cast<int>(model_.bodies.size());
   if (body.parent < -1 || body.parent >= index)
@@ -263,6 +267,7 @@ int ModelBuilder::add_body(Body body) {
 }
 
 int ModelBuilder::add_geometry(Geometry geometry) {
+  check_name("geometry", geometry.name);
   const std::string owner = "geometry '" + geometry.name + "'";
   auto positive = [&](double x, const char* what) { require(x > 0, owner, what, x, "finite and > 0 m"); };
   switch (geometry.kind) {
@@ -329,6 +334,7 @@ void ModelBuilder::add_pair(CollisionPair pair) {
 }
 
 int ModelBuilder::add_frame(Frame frame) {
+  check_name("frame", frame.name);
   check_body(frame.body, "frame '" + frame.name + "'");
   model_.frames.push_back(std::move(frame));
   return static_cast<int>(model_.frames.size()) - 1;

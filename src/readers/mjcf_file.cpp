@@ -1,6 +1,7 @@
 // Reading of MJCF files: looked through first, so that what MuJoCo's compiler opens and allocates is bounded.
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -15,8 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_files = 1000;      // included or attached
-constexpr double most_copies = 1e5;   // of replicate, composite, flexcomp
+constexpr int most_files = 1000;  // included or attached
+constexpr double most_elements =
+    1e4;  // bodies, shapes and frames, with what is copied: the compiler's time grows with their square
 constexpr double most_cells = 5e7;    // of a height field, of a texture
 constexpr double most_numbers = 1e5;  // that a user may hang on an element
 
@@ -43,8 +45,9 @@ class Inspection {
   /// Of the file and of those that it includes; none where models are attached.
   std::vector<KeyClaim> keys() const { return attached_ ? std::vector<KeyClaim>{} : keys_; }
 
-  /// `folder` is that of the file which is given to the compiler: paths of includes begin there.
-  void look(const std::string& path, const fs::path& folder) {
+  /// How many elements the compiler makes of a file, at least those of `most_elements`. `folder` is that of the file which is
+  /// given to the compiler: paths of includes begin there.
+  double look(const std::string& path, const fs::path& folder) {
     if (static_cast<int>(open_.size()) >= 50 || ++files_ > most_files)
       throw InvalidInput(path + ": files include each other without end");
     if (!open_.insert(fs::path(path).lexically_normal().string()).second)
@@ -57,10 +60,13 @@ class Inspection {
       if (const char* dir = e.Attribute("meshdir")) names.mesh = dir;
       if (const char* dir = e.Attribute("texturedir")) names.texture = dir;
     });
-    bound(path, document->RootElement(), 1);
+    for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { bound(path, e); });
     for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { note_key(path, e); });
     for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) { follow(path, e, folder, names); });
+    double elements = 0;
+    count(path, document->RootElement(), 1, elements);
     open_.erase(fs::path(path).lexically_normal().string());
+    return elements;
   }
 
  private:
@@ -82,31 +88,50 @@ class Inspection {
     }
   }
 
+  static void within(const std::string& path, const tinyxml2::XMLElement& e, double x, double most, const char* what) {
+    if (!(x <= most))
+      throw InvalidInput(place(path, e) + " asks for " + shown(x) + " " + what + ", at most " + shown(most));
+  }
+
   // A few words must not ask for more memory than there is.
-  void bound(const std::string& path, const tinyxml2::XMLElement* e, double copies) const {
-    auto within = [&](double x, double most, const char* what) {
-      if (!(x <= most))
-        throw InvalidInput(place(path, *e) + " asks for " + shown(x) + " " + what + ", at most " + shown(most));
-    };
+  static void bound(const std::string& path, const tinyxml2::XMLElement& e) {
+    const std::string name = e.Name();
+    if (name == "hfield") within(path, e, product(e, "nrow") * product(e, "ncol"), most_cells, "points");
+    if (name == "texture") within(path, e, product(e, "width") * product(e, "height"), most_cells, "pixels");
+    if (name == "mesh" && e.Attribute("builtin")) {
+      const std::string kind = e.Attribute("builtin");
+      const bool divided = kind == "sphere" || kind == "hemisphere";
+      within(path, e, product(e, "params"), divided ? 7 : 1e6, "divisions");
+    }
+    if (name == "size" || name == "numeric")
+      for (const tinyxml2::XMLAttribute* a = e.FirstAttribute(); a != nullptr; a = a->Next())
+        if (std::string(a->Name()).compare(0, 5, "nuser") == 0 || std::string(a->Name()) == "size" ||
+            std::string(a->Name()) == "nkey")
+          within(path, e, product(e, a->Name()), most_numbers, "numbers");
+  }
+
+  // Nor for more time: elements with their copies, those of files that are included and of models that are attached.
+  void count(const std::string& path, const tinyxml2::XMLElement* e, double copies, double& elements) {
     for (; e != nullptr; e = e->NextSiblingElement()) {
       const std::string name = e->Name();
       double inner = copies;
-      if (name == "replicate" || name == "composite" || name == "flexcomp" || name == "replicates")
-        within(inner *= product(*e, "count"), most_copies, "copies");
-      if (name == "hfield") within(product(*e, "nrow") * product(*e, "ncol"), most_cells, "points");
-      if (name == "texture") within(product(*e, "width") * product(*e, "height"), most_cells, "pixels");
-      if (name == "mesh" && e->Attribute("builtin")) {
-        const std::string kind = e->Attribute("builtin");
-        const bool divided = kind == "sphere" || kind == "hemisphere";
-        within(product(*e, "params"), divided ? 7 : 1e6, "divisions");
-      }
-      if (name == "size" || name == "numeric")
-        for (const tinyxml2::XMLAttribute* a = e->FirstAttribute(); a != nullptr; a = a->Next())
-          if (std::string(a->Name()).compare(0, 5, "nuser") == 0 || std::string(a->Name()) == "size" ||
-              std::string(a->Name()) == "nkey")
-            within(product(*e, a->Name()), most_numbers, "numbers");
-      bound(path, e->FirstChildElement(), inner);
+      if (name == "replicate" || name == "composite" || name == "flexcomp") elements += inner *= product(*e, "count");
+      if (name == "body" || name == "geom" || name == "frame") elements += copies;
+      if (name == "include") elements += copies * included_[e];
+      if (name == "attach") elements += copies * attached_model(*e);
+      within(path, *e, elements, most_elements, "bodies, shapes and frames, with copies");
+      count(path, e->FirstChildElement(), inner, elements);
     }
+  }
+
+  // A model without a name is known by that in its file: then the largest.
+  double attached_model(const tinyxml2::XMLElement& attach) const {
+    const char* name = attach.Attribute("model");
+    if (const auto known = models_.find(name != nullptr ? name : ""); name != nullptr && known != models_.end())
+      return known->second;
+    double most = 0;
+    for (const auto& model : models_) most = std::max(most, model.second);
+    return most;
   }
 
   void follow(const std::string& path, const tinyxml2::XMLElement& e, const fs::path& folder, const Folders& names) {
@@ -129,13 +154,19 @@ class Inspection {
                            full.string() + "\n  " + beside.string());
       if (!is_inside(target.string(), roots_))
         throw InvalidInput(place(path, e) + " names '" + a->Value() + "', which is outside of " + roots_[0]);
-      look(target.string(), name == "model" ? target.parent_path() : folder);
+      const double elements = look(target.string(), name == "model" ? target.parent_path() : folder);
+      included_[&e] = elements;
+      if (name == "include") continue;
+      double& known = models_[e.Attribute("name") != nullptr ? e.Attribute("name") : ""];
+      known = std::max(known, elements);
     }
   }
 
   const std::vector<std::string>& roots_;
   std::vector<KeyClaim> keys_;
   bool attached_ = false;
+  std::map<const tinyxml2::XMLElement*, double> included_;  // elements of the file that one names
+  std::map<std::string, double> models_;                    // the same, of models to attach
   std::set<std::string> open_;
   int files_ = 0;
 };

@@ -61,16 +61,20 @@ void check_depth(const std::string& text, const std::string& file) {
 }
 
 /// First character beyond ASCII where TOML has none, or its end: outside of strings and comments, and what follows a backslash.
-/// (toml++ 3.3 asks there whether letters are spaces, by code that C++ leaves undefined.)
+/// (toml++ 3.3 asks there whether letters are spaces, by code that C++ leaves undefined.) A quote that stands where neither a key nor
+/// a value can begin opens no string.
 std::size_t misplaced_letter(const std::string& text) {
   const auto beyond = [&](std::size_t i) { return i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80; };
+  char last = '\n';  // that is no space
   for (std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; i < text.size(); ++i) {
     if (beyond(i)) return i;
+    const bool begins = std::string_view("=,.[{\r\n").find(last) != std::string_view::npos;
+    if (text[i] != ' ' && text[i] != '\t') last = text[i];
     if (text[i] == '#') {
       i = std::min(text.find_first_of("\r\n", i), text.size()) - 1;
       continue;
     }
-    if (text[i] != '"' && text[i] != '\'') continue;
+    if ((text[i] != '"' && text[i] != '\'') || !begins) continue;
     const std::size_t end = end_of_string(text, i);
     for (std::size_t at = text[i] == '"' ? text.find('\\', i) : end; at < end; at = text.find('\\', at + 2))
       if (const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1); next < end && beyond(next)) return next;

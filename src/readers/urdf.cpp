@@ -287,10 +287,12 @@ void add_poses(Loading& load) {
 
 // The shape "link_0", its part "link_0.1", the foot "frame" or "frame.0": its own name, or that of its link.
 bool is_of(const std::string& shape, const std::string& link) {
-  if (matches_name(link.c_str(), shape.c_str())) return true;
-  const std::size_t end = shape.find_last_not_of("0123456789");
-  return end != std::string::npos && end + 1 < shape.size() && (shape[end] == '_' || shape[end] == '.') &&
-         is_of(shape.substr(0, end), link);
+  for (std::string name = shape; !matches_name(link.c_str(), name.c_str());) {
+    const std::size_t end = name.find_last_not_of("0123456789");
+    if (end == std::string::npos || end + 1 >= name.size() || (name[end] != '_' && name[end] != '.')) return false;
+    name.resize(end);
+  }
+  return true;
 }
 
 MeshParts parts_of(const Loading& load, const std::string& geometry) {

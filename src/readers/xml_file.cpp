@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/legible.hpp"
 #include "readers/mjcf.hpp"
 #include "tribo/types.hpp"
 
@@ -50,6 +51,10 @@ std::unique_ptr<tinyxml2::XMLDocument> parse_xml(const std::string& text, const 
     throw InvalidInput(name + ":" + std::to_string(std::max(document->ErrorLineNum(), 1)) + ": " + reason);
   }
   if (document->RootElement() == nullptr) throw InvalidInput(name + ":1: has no element");
+  for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) {
+    if (const char* given = e.Attribute("name"))
+      check_name(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + ">", given);
+  });
   return document;
 }
 

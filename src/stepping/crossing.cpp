@@ -16,8 +16,8 @@ namespace {
 
 /// False where the numbers have run away: nothing is faster than light.
 bool moves(const VecX& v) {
-  constexpr double fastest = 3e8;  // [m/s], [rad/s]
-  return v.size() == 0 || v.cwiseAbs().maxCoeff() < fastest;
+  constexpr double fastest = 3e8;                                                // [m/s], [rad/s]
+  return v.size() == 0 || (v.allFinite() && v.cwiseAbs().maxCoeff() < fastest);  // a maximum may leave NaN out
 }
 
 }  // namespace

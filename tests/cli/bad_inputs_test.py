@@ -51,6 +51,12 @@ MESH = "[[object]]\nshape = 'mesh'\nmass = 1\n"
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 
 
+def attaching(model):
+    """A file that has another one twice."""
+    twice = "".join(f"<frame><attach model='m' prefix='{side}'/></frame>" for side in "ab")
+    return mjcf(f"<body name='b'><geom size='0.1'/>{twice}</body>", f"<asset><model name='m' file='{model}.xml'/></asset>\n")
+
+
 def dae(nodes, library="", effect=""):
     """A tetrahedron "g" in Collada, as the nodes of a scene "s" instance it."""
     return ("<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset/>" + effect +
@@ -259,6 +265,15 @@ CASES = {
     "mjcf deep nesting": ({"r.xml": mjcf("<body>" * 20000 + "</body>" * 20000)}, "r.xml", ["r.xml", "deep"]),
     "mjcf copies": ({"r.xml": mjcf("<replicate count='1000'><replicate count='100000'>" + BALL + "</replicate></replicate>")}, "r.xml",
                     ["r.xml:3", "copies"]),
+    "urdf name beyond UTF-8": ({"r.urdf": b"<robot name='r'><link name='a\xff'/></robot>"}, "r.urdf", ["r.urdf:1", "a\\xff", "UTF-8"]),
+    "urdf name that a terminal obeys": ({"r.urdf": "<robot name='r'><link name='a&#27;[2J'/></robot>"}, "r.urdf", ["r.urdf:1", "a\\x1b[2J"]),
+    "urdf type that a terminal obeys": ({"r.urdf": arm(kind="\x1b[2Jfixed")}, "r.urdf", ["\\x1b[2Jfixed"]),
+    "urdf name without end": ({"r.urdf": "<robot name='r'><link name='" + 200_000 * "_0" + "'/></robot>"}, "r.urdf", ["400000 bytes"]),
+    "pattern of many stars": ({"s.toml": "[robot]\nmodel = 'r.urdf'\nmaterials = {'" + 20 * "*a" + "b' = 'default'}\n",
+                               "r.urdf": shape("<sphere radius='1'/>").replace("'a'", f"'{60 * 'a'}'")}, "s.toml", ["s.toml:3"]),
+    "mjcf copies side by side": ({"r.xml": mjcf(("<replicate count='600'>" + BALL + "</replicate>") * 12)}, "r.xml", ["r.xml", "copies"]),
+    "mjcf copies of copies": ({"r.xml": attaching("1"), **{f"{k}.xml": attaching(str(k + 1)) for k in range(1, 14)}, "14.xml": mjcf(BALL)},
+                              "r.xml", [".xml", "copies"]),
     "mjcf huge terrain": ({"r.xml": mjcf(BALL, "<asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset>\n")}, "r.xml",
                           ["r.xml:2", "points"]),
     "mjcf huge texture": ({"r.xml": mjcf(BALL, "<asset><texture name='t' type='2d' builtin='flat' width='999999' height='999999'/></asset>\n")},

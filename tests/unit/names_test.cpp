@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/legible.hpp"
 #include "tribo/robot.hpp"
 #include "tribo/scene.hpp"
 #include "unit/scratch_folder.hpp"
@@ -62,6 +63,50 @@ TEST_CASE("names: a robot or an object comes before a body, a body before a fram
   const Place knee = model.place("left/FL_KFE");
   CHECK_FALSE(knee.frame);
   CHECK(knee.body == model.body("left/FL_KFE"));
+}
+
+// What a star stands for is found in time that does not double with each star.
+TEST_CASE("names: patterns") {
+  const std::string long_name(60, 'a');
+  std::string stars;
+  for (int k = 0; k < 20; ++k) stars += "*a";
+  CHECK(matches_name((stars + "*").c_str(), long_name.c_str()));
+  CHECK_FALSE(matches_name((stars + "b").c_str(), long_name.c_str()));
+  for (const auto& [pattern, name, matches] : {std::tuple{"", "", true},
+                                               {"*", "", true},
+                                               {"**", "a", true},
+                                               {"", "a", false},
+                                               {"a", "", false},
+                                               {"a*", "a", true},
+                                               {"*_knee", "left_knee", true},
+                                               {"*_knee", "left_knees", false},
+                                               {"l*k*e", "left_knee", true},
+                                               {"*aab", "aaab", true},
+                                               {"a*b*c", "abcb", false},
+                                               {"*ab*ab", "abab", true},
+                                               {"*ab*ab", "aab", false},
+                                               {"left", "left_knee", false}})
+    CHECK(matches_name(pattern, name) == matches);
+}
+
+// A name goes to terminals, files and Python.
+TEST_CASE("names: text of others is shown letter by letter, and names that cannot be are refused") {
+  CHECK(legible("h\u00fcfte \u819d \U0001F9BF\n\t") == "h\u00fcfte \u819d \U0001F9BF\n\t");
+  CHECK(legible("a\x1b[2J\x07\x7f\r") == "a\\x1b[2J\\x07\\x7f\\x0d");
+  CHECK(legible("\xc2\x9b") == "\\xc2\\x9b");  // the other form of ESC [
+  for (const std::string broken :
+       {"\xff", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
+    CHECK(legible(broken).size() == 4 * broken.size());
+    CHECK_THROWS_AS(check_name("link", broken), InvalidInput);
+  }
+  CHECK_NOTHROW(check_name("link", "linke h\u00fcfte"));
+  for (const std::string name :
+       {std::string("a\nb"), std::string("\x1b[2J"), std::string(501, 'a'), std::string(1, '\0')}) {
+    CHECK_THROWS_AS(check_name("link", name), InvalidInput);
+    ModelBuilder builder;
+    CHECK_THROWS_AS(builder.add_object(name, ShapeKind::Sphere, {0.1, 0, 0}, 1, builder.add_material({})),
+                    InvalidInput);
+  }
 }
 
 TEST_CASE("push: on a robot, a body or a frame, at a point of it or where nothing is said") {

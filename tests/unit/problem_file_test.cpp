@@ -204,6 +204,90 @@ TEST_CASE("problem file: FCLIB in its three sparse forms, normal moved from firs
   check();
 }
 
+// libhdf5 writes what our own reader reads: chunks, packed or not, other widths, compact data sets, groups of both kinds.
+TEST_CASE("problem file: FCLIB numbers in every way that is read") {
+  ScratchFolder folder;
+  const std::string path = folder.file("local.hdf5");
+  std::vector<double> x(200), q(3 * 200), mu(200, 0.7);
+  std::vector<int> p(200), i(200);
+  for (int k = 0; k < 200; ++k) {
+    x[at(k)] = 1 + 0.25 * (k % 7);
+    p[at(k)] = i[at(k)] = 3 * k % 600;
+    q[at(3 * k)] = -k;
+  }
+  const auto write = [&](bool recent, hid_t creation, hid_t real, hid_t whole) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (recent) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    for (const char* group : {"/fclib_local", "/fclib_local/W", "/fclib_local/vectors"})
+      H5Gclose(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const auto add = [&](const char* name, const auto& values, hid_t memory, hid_t stored, hid_t how) {
+      const hsize_t n = values.size();
+      const hid_t space = H5Screate_simple(1, &n, nullptr);
+      const hid_t set = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, how, H5P_DEFAULT);
+      H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+      H5Dclose(set);
+      H5Sclose(space);
+    };
+    for (const auto& [name, value] : {std::pair{"m", 600}, {"n", 600}, {"nz", 200}})
+      add((std::string("/fclib_local/W/") + name).c_str(), std::vector<int>{value}, H5T_NATIVE_INT, whole, H5P_DEFAULT);
+    add("/fclib_local/W/p", p, H5T_NATIVE_INT, whole, creation);
+    add("/fclib_local/W/i", i, H5T_NATIVE_INT, whole, creation);
+    add("/fclib_local/W/x", x, H5T_NATIVE_DOUBLE, real, creation);
+    add("/fclib_local/vectors/q", q, H5T_NATIVE_DOUBLE, real, creation);
+    add("/fclib_local/vectors/mu", mu, H5T_NATIVE_DOUBLE, H5T_IEEE_F64LE, H5P_DEFAULT);
+    H5Fclose(file);
+    H5Pclose(access);
+  };
+  const hid_t chunks = H5Pcreate(H5P_DATASET_CREATE), packed = H5Pcreate(H5P_DATASET_CREATE),
+              compact = H5Pcreate(H5P_DATASET_CREATE);
+  const hsize_t seventy = 70;  // which divides neither 200 nor 600
+  H5Pset_chunk(chunks, 1, &seventy);
+  H5Pset_chunk(packed, 1, &seventy);
+  H5Pset_deflate(packed, 6);
+  H5Pset_layout(compact, H5D_COMPACT);
+  for (const bool recent : {false, true})  // the older and the newer form of groups and headers
+    for (const hid_t creation : {static_cast<hid_t>(H5P_DEFAULT), chunks, packed, compact})
+      for (const auto& [real, whole] : {std::pair{H5T_IEEE_F64LE, H5T_STD_I32LE},
+                                        {H5T_IEEE_F32LE, H5T_STD_I64LE},
+                                        {H5T_IEEE_F64LE, H5T_STD_U16LE}}) {
+        write(recent, creation, real, whole);
+        const ContactProblem problem = read_problem(path).problem;
+        REQUIRE(problem.nc() == 200);
+        bool same = problem.mu()[199] == 0.7;
+        for (int k = 0; k < 200; ++k)
+          same = same && problem.G()(3 * k + 2, 3 * k + 2) == x[at(k)] && problem.g()[3 * k + 2] == -k;
+        CHECK(same);
+      }
+  write(false, H5P_DEFAULT, H5T_IEEE_F64BE, H5T_STD_I32LE);
+  CHECK(refusal([&] { read_problem(path); }).find("little-endian") != std::string::npos);
+  for (const hid_t list : {chunks, packed, compact}) H5Pclose(list);
+}
+
+// The heap of a group's names claims to be larger than memory: libhdf5 asks for it, and goes on with nothing.
+TEST_CASE("problem file: FCLIB files that are cut or claim too much are refused, at any byte") {
+  ScratchFolder folder;
+  const std::string path = folder.file("local.hdf5");
+  write_fclib(path, -1, {0, 2, 4, 5}, {0, 1, 0, 1, 2}, {4, 1, 1, 3, 2});
+  const std::string right = folder.read("local.hdf5");
+  int refused = 0, tried = 0;
+  const auto attempt = [&](const std::string& bytes) {
+    folder.write("local.hdf5", bytes);
+    ++tried;
+    try {
+      read_problem(path);
+    } catch (const InvalidInput&) {
+      ++refused;
+    }
+  };
+  for (std::size_t k = 0; k < right.size(); k += 97) attempt(right.substr(0, k));
+  CHECK(refused > tried / 2);  // its end is not used
+  for (std::size_t k = 0; k + 8 < right.size(); k += 8)
+    for (const char fill : {'\x7f', '\xff', '\x00'})
+      attempt(right.substr(0, k) + std::string(8, fill) + right.substr(k + 8));
+  CHECK(refused > 300);
+}
+
 TEST_CASE("problem file: FCLIB indices that point outside are refused") {
   ScratchFolder folder;
   const std::string path = folder.file("bad.hdf5");

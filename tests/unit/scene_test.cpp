@@ -305,6 +305,7 @@ TEST_CASE("scene: letters beyond ASCII stand in quotes and comments, and nowhere
     CHECK(refusal("# a\"\n" + cube + "mass = " + x).find("bad.toml:7: " + told) != std::string::npos);
     CHECK(refusal("description = \"\"\"a\\  \n " + x + "\"\"\"\n" + cube).find("bad.toml:2: " + told) !=
           std::string::npos);
+    CHECK(refusal("gravity = [0, 0, -3\"" + x + "\"]\n" + cube).find("bad.toml:1: " + told) != std::string::npos);
   }
 }
 

@@ -10,7 +10,7 @@ constexpr double lever = 100;
 
 }  // namespace
 
-bool Jams::soften(const Start& start, const VecX& v_free, IslandSolution& s) {
+bool Jams::soften(const Start& start, const VecX& v_free, double driven, IslandSolution& s) {
   const int nc = s.problem.nc();
   double largest = 0, mass = 0, twice_energy = 0;
   for (int i = 0; i < nc; ++i) largest = std::max(largest, s.f[3 * i + 2]);
@@ -31,6 +31,7 @@ bool Jams::soften(const Start& start, const VecX& v_free, IslandSolution& s) {
     const double R = diagonal_[n] / lever;
     if (!(s.f[n] > most) || s.problem.R()[n] >= R) continue;
     const Contact& c = start.contacts[at(s.island->contacts[at(i)])];
+    if (!(s.f[n] > most + lever * driven / std::min(sizes_.of(c), 1.0))) continue;
     // Where nothing weighs and nothing moves, rounding is beyond any lever.
     if (!(s.f[n] * diagonal_[n] * start.dt * start.dt > overlap_share * sizes_.of(c))) continue;
     s.problem.R()[n] = R;

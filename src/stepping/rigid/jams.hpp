@@ -1,7 +1,8 @@
 // Contacts that friction jams: a loop of links, or a body between others, in which forces of any size hold each other.
 //
-//   f_N dt > 100 (sqrt(2 m T_f) + m g dt)      more than a lever of 100 makes of all that moves or weighs    (rigid.15)
-// with the mass m of the island and its energy T_f before contacts act. No body bears such a force: the contact gives way,
+//   f_N dt > 100 (sqrt(2 m T_f) + (m g + tau / r) dt)  more than a lever of 100 makes of all that moves, weighs or drives  (rigid.15)
+// with the mass m of the island, its energy T_f before contacts act, what its motors give, tau, and the size r of what touches, 1 m at
+// most. No body bears such a force: the contact gives way,
 //   R_N = G_NN / 100
 // and the step is solved again. Forces that move the contact by less than the overlap that is left alone are no jam.
 #pragma once
@@ -16,7 +17,8 @@ class Jams {
   explicit Jams(const Model& model) : sizes_(model) { momentum_.setZero(model.nv); }
 
   /// Contacts whose forces are beyond (rigid.15) give way from now on; is there one that did not?
-  bool soften(const Start& start, const VecX& v_free, IslandSolution& s);
+  /// `driven`: what motors give, in all [N], [N m].
+  bool soften(const Start& start, const VecX& v_free, double driven, IslandSolution& s);
 
  private:
   Sizes sizes_;

@@ -267,12 +267,13 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     return known;
   }
 
-  // A contact that gave way may leave its load to another. What a row drives presses as hard as its motor can: no jam.
+  // A contact that gave way may leave its load to another.
   bool give_way(const Start& start, IslandSolution& s) {
     bool jammed = false;
-    for (int j : s.island->rows)
-      if (rows_[j].drives()) return false;
-    for (int round = 0; round < 3 && jams_.soften(start, free_.velocity(), s); ++round) {
+    double driven = 0;  // a motor presses as hard as it can: that is no jam
+    for (int j = 0; j < s.problem.nr(); ++j)
+      if (rows_[s.island->rows[at(j)]].drives()) driven += std::abs(s.f[3 * s.problem.nc() + j]);
+    for (int round = 0; round < 3 && jams_.soften(start, free_.velocity(), driven, s); ++round) {
       jammed = true;
       const int iterations = s.solve.iterations;
       find_forces(start.dt, s);
