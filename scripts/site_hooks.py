@@ -12,6 +12,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"`[^`\n]+`")  # GitHub wants a bar escaped in the code of a table, mkdocs does not
+LIST = re.compile(r"^((?!- |1\. |#)\S.*)\n(?=- |1\. )", re.MULTILINE)  # after a line of text: mkdocs wants an empty line between, GitHub does not
+FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 KINDS = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".toml": "toml", ".xml": "xml", ".txt": "text", ".json": "json", ".cmake": "cmake"}
 
 
@@ -62,4 +64,5 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return match[0]
         return match[1] + posixpath.relpath(source_page(target), posixpath.dirname(page.file.src_uri) or ".") + match[4]
 
-    return CODE.sub(lambda match: match[0].replace("\\|", "|"), LINK.sub(to_page, markdown))
+    parts = FENCED.split(CODE.sub(lambda match: match[0].replace("\\|", "|"), LINK.sub(to_page, markdown)))
+    return "".join(part if part.startswith("```") else LIST.sub(r"\1\n\n", part) for part in parts)
