@@ -66,10 +66,10 @@ TEST_CASE("a joint that friction holds is stopped unless that takes energy from 
   // It may take 1e-9 of twice the kinetic energy, 10 J, and 5 N of friction over the way of rounding. With the momentum
   // of 10 N s behind it the carriage takes 10 J a m/s.
   const Model light = carriage_and_load(1e-9, 10);
-  CHECK(left(light, 1e-10, 1, 1, 1e-4) == 0);      // 1e-9 J
-  CHECK(left(light, 1e-6, 1, 1, 1e-4) == 1e-6);    // 1e-5 J, beyond the 5e-7 J of friction
-  CHECK(left(light, 1e-6, 0, 1, 1e-4) == 0);       // nothing moves behind it: its own momentum is 1e-5 N s
+  CHECK(left(light, 1e-10, 1, 1, 1e-4) == 0);              // 1e-9 J
+  CHECK(left(light, 1e-6, 1, 1, 1e-4) == 1e-6);            // 1e-5 J, beyond the 5e-7 J of friction
+  CHECK(left(light, 1e-6, 0, 1, 1e-4) == 0);               // nothing moves behind it: its own momentum is 1e-5 N s
   CHECK(left(light, 1e-6, 0, 4.999999999999, 1e-4) != 0);  // friction at its bound does not hold
-  CHECK(left(light, 2e-4, 0, 1, 1e-4) == 2e-4);    // and nothing is stopped that moves
+  CHECK(left(light, 2e-4, 0, 1, 1e-4) == 2e-4);            // and nothing is stopped that moves
   CHECK(left(carriage_and_load(10, 1e-9), 1e-6, 1, 1, 1e-4) == 0);  // behind a heavy one the load is nothing
 }
