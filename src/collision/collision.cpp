@@ -17,6 +17,7 @@ namespace {
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
 constexpr int most_geometries = 1 << 24;
 
+constexpr double sunk = 0.05;        // of the margin: overlap from which on a point looks for a way out
 constexpr double same_plane = 1e-6;  // of the cosine between normals
 
 /// 16 bits of a feature. Wide ones (hulls) are hashed into the upper half; two of a pair that fall together are parted
@@ -46,7 +47,6 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
   return length > 0.1 ? Vec3(t / length) : fresh_tangent(n);
 }
 
-/// Half-spaces, terrain and meshes: they meet every moving shape, without the broadphase.
 /// Does it list all points that may ever touch a plane? A rim and a round side have others when they turn.
 bool lists_corners(ShapeKind kind) {
   return kind != ShapeKind::Cylinder && kind != ShapeKind::Ellipsoid && kind != ShapeKind::Convex;
@@ -166,7 +166,7 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
     const Geometry& g = m.geometries[at(i)];
     solids.emplace_back(g, sizes.unit());
     turned.push_back(!g.X_BG.R.isIdentity(0));
-    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero()});
+    placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero(), 0, Vec3::Zero(), g.body});
     const bool ground = endless(g.kind);
     if (!small && !ground) continue;
     for (int j = 0; j < n; ++j) {
@@ -203,10 +203,8 @@ void Collision::Impl::place(std::span<const BodyMotion> bodies) {
     PlacedSolid& x = placed[i];
     const Vec3 r = body.X_WB.R * g.X_BG.p;
     x.X.p = body.X_WB.p + r;
-    if (turned[i])
-      x.X.R.noalias() = body.X_WB.R * g.X_BG.R;
-    else
-      x.X.R = body.X_WB.R;
+    x.X.R = body.X_WB.R;
+    if (turned[i]) x.X.R *= g.X_BG.R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
     x.arm = r;
@@ -316,6 +314,8 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
   touches.count = 0;
   touch(query, touches);
   const bool plane = is_plane(a) || is_plane(b);
+  if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
+    leave_by_free_face(query, placed, touches.items[0]);
   if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
       !carries_on(a, b, query.margin))
     look_ahead(query, touches);

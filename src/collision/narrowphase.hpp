@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "tribo/shape.hpp"
@@ -124,6 +125,7 @@ struct PlacedSolid {
   Vec3 v, w;                ///< velocity of its origin and angular velocity, in W
   double spin = 0;          ///< |w| radius: no point moves faster about the origin [m/s]
   Vec3 arm = Vec3::Zero();  ///< from the origin of its body to its own, in W
+  int body = -1;            ///< of the geometry: -1 fixed, below that kinematic
 };
 
 /// How fast a shape turns that is not the same about its axis: a ball never [rad/s].
@@ -180,6 +182,9 @@ void touch(const Query& query, Touches& out);
 void look_ahead(const Query& query, Touches& touches);
 /// Adds points of a pair that turns which overlap at the end of the step, by more than turning bends their way.
 void look_at_end(const Query& query, Touches& touches);
+
+/// A point or ball inside a box or hull leaves by the nearest face behind which nothing stands that is joined to it or fixed.
+void leave_by_free_face(const Query& query, std::span<const PlacedSolid> all, Touch& touch);
 
 /// How far a solid reaches along n: the largest n . x of its points, all in its frame. Infinite for terrain and meshes.
 double reach_along(const Solid& solid, const Vec3& n);

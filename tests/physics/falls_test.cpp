@@ -57,7 +57,8 @@ double deepest_share(Simulation s) {
   const std::size_t n = model.bodies.size();
   std::vector<double> size(n, 0);
   for (const Geometry& g : model.geometries)
-    if (g.body >= 0) size[static_cast<std::size_t>(g.body)] = std::max(size[static_cast<std::size_t>(g.body)], reach(g));
+    if (g.body >= 0)
+      size[static_cast<std::size_t>(g.body)] = std::max(size[static_cast<std::size_t>(g.body)], reach(g));
   std::vector<std::vector<double>> speed(n);
   std::vector<Placement> pose(n);
   const auto look = [&] {
@@ -80,7 +81,8 @@ double deepest_share(Simulation s) {
         for (int i = body; i >= 0; i = model.bodies[static_cast<std::size_t>(i)].parent) {
           const auto k = static_cast<std::size_t>(i);
           const auto last = speed[k].end();
-          const double w = *std::max_element(last - static_cast<std::ptrdiff_t>(std::min(recent, speed[k].size())), last);
+          const double w =
+              *std::max_element(last - static_cast<std::ptrdiff_t>(std::min(recent, speed[k].size())), last);
           const double r = std::max(i == body ? size[k] : 0, (c.p_WC - pose[k].p).norm());
           bound = std::max(bound, w * w * r * dt * dt);
         }

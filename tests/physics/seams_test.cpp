@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "tribo/batch.hpp"
 #include "tribo/scene.hpp"
 #include "worlds.hpp"
 
@@ -273,7 +274,7 @@ TEST_CASE("hexagons, fixed or kinematic, carry what slides as one plane does") {
 
 namespace {
 
-Simulation robot_on(bool tiles, const std::string& robot, double speed, double dt) {
+Scene robot_on(bool tiles, const std::string& robot, double speed, double dt) {
   std::string text = "[robot]\nmodel = \"" + robot + "\"\nvelocity = " + numbers({speed, 0.3 * speed, 0}) +
                      "\n[controller]\nkp = { \"*\" = 60.0 }\nkd = { \"*\" = 3.0 }\n[material.default]\nmu = 0.6\n";
   if (tiles) text += "[ground]\nnone = true\n";
@@ -283,7 +284,7 @@ Simulation robot_on(bool tiles, const std::string& robot, double speed, double d
               numbers({0.25 * i + 0.03, 0.25 * j + 0.01, -0.05}) + "\n";
   Scene scene = parse_scene(text, "robot.toml");
   scene.dt = dt;
-  return make_simulation(scene);
+  return scene;
 }
 
 }  // namespace
@@ -295,7 +296,8 @@ TEST_CASE("robots on tiles move as on one plane") {
     for (double drop : {0.0, 0.1})
       for (double speed : {0.0, 1.5})
         for (double dt : {1e-3, 5e-3}) {
-          Simulation tiles = robot_on(true, robot, speed, dt), plane = robot_on(false, robot, speed, dt);
+          Simulation tiles = make_simulation(robot_on(true, robot, speed, dt)),
+                     plane = make_simulation(robot_on(false, robot, speed, dt));
           State start = plane.state();  // without a ground the robot starts elsewhere
           start.q[2] += drop;
           plane.set_state(start);
@@ -315,6 +317,35 @@ TEST_CASE("robots on tiles move as on one plane") {
           CAPTURE(dt);
           CHECK(most < 1e-9);
         }
+}
+
+// A batch on tiles, with lanes asked for and not, beside one world on the ground: it stands, is dropped and slides. Lanes do not know tiles
+// and say so, or are as exact.
+TEST_CASE("batches go over tiles as on one plane") {
+  const double dt = 1e-3;
+  for (const char* robot : {"solo12", "go2"})
+    for (bool lanes : {false, true}) {
+      const Scene tiled = robot_on(true, robot, 0, dt);
+      Batch batch(tiled, 4, 2, {}, {}, lanes);
+      std::vector<Simulation> alone;
+      for (int world = 0; world < 4; ++world) {
+        alone.push_back(make_simulation(robot_on(false, robot, 0, dt)));
+        State start = alone.back().state();
+        start.q[2] += 0.03 * world;
+        start.v[0] = 0.4 * world;
+        alone.back().set_state(start);
+        batch.set(std::array{world}, start.q.data(), start.v.data());
+      }
+      batch.step(400);
+      for (int world = 0; world < 4; ++world) {
+        Simulation& s = alone[static_cast<std::size_t>(world)];
+        for (int k = 0; k < 400; ++k) s.step();
+        CAPTURE(robot);
+        CAPTURE(world);
+        CAPTURE(batch.lanes());
+        CHECK((batch.state(world).q - s.state().q).cwiseAbs().maxCoeff() < 1e-9);
+      }
+    }
 }
 
 // What slips keeps the lesser friction when it comes to the next tile: v^2 / (2 mu_dynamic g), as on one plane, whose

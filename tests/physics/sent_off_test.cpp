@@ -359,3 +359,29 @@ TEST_CASE("a joint that an impact drives against its limit within a step stops a
       CHECK(s.state().q[0] == doctest::Approx(-0.003).epsilon(1e-3));
     }
 }
+
+// A leg starts with its foot inside a step of 0.1 m that stands on the ground: where the bottom is nearest too, that is no way out.
+TEST_CASE("a foot inside a box that stands on the ground leaves through its top or a side") {
+  for (double radius : {0.0, 0.01})
+    for (double height : {0.005, 0.02, 0.04, 0.06, 0.09})
+      for (double aside : {0.0, 0.17})
+        for (bool wall : {true, false}) {
+          char text[700];
+          std::snprintf(
+              text, sizeof text,
+              "[[%s]]\nname = \"step\"\nshape = \"box\"\nsize = [0.4, 0.4, 0.1]\nposition = [0, 0, 0.05]\n%s"
+              "[[object]]\nname = \"foot\"\nshape = \"sphere\"\nradius = %g\nmass = 1\nposition = [%g, 0, %g]\n",
+              wall ? "wall" : "object", wall ? "" : "mass = 50\n", radius + 1e-4, aside, height);
+          Simulation s = make_simulation(parse_scene(text, "inside.toml"));
+          const int foot = wall ? 0 : 1;
+          while (s.state().t < 1.5) s.step();
+          const Vec3 p = s.body_pose(foot).p;
+          CAPTURE(radius);
+          CAPTURE(height);
+          CAPTURE(aside);
+          CAPTURE(wall);
+          const double box = wall ? 0 : s.body_pose(0).p.x();  // it gives way a little
+          CHECK((p.z() > 0.1 || p.x() - box > 0.2));
+          CHECK(p.z() > 0);
+        }
+}

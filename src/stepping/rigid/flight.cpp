@@ -262,14 +262,14 @@ int Flight::arrive(const Start& start, const VecX& q, VecX& v) {
       add_work(start, end_, t, 0.5 * start.dt, v, *bias, w_);
       v.segment(tree.iv, tree.nv) = w_.segment(tree.iv, tree.nv);
     }
-    if (kept) keep_momentum(start, t, v);
+    if (kept) keep_momentum(start, t, kicked, v);
     if (kicked || kept) end_.move(t, q, v);
     if (change_[i] > unresolved) calmed += calm(start, t, q, v);
   }
   return calmed;
 }
 
-void Flight::keep_momentum(const Start& start, int t, VecX& v) {
+void Flight::keep_momentum(const Start& start, int t, bool moved, VecX& v) {
   const Tree& tree = start.model.trees[at(t)];
   const Spatial before = start.dynamics.momentum(t);
   const Vec3 P = before.lin + start.dt * tree.mass * start.model.gravity;
@@ -277,10 +277,13 @@ void Flight::keep_momentum(const Start& start, int t, VecX& v) {
       before.ang - (start.dynamics.center_of_mass(t) - start.dynamics.origin(t)).cross(before.lin);
   const Vec3 L = about_centre + (end_.center_of_mass(t) - end_.origin(t)).cross(P);
   const Mat3& R = end_.X_WB(tree.first_body).R;
-  end_.multiply(t, v.data(), rate_.data());
-  Eigen::Matrix<double, 6, 1> lost;  // the first six rows of M v are the momentum about O, in the axes of the base
-  lost << R.transpose() * P, R.transpose() * L;
-  lost -= rate_.segment<6>(tree.iv);
+  Spatial now = end_.momentum(t);
+  if (moved) {  // since end_ was computed; the first six rows of M v are the momentum about O, in the axes of the base
+    end_.multiply(t, v.data(), rate_.data());
+    now = {R * rate_.segment<3>(tree.iv), R * rate_.segment<3>(tree.iv + 3)};
+  }
+  Eigen::Matrix<double, 6, 1> lost;
+  lost << R.transpose() * (P - now.lin), R.transpose() * (L - now.ang);
   v.segment<6>(tree.iv) += end_.base_inertia(t).llt().solve(lost);  // (rigid.9)
 }
 

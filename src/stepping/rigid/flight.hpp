@@ -77,7 +77,8 @@ class Flight {
   void factor(const Start& start, Dynamics& dynamics, int tree, double time);
   void add_work(const Start& start, const Dynamics& dynamics, int tree, double time, const VecX& v, const VecX& bias,
                 const VecX& to);
-  void keep_momentum(const Start& start, int tree, VecX& v);
+  /// moved: is v another than that of end_?
+  void keep_momentum(const Start& start, int tree, bool moved, VecX& v);
   bool calm(const Start& start, int tree, const VecX& q, VecX& v);
 
   // held: a force from outside the tree acts on it, beside its weight.
