@@ -88,7 +88,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     setup_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
       if (pass == 0 && listing_ > 0) setup_.keep(out.contacts, rows_);
-      if (pass == 0) rows_.begin(start);
+      if (pass == 0) rows_.begin(start.state);
       move_freely(start);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);

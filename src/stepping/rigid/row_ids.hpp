@@ -25,12 +25,6 @@ constexpr std::uint64_t coordinate_row_id(int dof, RowRole role, bool upper = fa
   return row_id(4, dof, role, upper);
 }
 
-/// The coordinate of such a row; -1: the id is of another one.
-constexpr int coordinate_of(std::uint64_t id, RowRole role) {
-  const int dof = static_cast<int>(id >> 8 & 0xffffffff);
-  return id == coordinate_row_id(dof, role) ? dof : -1;
-}
-
 constexpr std::uint64_t tendon_row_id(int tendon, RowRole role, bool upper = false) {
   return row_id(5, tendon, role, upper);
 }

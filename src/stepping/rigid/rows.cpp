@@ -70,17 +70,11 @@ StepRows::StepRows(const Model& model)
   momentum_.setZero(model.nv);
 }
 
-void StepRows::begin(const Start& start) {
+void StepRows::begin(const State& state) {
   std::fill(saturated_.begin(), saturated_.end(), 0);
-  const Actuation& a = start.actuation;
-  for (const RowMemory& m : start.state.memory.rows) {  // a drive that was at its limit begins as a row
-    const int k = coordinate_of(m.id, RowRole::Drive);
-    if (k < 0 || k >= start.model.nv || implicit_drive(a, k, start.dt).gain == 0) continue;
-    saturated_[at(k)] = m.f <= a.lower[k] || m.f >= a.upper[k];
-  }
   reached_.setZero();
   all_limits_ = false;
-  friction_.begin(start.state);
+  friction_.begin(state);
 }
 
 void StepRows::list(const Start& start, double margin) {

@@ -20,7 +20,7 @@ class StepRows {
   explicit StepRows(const Model& model);
 
   /// Forgets which drives were at their limits, and guesses what dry friction will do.
-  void begin(const Start& start);
+  void begin(const State& state);
   /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, tendons, equality
   /// constraints, torsional and rolling friction of the contacts. Sets forces to zero.
   void list(const Start& start, double margin);
