@@ -62,15 +62,15 @@ Paving::Paving(const Model& model, const std::vector<Solid>& solids) : model_(&m
   keep_shared();
 }
 
-/// A face that has its plane for itself has no seams.
+/// A solid that has a plane for itself has no seams there, though several facets of it may lie in that plane.
 void Paving::keep_shared() {
-  std::vector<int> count(planes_.size(), 0);
-  for (const Face& f : faces_) ++count[at(f.plane)];
+  std::vector<char> shared(planes_.size(), 0);
+  for (const Face& f : faces_) shared[at(f.plane)] |= f.geometry != planes_[at(f.plane)].first;
   std::vector<Face> kept;
   for (std::size_t i = 0; i + 1 < first_face_.size(); ++i) {
     const int first = static_cast<int>(kept.size());
     for (int f = first_face_[i]; f < first_face_[i + 1]; ++f)
-      if (count[at(faces_[at(f)].plane)] > 1) kept.push_back(faces_[at(f)]);
+      if (shared[at(faces_[at(f)].plane)]) kept.push_back(faces_[at(f)]);
     first_face_[i] = first;
   }
   first_face_.back() = static_cast<int>(kept.size());

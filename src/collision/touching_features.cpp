@@ -19,7 +19,8 @@ struct Edges {
 void list_edges(const PlacedSolid& x, const Vec3& p, double near, Edges& out) {
   const Polytope& polytope = *x.solid->polytope;
   const Vec3 p_B = x.X.R.transpose() * (p - x.X.p);
-  for (const PolytopeFace& face : polytope.faces)
+  for (const PolytopeFace& face : polytope.faces) {
+    if (std::abs(face.n.dot(p_B) - face.offset) > 1.01 * near) continue;  // no point of it is as near
     for (std::size_t k = 0; k < face.loop.size() && out.count < most_edges; ++k) {
       const int i = face.loop[k], j = face.loop[(k + 1) % face.loop.size()];
       if (i > j) continue;
@@ -28,6 +29,7 @@ void list_edges(const PlacedSolid& x, const Vec3& p, double near, Edges& out) {
       if ((from + s * d - p_B).squaredNorm() < near * near)
         out.ends[at(out.count++)] = {x.X * from, x.X * polytope.vertices[at(j)]};
     }
+  }
 }
 
 /// Midway between the nearest points of two lines that are not parallel; false where that is beyond the ends.

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 namespace tribo {
-namespace {
 
-// D += the block's own Y Y^T, cross terms of two sides in one tree included.
-void gather(const ContactFactor& factor, int i, int rows, double* D) {
+void factor_block(const ContactFactor& factor, int i, int rows, double* D) {
+  std::fill_n(D, rows * rows, 0.0);
   for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s)
     for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
       const FactorBlock &a = factor.blocks[at(s)], &b = factor.blocks[at(t)];
@@ -19,8 +18,6 @@ void gather(const ContactFactor& factor, int i, int rows, double* D) {
     }
 }
 
-}  // namespace
-
 void diagonal_block(const ContactProblem& problem, int block, double* D) {
   const int rows = problem.block_size(block), o = problem.offset(block);
   if (problem.dense()) {
@@ -28,8 +25,7 @@ void diagonal_block(const ContactProblem& problem, int block, double* D) {
     for (int b = 0; b < rows; ++b)
       for (int a = 0; a < rows; ++a) D[rows * b + a] = G(o + a, o + b);
   } else {
-    std::fill_n(D, rows * rows, 0.0);
-    gather(problem.factor, block, rows, D);
+    factor_block(problem.factor, block, rows, D);
   }
   for (int a = 0; a < rows; ++a) D[rows * a + a] += problem.R()[o + a];
 }

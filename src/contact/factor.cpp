@@ -52,6 +52,18 @@ struct Rows {
   }
 }
 
+// out (1 x 3, columns `stride` apart) += sum_k a_k b_k^T.
+[[gnu::always_inline]] inline void add_outer_1x3(const double* a, const double* b, int depth, int stride, double* out) {
+  Pack4 sum{}, column;
+  for (int k = 0; k + 1 < depth; ++k) {
+    std::memcpy(&column, b + 3 * k, sizeof(Pack4));
+    sum += a[k] * column;
+  }
+  a += depth - 1;
+  b += 3 * (depth - 1);
+  for (int q = 0; q < 3; ++q) out[static_cast<std::ptrdiff_t>(q) * stride] += sum[q] + a[0] * b[q];
+}
+
 [[gnu::always_inline]] inline void add_outer(const double* a, int rows_a, const double* b, int rows_b, int depth,
                                              int stride, double* out) {
   for (int q = 0; q < rows_b; ++q)
@@ -94,6 +106,8 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
           if (depth == 0) continue;
           if (rows_i == 3 && rows_j == 3)
             add_outer_3x3(x.y + a.first, x.y + b.first, depth, n, out);
+          else if (rows_i == 1 && rows_j == 3)
+            add_outer_1x3(x.y + a.first, x.y + b.first, depth, n, out);
           else
             add_outer(x.y + a.first, rows_i, x.y + b.first, rows_j, depth, n, out);
         }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "tribo/scene.hpp"
 #include "worlds.hpp"
 
 using namespace worlds;
@@ -40,4 +41,36 @@ TEST_CASE("a cube wedged between two walls stays where it is and is flagged") {
   CHECK(position(s).head<2>().norm() < 0.02);
   CHECK(s.state().v.norm() < 0.1);
   CHECK(s.audit().wedged + s.audit().infeasible > 0);
+}
+
+TEST_CASE("what no motion opens carries nothing: a slide inside the floor goes on, and is flagged") {
+  Simulation s = make_simulation(parse_scene(R"(
+[stepper]
+name = "rigid"
+dt = 0.001
+[material.default]
+mu = 0.8
+[[robot]]
+name = "cart"
+[[robot.link]]
+name = "slide"
+parent = "world"
+joint = "prismatic"
+axis = [1, 0, 0]
+mass = 1.0
+shape = "box"
+size = [0.2, 0.2, 0.2]
+speed = 1.0
+)",
+                                             "slide.toml"));
+  int most = 0;
+  for (int k = 0; k < 100; ++k) {
+    const StepReport report = s.step();
+    CHECK(report.status == StepStatus::Wedged);
+    for (const ContactReport& c : s.contacts()) CHECK(c.f.isZero(0));
+    most = std::max(most, static_cast<int>(s.contacts().size()));
+  }
+  CHECK(most >= 4);
+  CHECK(s.state().v[0] == doctest::Approx(1).epsilon(1e-12));
+  CHECK(s.state().q[0] == doctest::Approx(0.1).epsilon(1e-12));
 }

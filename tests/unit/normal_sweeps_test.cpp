@@ -1,8 +1,10 @@
-// Sweeps on normal forces against the interior point and Newton's method: the same frictionless problems, on bodies in a row.
+// Sweeps on normal forces, and their active set, against the interior point and Newton's method: the same frictionless
+// problems, on bodies in a row.
 #include "contact/solvers/normal_sweeps.hpp"
 
 #include <doctest/doctest.h>
 
+#include "contact/solvers/normal_newton.hpp"
 #include "tribo/contact_solver.hpp"
 #include "tribo/state.hpp"
 
@@ -69,4 +71,21 @@ TEST_CASE("sweeps that end early say so") {
   CHECK(report.status == SolveStatus::IterationLimit);
   CHECK(report.iterations == 3);
   CHECK(report.residual.relative() > 1e-12);
+}
+
+TEST_CASE("normal forces that act, solved for at once, are those that Newton's method finds") {
+  Random random;
+  NormalNewton at_once;
+  const auto newton = make_contact_solver("newton", {});
+  for (int bodies : {1, 2, 7, 20, 3}) {
+    ContactProblem problem;
+    fill(bodies, random, problem);
+    VecX f = VecX::Zero(problem.size()), exact = f;
+    const SolveReport found = at_once.solve(problem, {0, 1e-12}, f);
+    REQUIRE(newton->solve(problem, {0, 1e-12}, exact).status == SolveStatus::Converged);
+    CAPTURE(bodies);
+    CHECK(found.status == SolveStatus::Converged);
+    CHECK(judge(problem, ContactModel::Ncp, f).relative() < 1e-12);
+    CHECK((f - exact).cwiseAbs().maxCoeff() < 1e-9 * std::max(1.0, exact.cwiseAbs().maxCoeff()));
+  }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/diagonal_block.hpp"
 #include "stepping/rigid/recovery.hpp"
 
 namespace tribo {
@@ -41,6 +42,19 @@ double moved(const Start& start, const Contact& contact, double size) {
     return u.norm();
   };
   return std::max(relative(Vec3::Zero()), relative(size * contact.R_WC.col(2)));
+}
+
+// Does no motion open or close the contact, as between links that turn about its normal? What it carried would be any force.
+bool fixed_along_normal(const Model& model, const Contact& contact, const ContactProblem& problem, int i) {
+  const int body = contact.body_b >= 0 ? contact.body_b : contact.body_a;
+  const Tree& tree = model.trees[at(model.bodies[at(body)].tree)];
+  const bool of_one = contact.body_a >= 0 && contact.body_b >= 0 &&
+                      model.bodies[at(contact.body_a)].tree == model.bodies[at(contact.body_b)].tree;
+  if (!of_one && model.bodies[at(tree.first_body)].joint == JointKind::Free) return false;
+  if (!contact.v_given.isZero(0)) return false;
+  double D[9];
+  factor_block(problem.factor, i, 3, D);
+  return D[8] <= held_fast * std::max(D[0], D[4]);
 }
 
 // The equality that a row is of, or -1.
@@ -96,9 +110,10 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   auto g = s.problem.g();
   for (int k = 0; k < 3; ++k) g[o + k] = s.free[o + k] / dt;
   const double gap = contact.gap, speed = s.before[o + 2];
-  const bool waits = this->waits(contact), bounces = bounce && !waits && surface.restitution > 0 &&
-                                                     speed < -surface.restitution_speed &&
-                                                     !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
+  const bool fixed = fixed_along_normal(start.model, contact, s.problem, i);
+  const bool waits = fixed || this->waits(contact),
+             bounces = bounce && !waits && surface.restitution > 0 && speed < -surface.restitution_speed &&
+                       !(memory && memory->touched) && gap + dt * s.free[o + 2] < 0;
   s.impact[i] = bounces;
   if (waits) {
     g[o + 2] = (std::abs(s.free[o + 2]) + never) / dt;
@@ -120,7 +135,7 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
   const Found* found = recall(contacts_, contact.id, next_kept_);
   known_ &= found != nullptr;
-  const Vec3* guess = !warm_start_ ? nullptr : found ? &found->f : memory ? &memory->f : nullptr;
+  const Vec3* guess = !warm_start_ || fixed ? nullptr : found ? &found->f : memory ? &memory->f : nullptr;
   s.f.map().segment<3>(o) = guess ? *guess : Vec3::Zero();
   return bounces;
 }

@@ -17,6 +17,7 @@ constexpr double default_tolerance = 1e-8;    // by default
 constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
+constexpr int few = 64;              // normals and rows: those that act are solved for at once
 
 // How far the turning of what touches closes the gap within the step, beside its velocity: (dt^2/2) n . (J' v). Round
 // shapes touch with whichever point faces the other, so theirs is the way of the centre [m].
@@ -144,22 +145,37 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   problem.g().setZero();
   s.c.resize(problem.size());
   problem.diagonal(s.c.data());
+  bool stuck = false;
   for (int k = 0; k < problem.nc(); ++k) {
     const int n = 3 * k + 2;
     const int listed = island.contacts[at(k)];
-    const double gap = gap_at_end(start, listed, out), left = overlap_share * size_of(start, listed);
-    problem.g()[n] = (gap < -left ? -removed(start, listed, gap) : std::max(gap, 0.0)) / (dt * dt);
+    const double size = size_of(start, listed), gap = gap_at_end(start, listed, out);
+    const double across = std::max(s.c[n - 1], s.c[n - 2]);
+    if (s.c[n] <= held_fast * across) {  // nothing opens it or closes it
+      problem.R()[n] = across;           // nor shall rounding
+      stuck |= gap < -wedged_share * size;
+      continue;
+    }
+    problem.g()[n] = (gap < -overlap_share * size ? -removed(start, listed, gap) : std::max(gap, 0.0)) / (dt * dt);
     problem.R()[n] = recovery_compliance * s.c[n];
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
   const double most = problem.dense() ? most_tolerance : large_tolerance;
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
-  if (!problem.dense()) s.solve = sweeps_.solve(problem, tolerance, heap_sweeps, s.f.map());
-  if (problem.dense() || s.solve.status != SolveStatus::Converged)
-    s.solve = solver_->solve(problem, tolerance, s.f.map());
+  remove(tolerance, s);
   problem.velocity(s.f.data(), s.c.data());
-  if (out.status == StepStatus::Ok && wedged(start, s)) out.status = StepStatus::Wedged;
+  if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
+}
+
+// Few are solved for at once, and if that fails from where sweeps lead.
+void Recovery::remove(const Tolerance& tolerance, IslandSolution& s) {
+  const bool at_once = s.problem.blocks() <= few;
+  if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
+  s.solve = sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
+  if (s.solve.status == SolveStatus::Converged) return;
+  if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
+  s.solve = solver_->solve(s.problem, tolerance, s.f.map());
 }
 
 // Limits are opened as contacts are, equality constraints hold, and nothing else stands in the way.

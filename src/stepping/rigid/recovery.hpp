@@ -1,12 +1,15 @@
 // Removal of overlap, on positions: see (rigid.6).
 #pragma once
 
+#include "contact/solvers/normal_newton.hpp"
 #include "contact/solvers/normal_sweeps.hpp"
 #include "model/sizes.hpp"
 #include "tribo/step.hpp"
 
 namespace tribo {
 
+/// Of the largest entry of a contact's block of G: with less along the normal, nothing moves it along that.
+constexpr double held_fast = 1e-12;
 constexpr double closure_compliance = 1e-10;  ///< of the largest diagonal entry of G among the rows of an equality
 
 class Recovery {
@@ -29,6 +32,7 @@ class Recovery {
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   static bool take_over(const Outcome& out, IslandSolution& s);
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
+  void remove(const Tolerance& tolerance, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
@@ -39,6 +43,7 @@ class Recovery {
   bool waits_;
   Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
+  NormalNewton newton_;
   NormalSweeps sweeps_;
   VecX zero_, work_;
 };
