@@ -75,7 +75,7 @@ struct FreeLanes {
       const Mask limited = s.dof_iq[k] >= 0 ? list_limits(k) : none();
       const Pack rub = TreeLanes::at(a.friction, k);
       if (s.rubs) {
-        make_row(k, (rub > 0.0) & (limited | driven));
+        make_row(k, (rub > 0.0) & (limited | driven | clamped[k]));
         any_held |= held[k];
         if (any(row_rubs[k])) add(k, friction_row, row_rubs[k], {1, all(0), all(0), -rub, rub, all(0)});
       }
