@@ -49,6 +49,7 @@ class Settings:
     entropy: float = 0.003
     deviation: float = 0.2  # of the actions at the start [-]
     threads: int = 0
+    lanes: bool = False  # see VelocityVectorEnv
     seed: int = 0
 
 
@@ -163,8 +164,8 @@ class Trainer:
     def __init__(self, task: Task | None = None, out: str | os.PathLike[str] | None = None,
                  settings: Settings | None = None, *, randomize: bool = True) -> None:
         self.s = settings or Settings()
-        self.env = VelocityVectorEnv(self.s.worlds, task=task, threads=self.s.threads, randomize=randomize,
-                                     autoreset_mode="same_step")
+        self.env = VelocityVectorEnv(self.s.worlds, task=task, threads=self.s.threads, lanes=self.s.lanes,
+                                     randomize=randomize, autoreset_mode="same_step")
         self.out = None if out is None else Path(out)
         self.learner = _Learner(self.s, self.env.single_observation_space.shape[0], len(self.env.robot.joints))
         self.rng = np.random.default_rng(self.s.seed)
@@ -314,9 +315,9 @@ class Score(NamedTuple):
 
 
 def evaluate(policy: Any, *, task: Task | None = None, episodes: int = 500, seed: int = 7, threads: int = 0,
-             settle: float = 1.0, randomize: bool = False) -> Score:
+             settle: float = 1.0, randomize: bool = False, lanes: bool = False) -> Score:
     """Runs every episode once. settle: time after a new command that is not counted [s]."""
-    env = VelocityVectorEnv(episodes, task=task, threads=threads, randomize=randomize, autoreset_mode="disabled")
+    env = VelocityVectorEnv(episodes, task=task, threads=threads, lanes=lanes, randomize=randomize, autoreset_mode="disabled")
     x, _ = env.reset(seed=seed)
     time_of = env.task.dt * env.task.steps
     window, calm = max(1, round(1 / env.task.frequency / time_of)), round(settle / time_of)

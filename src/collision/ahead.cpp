@@ -8,8 +8,9 @@
 // so with n along the way between the nearest points they cannot touch before
 //   t + s(n) / (n . (v_a - v_b) + |w_a x n| R_a + |w_b x n| R_b)                                         (ahead.2)
 // with R the reach of a shape about the origin of its body. Repeated, this is Newton's method on the distance, from
-// below. Terrain and meshes are not convex: there it is the gap over the speed of the fastest point. Where they meet, at t, point and
-// normal are those of that instant, and the gap is what closes by then:
+// below. Terrain and meshes are not convex: there it is the gap over the speed of the fastest point, and of a ball over terrain
+// the least over all triangles (terrain.9). Where they meet, at t, point and normal are those of that instant, and the gap is what
+// closes by then:
 //   phi = phi(t) - t n . c                                                                               (ahead.3)
 // Where they do not meet within the step, those of its end are listed in the same way, if they are near: they forbid
 // nothing of the motion that was foreseen, and hold where other contacts change it.
@@ -19,6 +20,8 @@
 #include "collision/ahead.hpp"
 
 #include <Eigen/Geometry>
+
+#include "collision/terrain.hpp"
 
 namespace tribo {
 namespace {
@@ -56,6 +59,30 @@ int nearest(const Touches& touches) {
 double smaller_radius(const Query& query) {
   const double a = query.a.solid->radius, b = query.b.solid->radius;
   return std::min(a, b) > 0 ? std::min(a, b) : std::max(a, b);
+}
+
+/// A ball over terrain that does not move?
+bool over_terrain(const Query& query) {
+  const ShapeKind b = query.b.solid->kind;
+  return query.a.solid->terrain && (b == ShapeKind::Sphere || b == ShapeKind::Point) && query.a.v.isZero(0) &&
+         query.a.w.isZero(0);
+}
+
+/// The same as first_touch, by free_time: it ends after a few rounds, where what comes in flat takes some hundred others.
+double first_touch_of_ball(const Query& query, double reached) {
+  double t = 0;
+  for (int i = 0; i < most_rounds; ++i) {
+    const PlacedSolid b = moved_on(query.b, t);
+    Touches found;
+    touch({query.a, b, query.reach, 0, query.reach, query.scratch}, found);
+    if (found.count > 0 && found.items[at(nearest(found))].gap <= reached) return t;
+    const double beyond = query.reach / closing_speed(query.a, b, Vec3::UnitZ());  // triangles out of reach
+    const double free = std::min(beyond, free_time({query.a, b, query.reach, 0, query.reach, query.scratch}));
+    if (!(t + free < query.dt)) return HUGE_VAL;
+    if (!(t + free > t)) return t;
+    t += free;
+  }
+  return t;
 }
 
 /// Where the lever that a body has at p, when it has moved from x to y, ends at the start: it does not turn back, so that
@@ -115,11 +142,16 @@ PlacedSolid moved_on(const PlacedSolid& x, double t) {
   return y;
 }
 
+bool touch_is_exact(const Query& query) {
+  return query.a.solid->round > 0 || query.b.solid->round > 0 || over_terrain(query);
+}
+
 double first_touch(const Query& query, std::vector<Round>* rounds) {
-  const bool round = query.a.solid->round > 0 || query.b.solid->round > 0;
+  const bool exact = touch_is_exact(query);
   const double size = smaller_radius(query);
-  const double target = round ? 0 : near_enough * size, reached = round ? 1e-12 * size : 2 * target;
+  const double target = exact ? 0 : near_enough * size, reached = exact ? 1e-12 * size : 2 * target;
   const bool faces = !query.a.solid->convex_or_flat();  // terrain or a mesh
+  if (over_terrain(query)) return first_touch_of_ball(query, reached);
   double t = 0, reach = query.reach;
   for (int i = 0; i < (faces ? most_over_terrain : most_rounds); ++i) {
     const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);

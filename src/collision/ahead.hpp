@@ -13,7 +13,9 @@ struct Round {
   bool half;  ///< s is half of the gap, else what is between the planes
   Touch near;
 };
-/// When the two first touch; infinite: not within the step. rounds: what led there.
+/// Is their first touch found to rounding (what is round, a point over terrain), and not just before it by rounds?
+bool touch_is_exact(const Query& query);
+/// When the two first touch; infinite: not within the step. rounds: what led there, where it is not exact.
 double first_touch(const Query& query, std::vector<Round>* rounds = nullptr);
 /// How fast the two can close along n, which points from a to b [m/s].
 double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n);

@@ -497,4 +497,6 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
 
 std::span<const Contact> Collision::contacts() const { return impl_->contacts; }
 
+void Collision::resume(std::span<const Contact> list) { impl_->contacts.assign(list.begin(), list.end()); }
+
 }  // namespace tribo

@@ -40,6 +40,8 @@ class Collision {
   bool detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
                    std::span<const ContactMemory> memory);
   std::span<const Contact> contacts() const;
+  /// contacts() is a list that detect has made before: of one of many worlds in turn.
+  void resume(std::span<const Contact> list);
 
  private:
   struct Impl;

@@ -179,6 +179,29 @@ void add_ball(const Query& query, const Vec3& x_W, double r, std::uint64_t first
 
 }  // namespace
 
+// A triangle T is convex: it stays behind the plane with normal n_T through its point nearest to the ball. With the distance s_T
+// between the two, the speed c_T at which the ball closes along n_T and the most that turning adds to it, a = |w|^2 |arm|,
+// the ball is free as long as
+//   c_T t + a t^2 / 2 < s_T                                                                           (terrain.9)
+double free_time(const Query& query) {
+  const PlacedSolid& ball = query.b;
+  const Placement& X = query.a.X;
+  const Cells cells{*query.a.solid->terrain};
+  const Vec3 x = X.R.transpose() * (ball.X.p - X.p), v = X.R.transpose() * ball.v;
+  const double r = ball.solid->round, a = ball.w.squaredNorm() * ball.arm.norm();
+  auto& all = query.scratch->triangles;
+  find_triangles(cells, x, r + query.reach, all);
+  double least = HUGE_VAL;
+  for (const NearTriangle& near : all) {
+    const double d = std::sqrt(near.d2), s = d - r;
+    const Vec3 n = d > 0 ? Vec3((x - near.p) / d) : near.n;
+    const double c = -n.dot(v), root = std::sqrt(c * c + 2 * a * std::max(s, 0.0));
+    const double t = c > 0 ? 2 * s / (c + root) : a > 0 ? (root - c) / a : HUGE_VAL;
+    least = std::min(least, t);
+  }
+  return least;
+}
+
 void touch_terrain(const Query& query, Touches& out) {
   const Solid& solid = *query.b.solid;
   if (endless(solid.kind)) return;

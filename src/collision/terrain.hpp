@@ -39,6 +39,9 @@ struct Cells {
 /// How far a solid that is no ball has to be lifted, along the z of the terrain, to be free of it (terrain.7) [m].
 double lift(const Query& query);
 
+/// How long a ball over terrain that is fixed cannot touch what is within its reach, at least [s].
+double free_time(const Query& query);
+
 /// Contacts of a solid that is no ball with faces, ridges and peaks, into scratch.candidates.
 void add_solid(const Query& query);
 

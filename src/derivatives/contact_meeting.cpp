@@ -173,11 +173,12 @@ bool ContactMotion::meet(const Start& start, const Contact& contact, const BodyV
   m.reach = beyond + 2 * std::abs(contact.gap) + dt * ((m.b.v - m.a.v - m.a.w.cross(m.b.X.p - m.a.X.p)).norm() + turns);
   m.ring = ring(contact);
   rounds_.clear();
-  const double touch_time = first_touch({m.a, m.b, m.reach, dt, m.reach, &scratch_, 0, m.ring}, &rounds_);
+  const Query query{m.a, m.b, m.reach, dt, m.reach, &scratch_, 0, m.ring};
+  const double touch_time = first_touch(query, &rounds_);
   list_parts(start, m, at_v);
-  const bool touches = touch_time <= dt && meet_at(m, touch_time), round = m.a.solid->round > 0 || m.b.solid->round > 0;
+  const bool touches = touch_time <= dt && meet_at(m, touch_time);
   if (!touches && !meet_at(m, dt)) return false;
-  if (touches && !(round ? follow_touch(m) : follow_rounds(m))) return false;
+  if (touches && !(touch_is_exact(query) ? follow_touch(m) : follow_rounds(m))) return false;
   if (!beside(m.a_t, m.b_t, m.reach, m.ring, m.then, m.slope)) return false;
   m.move_on();
   if (touches && !(m.by_t.gap < 0)) return false;

@@ -12,6 +12,8 @@ struct FreeLanes {
   Pack *asked, *asked_gain;    // of all of them
   Pack *direction, *patience;  // of dry friction
   Mask *saturated, *rubbed, *held, *row_rubs;
+  Mask* clamped;  // drives that are taken to be at a limit, which is `clamp`
+  Pack* clamp;
   Pack *extra, *force, *bias, *h, *v_free, *middle, *last, *last_bias, *out_torque, *reached;
   Pack turned;  // what the first pass of (rigid.12) changed
   int rounds[TRIBO_LANES];
@@ -22,10 +24,10 @@ struct FreeLanes {
     q = reinterpret_cast<const Pack*>(a.q);
     v = reinterpret_cast<const Pack*>(a.v);
     room.share(s.nv, torque, gain, asked, asked_gain, direction, patience, extra, force, bias, h, v_free, middle, last,
-               last_bias, out_torque, reached);
-    room.share(s.nv, saturated, rubbed, held, row_rubs);
+               last_bias, out_torque, reached, clamp);
+    room.share(s.nv, saturated, rubbed, held, row_rubs, clamped);
   }
-  static unsigned long packs(const Shape& s) { return 20ul * (unsigned long)s.nv; }
+  static unsigned long packs(const Shape& s) { return 22ul * (unsigned long)s.nv; }
 
   /// What the drives ask for, and the guesses of dry friction.
   void begin() {
@@ -36,7 +38,7 @@ struct FreeLanes {
       const Pack error = i >= 0 ? TreeLanes::at(a.target, k) - q[i] : Pack{};
       asked[k] = TreeLanes::at(a.tau, k) + kp * error;
       asked_gain[k] = kd + s.dt * kp;
-      saturated[k] = rubbed[k] = held[k] = row_rubs[k] = none();
+      saturated[k] = clamped[k] = rubbed[k] = held[k] = row_rubs[k] = none();
       direction[k] = patience[k] = reached[k] = Pack{};
     }
     for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
@@ -66,13 +68,14 @@ struct FreeLanes {
     for (int k = 0; k < s.nv; ++k) {
       const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
       const Mask driven = saturated[k] & ~known(k), fixed = known(k);
-      const Pack clamped = min(max(asked[k], lower), upper);
-      torque[k] = select(fixed, lower, select(driven, 0.0, select(asked_gain[k] == 0.0, clamped, asked[k])));
-      gain[k] = select(fixed | driven, 0.0, asked_gain[k]);
+      const Pack within = min(max(asked[k], lower), upper);
+      torque[k] =
+          select(fixed, lower, select(driven | clamped[k], 0.0, select(asked_gain[k] == 0.0, within, asked[k])));
+      gain[k] = select(fixed | driven | clamped[k], 0.0, asked_gain[k]);
       const Mask limited = s.dof_iq[k] >= 0 ? list_limits(k) : none();
       const Pack rub = TreeLanes::at(a.friction, k);
       if (s.rubs) {
-        make_row(k, (rub > 0.0) & (limited | driven));
+        make_row(k, (rub > 0.0) & (limited | driven | clamped[k]));
         any_held |= held[k];
         if (any(row_rubs[k])) add(k, friction_row, row_rubs[k], {1, all(0), all(0), -rub, rub, all(0)});
       }
@@ -140,6 +143,19 @@ struct FreeLanes {
       if (pass == 0) turned = only(turns, change);
       turns &= ~(change < settled_turn);
     }
+    push_clamped();
+  }
+
+  // What drives at their limits do comes in after (rigid.12), as what rows do.
+  void push_clamped() {
+    Mask found = none();
+    for (int k = 0; k < s.nv; ++k) {
+      found |= clamped[k];
+      middle[k] = s.dt * only(clamped[k], clamp[k]);
+    }
+    if (!any(found)) return;
+    tree.solve(middle);
+    for (int k = 0; k < s.nv; ++k) v_free[k] += only(found, middle[k]);
   }
 
   void move() {
@@ -206,22 +222,30 @@ struct FreeLanes {
     return again;
   }
 
-  /// Torque of every drive at v_end; lanes where one is beyond its limits, which becomes a row.
+  /// Torque of every drive at v_end; lanes where one is beyond its limits, or would not be where it was taken to be.
   Mask torques(const Pack* v_end) {
     Mask again = none();
     for (int k = 0; k < s.nv; ++k) {
-      const Pack x = torque[k] - gain[k] * v_end[k];
+      const Pack x = select(clamped[k], clamp[k], torque[k] - gain[k] * v_end[k]);
       out_torque[k] = x;
-      const Mask beyond =
-          (gain[k] != 0.0) & ((x < TreeLanes::at(a.effort_lower, k)) | (x > TreeLanes::at(a.effort_upper, k)));
-      saturated[k] |= beyond;
-      again |= beyond;
+      again |= wrong_clamp(k, x, asked[k] - asked_gain[k] * v_end[k]);
     }
     for (int j = 0; j < problem.nr; ++j) {
       const RowSlot& x = problem.row[j];
       if (x.kind == drive_row) out_torque[x.dof] = select(x.listed, problem.f[3 * problem.nc + j], out_torque[x.dof]);
     }
     return again;
+  }
+
+  // A drive beyond its limits is taken to be at the one that it passed. Where it comes back from it, it is a row (rigid.7).
+  Mask wrong_clamp(int k, Pack x, Pack asks) {
+    const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
+    const Mask beyond = (gain[k] != 0.0) & ((x < lower) | (x > upper));
+    const Mask inside = clamped[k] & (((clamp[k] == upper) & (asks < upper)) | ((clamp[k] != upper) & (asks > lower)));
+    saturated[k] |= inside;
+    clamped[k] = (clamped[k] & ~inside) | beyond;
+    clamp[k] = select(beyond, select(x > upper, upper, lower), clamp[k]);
+    return beyond | inside;
   }
 
   /// Once the step is solved: what friction holds has no velocity left (dry.3).
@@ -246,7 +270,7 @@ struct FreeLanes {
   /// Lanes in which something drives a joint: the others may fly, see flight.hpp.
   Mask driven() const {
     Mask m = none();
-    for (int k = 0; k < s.nv; ++k) m |= (gain[k] != 0.0) | (torque[k] != 0.0) | held[k] | rubbed[k];
+    for (int k = 0; k < s.nv; ++k) m |= (gain[k] != 0.0) | (torque[k] != 0.0) | clamped[k] | held[k] | rubbed[k];
     return m;
   }
 

@@ -11,9 +11,10 @@ namespace {
 constexpr double steps_of_recovery = 50;
 
 using P = PackArrays;
-constexpr double* P::*scalars[] = {&P::mu_static, &P::mu_dynamic, &P::restitution, &P::restitution_speed, &P::size,
-                                   &P::margin,    &P::share,      &P::known,       &P::slips,             &P::touched,
-                                   &P::gap,       &P::mu,         &P::listed,      &P::pressed,           &P::round};
+constexpr double* P::*scalars[] = {&P::mu_static, &P::mu_dynamic, &P::restitution, &P::restitution_speed,
+                                   &P::size,      &P::margin,     &P::share,       &P::known,
+                                   &P::slips,     &P::touched,    &P::gap,         &P::mu,
+                                   &P::listed,    &P::pressed,    &P::round};
 constexpr double* P::*vectors[] = {&P::f, &P::t1, &P::contact_p, &P::c_start, &P::c_end, &P::axis_n, &P::lever};
 
 // What is remembered of a contact, and the largest force of its pair.
@@ -48,6 +49,7 @@ LaneContacts::LaneContacts(const Model& model, const Shape& shape, const Contact
       width_(width),
       most_(shape.most_contacts),
       slots_(std::min(shape.points, width * most_)),
+      search_(model),
       motions_(model.bodies.size()),
       lists_(at(width)),
       first_(model.bodies.size()),
@@ -55,23 +57,19 @@ LaneContacts::LaneContacts(const Model& model, const Shape& shape, const Contact
       slot_body_(at(slots_)) {
   for (int g = 0; g < static_cast<int>(model.geometries.size()); ++g)
     shares_.push_back(recovery_share(contact, gravity_, shape.dt, sizes_[g]));
-  for (int l = 0; l < width; ++l) {
-    search_.emplace_back(model);
-    lists_[at(l)].reserve(at(most_));
-  }
+  for (std::vector<Contact>& list : lists_) list.reserve(at(most_));
   const std::size_t each = at(slots_ * width);
   storage_ = make_buffer(each * (std::size(scalars) + 3 * std::size(vectors)));
   double* next = storage_.get();
   for (auto x : scalars) arrays_.*x = next, next += each;
   for (auto x : vectors) arrays_.*x = next, next += 3 * each;
   arrays_.slot_body = slot_body_.data();
-  finder_ = {this,
-             [](void* self, const Motions& now, unsigned lanes) {
-               return static_cast<LaneContacts*>(self)->list(now, lanes);
-             },
-             [](void* self, const Motions& now, unsigned lanes) {
-               return static_cast<LaneContacts*>(self)->more(now, lanes);
-             }};
+  finder_ = {
+      this,
+      [](void* self, const Motions& now, unsigned lanes) { return static_cast<LaneContacts*>(self)->list(now, lanes); },
+      [](void* self, const Motions& now, unsigned lanes) {
+        return static_cast<LaneContacts*>(self)->more(now, lanes);
+      }};
 }
 
 PackArrays LaneContacts::begin(const PackArrays& pack, std::span<WorldContacts> worlds) {
@@ -105,14 +103,15 @@ Finder::Listed LaneContacts::list(const Motions& now, unsigned lanes) {
     lists_[at(l)].clear();
     if ((lanes >> l & 1u) == 0) continue;
     read_motions(now, l);
-    Collision& search = search_[at(l)];
-    search.detect(motions_, range_, worlds_[at(l)].memory);
-    if (static_cast<int>(search.contacts().size()) > most_) {
+    search_.detect(motions_, range_, worlds_[at(l)].memory);
+    if (static_cast<int>(search_.contacts().size()) > most_) {
       lanes &= ~(1u << l);
       continue;
     }
+    lists_[at(l)].assign(search_.contacts().begin(), search_.contacts().end());
     std::fill(count_.begin(), count_.end(), 0);
-    for (const Contact& c : search.contacts()) first_[at(c.body_b)] = std::max(first_[at(c.body_b)], ++count_[at(c.body_b)]);
+    for (const Contact& c : lists_[at(l)])
+      first_[at(c.body_b)] = std::max(first_[at(c.body_b)], ++count_[at(c.body_b)]);
   }
   int slots = 0;
   for (std::size_t b = 0; b < first_.size(); ++b) {
@@ -125,7 +124,7 @@ Finder::Listed LaneContacts::list(const Motions& now, unsigned lanes) {
     if ((lanes >> l & 1u) == 0) continue;
     for (int i = 0; i < 3; ++i) origin_[i] = now.O[i * width_ + l];
     std::copy(first_.begin(), first_.end(), count_.begin());
-    for (const Contact& c : search_[at(l)].contacts()) fill(l, c, count_[at(c.body_b)]++);
+    for (const Contact& c : lists_[at(l)]) fill(l, c, count_[at(c.body_b)]++);
   }
   return {slots, lanes};
 }
@@ -155,9 +154,6 @@ void LaneContacts::fill(int l, const Contact& c, int slot) {
     entry(&P::touched, slot, l) = m->touched;
     put(&P::f, slot, l, m->f);
   }
-  Listed& listed = lists_[at(l)].emplace_back();
-  list_contact(c, listed.contact);
-  listed.slot = slot;
 }
 
 unsigned LaneContacts::more(const Motions& now, unsigned lanes) {
@@ -165,7 +161,8 @@ unsigned LaneContacts::more(const Motions& now, unsigned lanes) {
   for (int l = 0; l < width_; ++l) {
     if ((lanes >> l & 1u) == 0) continue;
     read_motions(now, l);
-    if (search_[at(l)].detect_more(motions_, range_, worlds_[at(l)].memory)) out |= 1u << l;
+    search_.resume(lists_[at(l)]);
+    if (search_.detect_more(motions_, range_, worlds_[at(l)].memory)) out |= 1u << l;
   }
   return out;
 }
@@ -174,15 +171,19 @@ void LaneContacts::remember(int l) {
   WorldContacts& world = worlds_[at(l)];
   world.memory.clear();
   world.reports.clear();
-  for (const Listed& listed : lists_[at(l)]) {
-    const int i = listed.slot;
-    ContactReport& r = world.reports.emplace_back(listed.contact);
+  std::copy(first_.begin(), first_.end(), count_.begin());
+  for (const Contact& c : lists_[at(l)]) {
+    const int i = count_[at(c.body_b)]++;
+    ContactReport& r = world.reports.emplace_back();
+    list_contact(c, r);
     ContactMemory& m = world.memory.emplace_back();
     m.id = r.id;
     m.f = r.f = get(&P::f, i, l);
     m.t1 = r.R_WC.col(0);
     m.touched = entry(&P::touched, i, l) != 0;
-    m.mode = r.mode = entry(&P::slips, i, l) != 0 ? ContactMode::Slip : m.touched ? ContactMode::Stick : ContactMode::Open;
+    m.mode = r.mode = entry(&P::slips, i, l) != 0 ? ContactMode::Slip
+                      : m.touched                 ? ContactMode::Stick
+                                                  : ContactMode::Open;
     r.c = get(&P::c_end, i, l);
     r.c_start = get(&P::c_start, i, l);
     r.mu = entry(&P::mu, i, l);

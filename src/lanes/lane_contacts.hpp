@@ -40,10 +40,6 @@ class LaneContacts {
   void remember(int lane);
 
  private:
-  struct Listed {
-    ContactReport contact;
-    int slot;
-  };
   Finder::Listed list(const Motions& now, unsigned lanes);
   unsigned more(const Motions& now, unsigned lanes);
   void read_motions(const Motions& from, int lane);
@@ -62,12 +58,12 @@ class LaneContacts {
   DetectionRange range_;
   double gravity_;
   int width_, most_, slots_;
-  std::vector<double> shares_;     // by geometry
-  std::vector<Collision> search_;  // one a lane
+  std::vector<double> shares_;  // by geometry
+  Collision search_;
   std::vector<BodyMotion> motions_;
-  std::vector<std::vector<Listed>> lists_;      // by lane, in the order of ids
+  std::vector<std::vector<Contact>> lists_;     // by lane, in the order of ids
   std::vector<int> first_, count_, slot_body_;  // by body: its first place and contacts of a lane; by place
-  Vec3 origin_ = Vec3::Zero();                  // of the lane
+  Vec3 origin_ = Vec3::Zero();                  // of a lane
   Buffer storage_;
   PackArrays arrays_{};
   std::span<WorldContacts> worlds_;

@@ -13,6 +13,7 @@ struct StepLanes {
   OverlapLanes overlap;
   Pack *v_end, *correction, *w, *q_next, *v_next;
   Pack *end, *held_mu;  // velocities of contacts at the end, and their friction
+  Pack* guess;          // forces of contacts that a pass begins with
   Mask* slipped;
   Mask going;  // lanes that take the step here
   Mask held;   // lanes on which a contact acts
@@ -32,13 +33,13 @@ struct StepLanes {
         overlap(shape, arrays, tree, problem, newton, motion, room) {
     room.share(s.nv, v_end, correction, w, v_next);
     q_next = room.take<Pack>(s.nq);
-    room.share(ProblemLanes::most(s), end, held_mu);
+    room.share(ProblemLanes::most(s), end, held_mu, guess);
     slipped = room.take<Mask>(ProblemLanes::most_slots(s));
   }
   static unsigned long packs(const Shape& s) {
     return TreeLanes::packs(s) + ProblemLanes::packs(s) + NewtonLanes::packs(s) + FreeLanes::packs(s) +
            OverlapLanes::packs(s) + 4ul * (unsigned long)s.nv + (unsigned long)s.nq +
-           3ul * (unsigned long)ProblemLanes::most(s);
+           4ul * (unsigned long)ProblemLanes::most(s);
   }
 
   unsigned run(unsigned running) {
@@ -56,6 +57,9 @@ struct StepLanes {
     }
     motion.begin();
     problem.weight = TreeLanes::at(a.total_mass, 0) * gravity();
+    for (int i = 0; i < problem.nc; ++i)
+      for (int k = 0; k < 3; ++k)
+        guess[3 * i + k] = only(problem.contact[i].listed, packed(a.f)[3 * problem.contact[i].point + k]);
     Mask again = going;
     for (int pass = 0; any(again & going); ++pass) {
       if (pass == 6) going &= ~again;
@@ -63,6 +67,7 @@ struct StepLanes {
       again = motion.wrong(v_end);
       again |= motion.torques(v_end);
       again |= motion.overrun(v_end);
+      for (int i = 0; i < 3 * problem.nc; ++i) guess[i] = select(again, problem.f[i], guess[i]);
     }
     if (!any(going)) return 0;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);
@@ -245,7 +250,7 @@ struct StepLanes {
       for (int k = 0; k < 3; ++k) {
         problem.g[o + k] = problem.free[o + k] * rate;
         problem.R[o + k] = Pack{};
-        problem.f[o + k] = only(x.listed, packed(a.f)[3 * point + k]);
+        problem.f[o + k] = guess[o + k];
       }
       const Mask bounces = (TreeLanes::at(a.restitution, point) > 0.0) &
                            (problem.before[o + 2] < -TreeLanes::at(a.restitution_speed, point)) &

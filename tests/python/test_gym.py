@@ -182,6 +182,22 @@ def test_terrain_curriculum():
     assert scan.shape == (3, 15) and np.isfinite(scan).all()
 
 
+def test_worlds_in_lanes_learn_on_terrain():
+    terrain = Terrain(levels=3, patch=2.0, spacing=0.1, roughness=0.02)
+    alone, lanes = (VelocityVectorEnv(5, threads=1, terrain=terrain, randomize=True, lanes=x) for x in (False, True))
+    for env in (alone, lanes):
+        env.level[:] = [0, 1, 2, 1, 0]
+        env.reset(options={"reset_mask": np.ones(5, dtype=bool)})
+        env._begin(np.arange(5), np.random.default_rng(3))
+    for _ in range(10):  # beyond that a foot may touch a step earlier, and motions part
+        for env in (alone, lanes):
+            env.step(still(env))
+    assert (lanes.batch.lane_steps > 40).all() and (alone.batch.lane_steps == 0).all()
+    assert (lanes.batch.foot_force > 0).any()
+    np.testing.assert_allclose(lanes.batch.q, alone.batch.q, atol=1e-5)
+    np.testing.assert_allclose(lanes.batch.foot_force, alone.batch.foot_force, atol=1e-2)
+
+
 def test_pictures():
     pytest.importorskip("vtkmodules", reason="the extra [render] is not installed")
     env = VelocityEnv(render_mode="rgb_array")
