@@ -18,12 +18,13 @@
 #include "linalg/dense.hpp"
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/compliant/compliant_fields.hpp"
+#include "stepping/compliant/implicit_view.hpp"
 #include "stepping/steppers.hpp"
 
 namespace tribo {
 namespace {
 
-class ImplicitEuler final : public Compliant {
+class ImplicitEuler final : public Compliant, public ImplicitView {
  public:
   ImplicitEuler(const Model& model, const ImplicitEulerOptions& options)
       : Compliant(model, options), own_(options), stage_(model), chart_(model), inverse_(checked(model)) {
@@ -35,6 +36,13 @@ class ImplicitEuler final : public Compliant {
     for (const Body& b : model.bodies)
       for (int k = b.iv; k < b.iv + nv_of(b.joint); ++k) joint_end_[at(k)] = b.iv + nv_of(b.joint);
   }
+
+  bool factor_end(const Model& model, double h) override { return factor(model, h, 0); }
+  void solve_end(double* x) const override { dense::lu_solve(A_.data(), static_cast<int>(A_.rows()), pivot_.data(), x); }
+  const InverseDynamics& end() const override { return inverse_; }
+  const Dynamics& end_dynamics_view() const override { return stage_; }
+  const Followed& followed(std::size_t i) const override { return followed_[i]; }
+  Mat3 cone_slope(std::size_t i) const override { return projection_slope(active_[i], wanted_[i]); }
 
  private:
   // Each iteration factors one dense matrix of all coordinates: 2000 take a second.
@@ -214,6 +222,14 @@ class ImplicitEuler final : public Compliant {
 
   // step_ = -(dr/dz)^-1 r at the point where the last residual was taken.
   bool newton_step(const Model& model, double h, double reg) {
+    step_ = -r_;
+    if (!factor(model, h, reg)) return false;
+    dense::lu_solve(A_.data(), model.nv, pivot_.data(), step_.data());
+    return step_.allFinite();
+  }
+
+  // Of dr/dz there.
+  bool factor(const Model& model, double h, double reg) {
     inverse_.differentiate(stage_, v_end_, a_);
     MatX &Eq = inverse_.dq(), &Ev = inverse_.dv();
     for (std::size_t i = 0; i < active_.size(); ++i) add_contact_slope(model, i, Eq, Ev);
@@ -229,10 +245,7 @@ class ImplicitEuler final : public Compliant {
       A_(k, k) += gain_[k] + model.joints.damping[k];
       A_(k, k) += reg * std::abs(A_(k, k));
     }
-    step_ = -r_;
-    if (!dense::lu(A_.data(), model.nv, pivot_.data())) return false;
-    dense::lu_solve(A_.data(), model.nv, pivot_.data(), step_.data());
-    return step_.allFinite();
+    return dense::lu(A_.data(), model.nv, pivot_.data());
   }
 
   // A = dr/dz from the slopes along q, v and a (implicit.2).
