@@ -35,8 +35,14 @@ struct Linearization {
   /// Set it before a linearisation: how far contacts are from hard, kappa over the scales of force and acceleration of the step.
   /// 0: not at all. Above, A and B are those of the smoothed law (smooth.1), of rigid steps alone; the motion stays as it is.
   double smoothing = 0;
+  /// Set it before too: are A and B wanted with what compliant contacts remember as a part of the state? See whole_A.
+  bool memory = false;
   MatX A;                   ///< (2 nv x 2 nv)
   MatX B;                   ///< (2 nv x nu)
+  /// Where `memory` is set: from (x, m) to (x+, m+), and from u. m: for each contact of the memory that touched, its anchor in
+  /// the frame of a, its point in the frame of b, and its rest (7 numbers); then the force of each dry friction. Of steppers
+  /// without anchors they are A and B.
+  MatX whole_A, whole_B;
   std::vector<int> inputs;  ///< velocity coordinate of each entry of u (nu)
   VecX q_next, v_next;      ///< the end of the step (nq), (nv)
   std::vector<LinearizedContact> contacts;

@@ -58,13 +58,13 @@ Differences::Modes modes_of(const Stepper& stepper, double dt) {
   return modes;
 }
 
+}  // namespace
+
 StepperOptions precise(StepperOptions options) {
   options.audit = AuditLevel::Off;
   options.contact.tolerance.rel = std::min(options.contact.tolerance.rel, 1e-12);
   return options;
 }
-
-}  // namespace
 
 std::vector<int> list_inputs(const Model& model) {
   std::vector<int> inputs;
@@ -98,7 +98,9 @@ double& Differences::shifted(int column) {
   const int nv = model_.nv;
   return column < nv       ? shift_.q[column]
          : column < 2 * nv ? shift_.v[column - nv]
-                           : shift_.u[inputs_[at(column - 2 * nv)]];
+         : column < 2 * nv + static_cast<int>(inputs_.size())
+             ? shift_.u[inputs_[at(column - 2 * nv)]]
+             : shift_.m[column - 2 * nv - static_cast<int>(inputs_.size())];
 }
 
 // The end of a step beside that of the nominal one, over h.
@@ -109,9 +111,18 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
   x = 0;
   if (!taken) return false;
   seen_ = modes_of(map_.stepper(), input.dt);
+  const int nv = model_.nv;
   VecX& d = dx;
+  d.setZero(2 * nv + m_.size());
   tangent(model_, q_, map_.end().q, d);
-  d.tail(model_.nv) = map_.end().v - v_;
+  d.segment(nv, nv) = map_.end().v - v_;
+  if (m_.size() > 0) {
+    remembered(map_.end().memory, seen_m_);
+    if (seen_m_.size() == m_.size())
+      d.tail(m_.size()) = seen_m_ - m_;
+    else
+      seen_.act = ~modes_.act;  // it remembers others
+  }
   d /= h;
   return true;
 }
@@ -128,11 +139,13 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
   }
   if (!out.finite) return 0;
   double apart = 0;
-  for (int half : {0, nv}) {
-    const auto part = [&](int k) { return x_[at(k)].segment(half, nv); };
-    column.segment(half, nv) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
+  for (int half : {0, nv, 2 * nv}) {
+    const Eigen::Index size = half < 2 * nv ? nv : m_.size();
+    if (size == 0) continue;
+    const auto part = [&](int k) { return x_[at(k)].segment(half, size); };
+    column.segment(half, size) = (2 * (part(2) + part(3)) - 0.5 * (part(0) + part(1))) / 3;  // (lin.2)
     const double scale =
-        std::max(column.segment(half, nv).cwiseAbs().maxCoeff(), half == 0 ? least_slope * input.dt : least_slope);
+        std::max(column.segment(half, size).cwiseAbs().maxCoeff(), half == 0 ? least_slope * input.dt : least_slope);
     same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * scale;
     // What curvature adds to the two sides is halved with h; a kink stays.
     same = same && (asks || (2 * (part(2) - part(3)) - part(0) + part(1)).cwiseAbs().maxCoeff() <= equal_slope * scale);
@@ -144,7 +157,7 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
 
 // A step is nearly linear in its inputs. Where one moves next to nothing over h, as behind a gear, a larger h has less rounding.
 void Differences::widen(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column) {
-  const double moved = h * column.tail(model_.nv).cwiseAbs().maxCoeff();
+  const double moved = h * column.segment(model_.nv, model_.nv).cwiseAbs().maxCoeff();
   if (!(moved > 0) || moved >= spread) return;
   first_ = column;
   const char disturbed = disturbed_[at(j)];
@@ -169,14 +182,27 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   if (!out.finite) return;
   modes_ = modes_of(map_.stepper(), input.dt);
   for (const ContactReport& r : map_.stepper().contacts()) out.contacts.push_back({r.id, r.mode, false});
+  m_.resize(0);
+  shift_.m.resize(0);
+  if (out.memory) {
+    remembered(map_.end().memory, m_);
+    remembered(input.state.memory, shift_.m);
+    shift_.m.setZero();
+  }
+  const int nu = static_cast<int>(inputs_.size()), columns = 2 * nv + nu + static_cast<int>(shift_.m.size());
+  disturbed_.assign(at(columns), 0);
+  whole_.setZero(2 * nv + m_.size(), columns);
+  if (out.memory) skip_points(input.state.memory, 2 * nv + nu);
   const double torque = std::max(1.0, model_.mass());
-  for (int j = 0; j < static_cast<int>(disturbed_.size()); ++j) {
-    const double h = j < 2 * nv ? spread : spread * torque;
-    auto column = j < 2 * nv ? out.A.col(j) : out.B.col(j - 2 * nv);
+  for (int j = 0; j < columns; ++j) {
+    const bool input_column = j >= 2 * nv && j < 2 * nv + nu;
+    const double h = input_column ? spread * torque : spread;
+    if (disturbed_[at(j)]) continue;
+    auto column = whole_.col(j);
     const double apart = difference(input, j, h, out, column);
     if (!out.finite) break;
-    if (j >= 2 * nv) widen(input, j, h, out, column);
-    if (apart <= bent || !refines_ || j >= 2 * nv) continue;  // steps are nearly linear in their inputs
+    if (input_column) widen(input, j, h, out, column);
+    if (apart <= bent || !refines_ || input_column) continue;  // steps are nearly linear in their inputs
     first_ = column;  // the step bends within h: a smaller one may see less of it
     const char disturbed = disturbed_[at(j)];
     const double finer_apart = difference(input, j, finer * h, out, column);
@@ -185,10 +211,36 @@ void Differences::compute(const StepInput& input, Linearization& out) {
     column = first_;
     disturbed_[at(j)] = disturbed;
   }
-  out.finite = out.finite && out.A.allFinite() && out.B.allFinite();
-  if (out.finite) return;
+  shift_.m.resize(0);
+  store(out);
+}
+
+// A point that a contact keeps is a corner of its body: moved along the surface it would be taken anew.
+void Differences::skip_points(const Memory& memory, int column) {
+  const Memory& end = map_.end().memory;
+  if (memory.family != MemoryFamily::Compliant) return;
+  for (std::size_t i = 0; i < memory.anchors.size(); ++i) {
+    if (!memory.contacts[i].touched) continue;
+    for (std::size_t k = 0; k < end.anchors.size(); ++k)
+      if (end.contacts[k].id == memory.contacts[i].id && end.anchors[k].point == memory.anchors[i].point)
+        for (int a = 3; a < 6; ++a) disturbed_[at(column + a)] = 1;
+    column += 7;
+  }
+}
+
+void Differences::store(Linearization& out) const {
+  const int nv = model_.nv;
+  const Eigen::Index nu = out.B.cols(), m = whole_.cols() - 2 * nv - nu;
+  out.finite = out.finite && whole_.allFinite();
   out.A.setZero();
   out.B.setZero();
+  if (!out.finite) return;
+  out.A = whole_.topLeftCorner(2 * nv, 2 * nv);
+  out.B = whole_.block(0, 2 * nv, 2 * nv, nu);
+  if (!out.memory) return;
+  out.whole_A.resize(whole_.rows(), 2 * nv + m);
+  out.whole_A << whole_.leftCols(2 * nv), whole_.rightCols(m);
+  out.whole_B = whole_.middleCols(2 * nv, nu);
 }
 
 }  // namespace tribo

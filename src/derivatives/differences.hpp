@@ -27,6 +27,8 @@ class Differences {
   bool side(const StepInput& input, int column, double h, VecX& dx);
   void widen(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column);
   double difference(const StepInput& input, int column, double h, Linearization& out, Eigen::Ref<VecX> slope);
+  void skip_points(const Memory& memory, int column);
+  void store(Linearization& out) const;
   double& shifted(int column);
 
   const Model& model_;
@@ -36,9 +38,13 @@ class Differences {
   std::vector<char> disturbed_;
   Modes modes_, seen_;
   bool refines_ = false;
-  VecX q_, v_, first_;
+  VecX q_, v_, m_, first_, seen_m_;
+  MatX whole_;         // (2 nv + m+; 2 nv, inputs, memory)
   std::array<VecX, 4> x_;
 };
+
+/// Solvers to 1e-12, nothing audited.
+StepperOptions precise(StepperOptions options);
 
 /// Coordinates that have a motor.
 std::vector<int> list_inputs(const Model& model);

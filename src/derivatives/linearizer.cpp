@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "derivatives/differences.hpp"
+#include "derivatives/exponential_derivative.hpp"
+#include "derivatives/implicit_derivative.hpp"
 #include "derivatives/parameters.hpp"
 #include "derivatives/rigid_derivative.hpp"
 #include "derivatives/rotations.hpp"
@@ -54,6 +56,8 @@ struct Linearizer::Impl {
                          " velocity coordinates; derivatives are dense matrices, of " +
                          std::to_string(most_coordinates) + " at most");
     if (name == "rigid") rigid = std::make_unique<RigidDerivative>(m, o);
+    if (name == "exponential") compliant = std::make_unique<ExponentialDerivative>(m, precise(o));
+    if (name == "implicit-euler") compliant = std::make_unique<ImplicitDerivative>(m, precise(o));
   }
 
   Differences& by_differences() {
@@ -82,6 +86,7 @@ struct Linearizer::Impl {
   State state;
   Linearization lin;
   std::unique_ptr<RigidDerivative> rigid;
+  std::unique_ptr<CompliantDerivative> compliant;
   std::unique_ptr<Differences> differences;
 };
 
@@ -95,9 +100,13 @@ void Linearizer::linearize(const StepInput& step, Linearization& out) {
     throw InvalidInput("smoothing = " + std::to_string(out.smoothing) + " with stepper '" + s.stepper +
                        "': must be 0, or positive with stepper 'rigid'");
   const char* reason = "the stepper has no analytic derivative";
-  if (s.rigid) {
+  if (s.rigid || s.compliant) {
     reset(s.model, s.inputs, out);
-    reason = s.rigid->compute(step, out);
+    reason = s.rigid ? s.rigid->compute(step, out) : s.compliant->compute(step, out);
+    if (!reason && s.rigid && out.memory) {
+      out.whole_A = out.A;
+      out.whole_B = out.B;
+    }
     if (!reason) return;
   }
   s.by_differences().compute(step, out);
@@ -140,22 +149,31 @@ MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::
 
 DerivativeCheck Linearizer::check(const StepInput& step) {
   DerivativeCheck check;
+  check.linearization.memory = check.differences.memory = impl_->compliant != nullptr;
   linearize(step, check.linearization);
   difference(step, check.differences);
   const Linearization &a = check.linearization, &b = check.differences;
   if (!a.finite || !b.finite) return check;
   const int nv = impl_->model.nv, nu = static_cast<int>(b.B.cols());
-  for (int j = 0; j < 2 * nv + nu; ++j) check.disturbed += impl_->differences->disturbed(j);
-  check.columns = 2 * nv + nu - check.disturbed;
-  const auto value = [&](const Linearization& x, int i, int j) { return j < 2 * nv ? x.A(i, j) : x.B(i, j - 2 * nv); };
-  for (int r : {0, nv})
-    for (const auto& [first, last] : {std::pair(0, nv), std::pair(nv, 2 * nv), std::pair(2 * nv, 2 * nv + nu)}) {
-      double largest = first == 2 * nv ? 1e-12 : r == 0 ? least_block * step.dt : least_block;
+  const bool whole = a.memory && a.whole_A.rows() == b.whole_A.rows();
+  const int rows = whole ? static_cast<int>(b.whole_A.rows()) : 2 * nv;
+  const int columns = 2 * nv + nu + (whole ? static_cast<int>(b.whole_A.cols()) - 2 * nv : 0);
+  for (int j = 0; j < columns; ++j) check.disturbed += impl_->differences->disturbed(j);
+  check.columns = columns - check.disturbed;
+  const auto value = [&](const Linearization& x, int i, int j) {
+    const MatX &A = whole ? x.whole_A : x.A, &B = whole ? x.whole_B : x.B;
+    return j < 2 * nv ? A(i, j) : j < 2 * nv + nu ? B(i, j - 2 * nv) : A(i, j - nu);
+  };
+  const int row_ends[] = {0, nv, 2 * nv, rows}, column_ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t c = 0; c < 4; ++c) {
+      const int first = column_ends[c], last = column_ends[c + 1];
+      double largest = c == 2 ? 1e-12 : r != 1 ? least_block * step.dt : least_block;
       for (int j = first; j < last; ++j)
-        for (int i = r; i < r + nv; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
+        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
       for (int j = first; j < last; ++j) {
         if (impl_->differences->disturbed(j)) continue;
-        for (int i = r; i < r + nv; ++i) {
+        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
           const double error = std::abs(value(a, i, j) - value(b, i, j)) / largest;
           if (!(error > check.error)) continue;
           check.error = error;

@@ -4,6 +4,31 @@
 #include "dynamics/group.hpp"
 
 namespace tribo {
+namespace {
+
+/// Calls f on each number that a compliant memory has.
+template <class M, class F>
+void each_number(M& memory, F f) {
+  if (memory.family != MemoryFamily::Compliant) return;
+  for (std::size_t i = 0; i < memory.anchors.size(); ++i) {
+    if (!memory.contacts[i].touched) continue;
+    auto& a = memory.anchors[i];
+    for (auto* p : {&a.anchor, &a.point})
+      for (int k = 0; k < 3; ++k) f((*p)[k]);
+    f(a.rest);
+  }
+  for (auto& row : memory.rows) f(row.f);
+}
+
+}  // namespace
+
+void remembered(const Memory& memory, VecX& m) {
+  Eigen::Index n = 0;
+  each_number(memory, [&](const double&) { ++n; });
+  m.resize(n);
+  n = 0;
+  each_number(memory, [&](const double& x) { m[n++] = x; });
+}
 
 StepMap::StepMap(const Model& model, const std::string& stepper, const StepperOptions& options)
     : model_(model), work_(model), state_(State::neutral(model)), stepper_(make_stepper(stepper, model, options)) {}
@@ -12,6 +37,10 @@ void StepMap::start(const Model& model, const StepInput& input, const Shift& shi
   state = input.state;
   integrate(model, shift.q, 1, state.q);
   state.v += shift.v;
+  if (shift.m.size() > 0) {
+    Eigen::Index n = 0;
+    each_number(state.memory, [&](double& x) { x += shift.m[n++]; });
+  }
   work.moved();
   Actuation& a = work.actuation;
   a = input.actuation;

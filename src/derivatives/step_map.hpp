@@ -6,10 +6,13 @@
 
 namespace tribo {
 
-/// dx = (dq, dv) and du, each (nv); du is of torques or targets.
+/// dx = (dq, dv) and du, each (nv); du is of torques or targets. m: of the compliant memory, see remembered(); empty: none.
 struct Shift {
-  VecX q, v, u;
+  VecX q, v, u, m;
 };
+
+/// What compliant contacts remember, as in Linearization::whole_A.
+void remembered(const Memory& memory, VecX& m);
 
 class StepMap {
  public:

@@ -34,13 +34,23 @@ class InverseDynamics {
   /// Forces that depend on q and v may be added to them.
   TreeBlocks& dq() { return dq_; }
   TreeBlocks& dv() { return dv_; }
+  const TreeBlocks& dq() const { return dq_; }
+  const TreeBlocks& dv() const { return dv_; }
   const TreeBlocks& M() const { return M_; }
   /// psi_j = V_p x S_j: what turning joint j adds to the velocity of all that it carries.
   const Spatial& psi(int j) const { return psi_[static_cast<std::size_t>(j)]; }
+  // Of the last call with velocities:
+  /// Acceleration of a body less gravity, where that was asked for; it turns by S_j x A + psidd_j + psi_j x V on dq_j, and
+  /// changes by S_j x V + rate_j on dv_j.
+  Spatial acceleration(int body) const { return spatial(A_[static_cast<std::size_t>(body)]); }
+  Spatial psidd(int j) const { return spatial(psidd_[static_cast<std::size_t>(j)]); }
+  Spatial rate(int j) const { return spatial(rate_[static_cast<std::size_t>(j)]); }
 
  private:
   using Vec6 = Eigen::Matrix<double, 6, 1>;
   using Mat6 = Eigen::Matrix<double, 6, 6>;
+
+  static Spatial spatial(const Vec6& x) { return {x.head<3>(), x.tail<3>()}; }
 
   struct Pass {
     int first, last;   // bodies

@@ -2,20 +2,10 @@
 
 #include <cmath>
 
+#include "linalg/rational_poles.hpp"
+
 namespace tribo {
 namespace {
-
-struct Pole {
-  double re, im, weight_re, weight_im;
-};
-// Roots of the denominator of the (5, 6) approximant of e^x in the upper half plane, and p / -q' there. (rational.2)
-constexpr std::array<Pole, 3> poles = {
-    {{7.4906375288096300922, 1.6215023887783939784, -185.54487885755513041, 917.7923648638088502},
-     {6.4705149367015697536, 4.9001211474213864242, 226.06041189362895375, -305.10335904505314999},
-     {4.0388475344888001542, 8.345600414872215668, -43.515533036073823344, 14.015306215640605794}}};
-constexpr double exact = 1;       // |d A| up to which one step is exact to 5e-12
-constexpr double damps = 8;       // steps that damp a stiff mode to 0.03^8
-constexpr double most = 100'000;  // steps
 
 double norm(const double* A, int n) {
   double largest = 0;
@@ -38,10 +28,10 @@ bool Rational::prepare(const double* Y, const double* K, const double* B, int n,
   h_ = h;
   sum_rows();
   const double turn = h * std::sqrt(norm(S_.data(), N)), all = turn + h * norm(C_.data(), N);
-  if (!(all < HUGE_VAL) || turn > most) return false;
-  steps_ = static_cast<int>(std::max(1.0, std::min(std::ceil(all / exact), std::max(damps, std::ceil(turn / exact)))));
+  if (!(all < HUGE_VAL) || turn > most_rational_steps) return false;
+  steps_ = rational_steps(turn, all);
   d_ = h / steps_;
-  for (std::size_t j = 0; j < poles.size(); ++j) factor(j);
+  for (std::size_t j = 0; j < rational_poles.size(); ++j) factor(j);
   return true;
 }
 
@@ -66,7 +56,7 @@ void Rational::sum_rows() {
 
 // L D L^T of s^2 + s d C + d^2 S. (rational.3)
 void Rational::factor(std::size_t pole) {
-  const auto [a, b, weight_re, weight_im] = poles[pole];
+  const auto [a, b, weight_re, weight_im] = rational_poles[pole];
   Factor& f = factors_[pole];
   const int N = N_;
   for (VectorBuffer* x : {&f.re, &f.im}) x->resize(N * N);
@@ -105,7 +95,7 @@ void Rational::factor(std::size_t pole) {
 //   (s^2 + s d C + d^2 S) u = d u'_0 + s u_0 + d C u_0 + d^2 (w0 p0 + w1 p1 + w2 p2)
 //   p0 = 1/s,  p1 = (t + d p0) / s,  p2 = (t^2/2 + d p1) / s
 void Rational::solve(std::size_t pole, double t) {
-  const auto [a, b, wr, wi] = poles[pole];
+  const auto [a, b, wr, wi] = rational_poles[pole];
   Factor& f = factors_[pole];
   const int N = N_;
   const double d = d_, size = a * a + b * b, ir = a / size, ii = -b / size;
@@ -162,7 +152,7 @@ void Rational::step(double t) {
     for (int i = 0; i < N; ++i) damped_[i] += c[i] * u;
   }
   next_.setZero(4 * N);
-  for (std::size_t j = 0; j < poles.size(); ++j) solve(j, t);
+  for (std::size_t j = 0; j < rational_poles.size(); ++j) solve(j, t);
   for (int i = 0; i < N; ++i) {
     u_[i] = next_[i];
     v_[i] = next_[N + i];

@@ -88,6 +88,17 @@ class Compliant : public Scheme {
   Elastic stored(const State& state) final;
   std::span<const OpenContact> open() const final { return open_; }
 
+  // Of the last begin and solve, for their derivative.
+  const CompliantOptions& rules() const { return options_; }
+  const std::vector<CompliantContact>& active() const { return active_; }
+  /// Of active(), with their points as they act.
+  const std::vector<Contact>& acting() const { return contacts_; }
+  const std::vector<LimitSpring>& limits() const { return limits_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  const JointSprings& joints() const { return joints_; }
+  const RowSprings& row_springs() const { return row_springs_; }
+  bool linear() const { return linear_; }  ///< is the law -K x - B c with constant K and B?
+
  protected:
   /// Fills v_end, v_mean, and mean forces and modes of contacts, limits and joint springs. False: did not converge.
   virtual bool cross(const Start& start, Outcome& out) = 0;
@@ -110,8 +121,6 @@ class Compliant : public Scheme {
     if (linear_) return {s.K, s.B};
     return law_->slope({*s.surface, x, c});
   }
-  /// Is the law -K x - B c with constant K and B?
-  bool linear() const { return linear_; }
   Vec3 project(const CompliantContact& s, const Vec3& f, ContactMode& mode) const;  // (compliant.2), (compliant.3)
   Vec3 force(const CompliantContact& s, const Vec3& x, const Vec3& c, ContactMode& mode) const;
   double limit_force(const LimitSpring& limit, double gap, double c) const;

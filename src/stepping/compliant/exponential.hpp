@@ -33,7 +33,8 @@ namespace tribo {
 
 class Exponential final : public Compliant {
  public:
-  Exponential(const Model& model, const ExponentialOptions& options);
+  /// settled: relative change of friction that ends its passes.
+  Exponential(const Model& model, const ExponentialOptions& options, double settled);
 
  private:
   enum class Hold : char { Stick, Slip, Open };
@@ -95,6 +96,7 @@ class Exponential final : public Compliant {
   }
 
   ExponentialOptions own_;
+  double settled_;
   bool damped_;
   bool whole_ = true;    // the step is not divided
   bool driven_ = false;  // the island has joint springs

@@ -7,7 +7,7 @@
 namespace tribo {
 namespace {
 
-constexpr int most_passes = 12;
+constexpr int most_passes = 12, many_passes = 100;  // the second where friction is to be exact
 constexpr double event_slop = 1e-3;  // of the force: a law broken by so little still holds
 
 // Share of the step after which a margin passes 0; the mean gives its bend.
@@ -39,7 +39,8 @@ bool Exponential::let_slip(const Island& island, double h, bool cones) {
     if (!(contact(i).f.z() > 0) && !contact(i).fresh) let_go(i);  // it pulls at the start
   if (!integrate_forces(h, true)) return false;
   bool turned = false;  // since a contact last changed its law
-  for (int pass = 0; pass < most_passes; ++pass) {
+  const int passes = settled_ < 1e-10 ? many_passes : most_passes;
+  for (int pass = 0; pass < passes; ++pass) {
     other_springs_ = other_forces_ = false;
     for (int i = 0; i < nc && cones; ++i) classify(contact(i), i, h);
     for (int j = 0; j < nr && driven_; ++j)
@@ -125,7 +126,7 @@ void Exponential::let_go(int i) {
 
 void Exponential::set_friction(const Eigen::Vector2d& friction, int i) {
   const Eigen::Vector2d change = friction - known_.map().segment<2>(3 * i);
-  if (change.norm() <= 1e-6 * friction.norm()) return;
+  if (change.norm() <= settled_ * friction.norm()) return;
   other_forces_ = true;
   known_.map().segment<2>(3 * i) = friction;
   if (sparse_) {

@@ -20,12 +20,21 @@
 #include "dynamics/chart.hpp"
 #include "dynamics/derivatives.hpp"
 #include "stepping/compliant/compliant.hpp"
+#include "stepping/compliant/implicit_view.hpp"
 
 namespace tribo {
 
-class ImplicitEuler final : public Compliant {
+class ImplicitEuler final : public Compliant, public ImplicitView {
  public:
   ImplicitEuler(const Model& model, const ImplicitEulerOptions& options);
+
+  bool factor_end(const Model& model, double h) override;
+  void solve_end(double* x) override { A_.solve(x); }
+  const MatX& slope_by_q() const override { return by_q_end_; }
+  const InverseDynamics& end() const override { return inverse_; }
+  const Dynamics& end_dynamics_view() const override { return stage_; }
+  const Followed& followed(std::size_t i) const override { return followed_[i]; }
+  Mat3 cone_slope(std::size_t i) const override;
 
  private:
   using Columns = Eigen::Matrix<double, 3, Eigen::Dynamic>;
@@ -47,6 +56,7 @@ class ImplicitEuler final : public Compliant {
     Mat3 v = Mat3::Zero(), a = Mat3::Zero();  ///< cross products with the linear velocity and acceleration at the end
   };
   bool newton_step(const Model& model, double h, double reg);
+  bool factor(const Model& model, double h, double reg);
   void gather_rows();
   void list_pairs(const Model& model);
   void find_turns(double h);
@@ -65,6 +75,8 @@ class ImplicitEuler final : public Compliant {
   std::vector<Vec3> wanted_;  // forces before projection
 
   BlockLu A_;  // dr/dz, its nodes the trees
+  MatX by_q_end_;  // dr/dq+ (nv x nv), for the derivative alone
+  bool linearising_ = false;
   std::vector<Turn> turns_;
   std::vector<int> turn_of_;              // by coordinate: of the joint that it is part of, or -1
   std::vector<int> joint_end_, tree_of_;  // by coordinate

@@ -1,6 +1,7 @@
 // The matrix dr/dz of (implicit.1) and a step of Newton's method with it.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dynamics/group.hpp"
 #include "stepping/compliant/implicit_euler.hpp"
@@ -23,8 +24,30 @@ Mat3 projection_slope(const CompliantContact& s, const Vec3& wanted) {
 
 }  // namespace
 
+Mat3 ImplicitEuler::cone_slope(std::size_t i) const { return projection_slope(active_[i], wanted_[i]); }
+
+bool ImplicitEuler::factor_end(const Model& model, double h) {
+  by_q_end_.setZero(model.nv, model.nv);
+  linearising_ = true;
+  const bool regular = factor(model, h, 0);
+  linearising_ = false;
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const Tree& tree = model.trees[t];
+    by_q_end_.block(tree.iv, tree.iv, tree.nv, tree.nv) += std::as_const(inverse_).dq().tree(static_cast<int>(t));
+  }
+  return regular;
+}
+
 // step_ = -(dr/dz)^-1 r at the point where the last residual was taken.
 bool ImplicitEuler::newton_step(const Model& model, double h, double reg) {
+  step_ = -r_;
+  if (!factor(model, h, reg)) return false;
+  A_.solve(step_.data());
+  return step_.allFinite();
+}
+
+// Of dr/dz there.
+bool ImplicitEuler::factor(const Model& model, double h, double reg) {
   inverse_.differentiate(stage_, v_end_, a_);
   gather_rows();
   list_pairs(model);
@@ -40,10 +63,7 @@ bool ImplicitEuler::newton_step(const Model& model, double h, double reg) {
     inverse_.dv()(k, k) += limits_[j].B;
   }
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) add_tree(model, t, h, reg);
-  step_ = -r_;
-  if (!A_.factor()) return false;
-  A_.solve(step_.data());
-  return step_.allFinite();
+  return A_.factor();
 }
 
 // Rows that are not at a bound: the coordinates of each, those of a free or spherical joint together.
@@ -165,6 +185,9 @@ void ImplicitEuler::add_row(std::size_t i, double h) {
 
 // A += J^T F, F = dF/dz (3 x nv) from the slopes Fq along q and Fv along v, over dofs_.
 void ImplicitEuler::add_coupling(double h) {
+  if (linearising_)
+    for (int j : dofs_)
+      for (int k : dofs_) by_q_end_(k, j) += J_.col(k).dot(Fq_.col(j));
   for (int j : dofs_) {
     const int t = turn_of_[at(j)];
     if (t < 0) {

@@ -1,0 +1,547 @@
+#include "derivatives/exponential_derivative.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/dense.hpp"
+#include "linalg/row_kernels.hpp"
+#include "stepping/steppers.hpp"
+
+namespace tribo {
+namespace {
+
+constexpr double same_force = 1e-6;      // of the largest: the step found the forces that the derivative has
+constexpr double largest_tensor = 4e6;  // entries of dG
+constexpr int most_passes_of_slope = 12;
+
+}  // namespace
+
+ExponentialDerivative::ExponentialDerivative(const Model& model, const StepperOptions& options)
+    : CompliantDerivative(model, make_exponential(model, options), options),
+      own_(options.own.taken<ExponentialOptions>("stepper 'exponential'")) {
+  for (VecX* x : {&vdot_, &w_, &extra_}) x->setZero(model.nv);
+}
+
+const char* ExponentialDerivative::unsupported() const {
+  if (own_.midpoint) return "M, J and the bias are those of the middle of the step";
+  if (own_.project_only) return "forces that are cut, and not solved again";
+  if (own_.method == ExponentialMethod::Reduced) return "an approximant without scaling is not the flow";
+  if (own_.slip != SlipAnchor::Drawn) return "an anchor that is set";
+  return nullptr;
+}
+
+const char* ExponentialDerivative::cross(const Start& start, const Outcome& out) {
+  list_rows(start);
+  if (static_cast<double>(n_) * n_ * model_.nv > largest_tensor) return "more contacts than a dense flow bears";
+  if (const char* why = start_rows(start, out)) return why;
+  fill_tensor(start);
+  begin_passes();
+  bool changed = true;
+  for (int pass = 0; changed && pass < most_passes_of_slope; ++pass) {
+    if (!integrate_slopes(start)) return "the flow has no slope";
+    changed = classify(start);
+  }
+  if (std::find(hold_.begin(), hold_.end(), Hold::Slip) != hold_.end()) {
+    if (!settle(start)) return "the flow has no slope";
+    turn_directions(start);
+    if (!settle(start)) return "the flow has no slope";
+  }
+  take_forces();
+  if (changed || !agrees()) return "a contact changed its law more than once within the step";
+  end(start);
+  return nullptr;
+}
+
+// Contacts, limits and joint springs, one after the other.
+void ExponentialDerivative::list_rows(const Start& start) {
+  const int nc = contacts(), nv = model_.nv;
+  row_.clear();
+  for (std::size_t j = 0; j < compliant_.limits().size(); ++j) {
+    const Coordinate& along = *compliant_.rows()[j].coordinate();
+    row_.push_back({along.dof, along.sign});
+  }
+  for (const JointSpring& s : compliant_.joints().all()) row_.push_back({s.dof, 1});
+  n_ = 3 * nc + static_cast<int>(row_.size());
+  for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &b_, &f1_, &f2_, &known_}) x->setZero(n_);
+  for (RowMatrix* x : {&rows_x_, &rows_c_, &rows_b_, &F1_, &F2_, &known_slope_}) x->set_zero(n_, columns_.all());
+  jacobian_.set_zero(n_, nv);
+  for (int i = 0; i < 3 * nc; ++i) {
+    std::copy_n(J_.row(i), J_.stride(), jacobian_.row(i));
+    std::copy_n(dx_.row(i), dx_.stride(), rows_x_.row(i));
+    std::copy_n(dc_.row(i), dc_.stride(), rows_c_.row(i));
+    x_[i] = active(at(i / 3)).x[i % 3];
+    c_[i] = active(at(i / 3)).c[i % 3];
+  }
+  for (int j = 0; j < static_cast<int>(row_.size()); ++j) {
+    const auto [dof, sign] = row_[at(j)];
+    const int o = 3 * nc + j;
+    jacobian_(o, dof) = sign;
+    rows_c_(o, nv + dof) = sign;
+    c_[o] = sign * start.state.v[dof];
+    if (j >= static_cast<int>(compliant_.limits().size())) continue;
+    rows_x_(o, dof) = sign;
+    x_[o] = compliant_.limits()[at(j)].gap;
+  }
+}
+
+// vdot and b, and their slopes (deriv.26).
+const char* ExponentialDerivative::start_rows(const Start& start, const Outcome& out) {
+  const int nc = contacts(), nv = model_.nv, all = columns_.all();
+  const JointSprings& joints = compliant_.joints();
+  const Actuation& a = start.actuation;
+  const VecX& damping = model_.joints.damping;
+  for (const LimitSpring& l : compliant_.limits())
+    if (l.B != compliant_.rules().limit_damping) return "a joint that returns from beyond its range";
+  for (int k = 0; k < nv; ++k) {
+    const bool driven = a.kp[k] != 0 || a.kd[k] != 0 || a.has_target(k);
+    vdot_[k] = (driven ? 0 : out.torque[k]) + a.external[k] - start.dynamics.h()[k];
+    if (joints.empty()) vdot_[k] -= damping[k] * start.state.v[k];
+    extra_[k] = joints.empty() ? start.dt * damping[k] : 0;
+  }
+  for (const JointSpring& s : joints.all()) vdot_[s.dof] += s.a;
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) start.dynamics.solve_in_place(t, vdot_.data());
+  inverse_.differentiate(start.dynamics, start.state.v, vdot_);
+  vdot_slope_.set_zero(nv, all);
+  if (const char* why = drive_slopes(start, vdot_slope_)) return why;
+  auto X = vdot_slope_.map();
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
+    const Tree& tree = model_.trees[at(t)];
+    X.block(tree.iv, tree.iv, tree.nv, tree.nv) -= inverse_.dq().tree(t);
+    X.block(tree.iv, nv + tree.iv, tree.nv, tree.nv) -= inverse_.dv().tree(t);
+  }
+  if (joints.empty()) X.middleCols(nv, nv) -= damping.asDiagonal();
+  for (std::size_t j = 0; j < joints.all().size(); ++j)
+    X.row(joints.all()[j].dof) += drives_.map().row(static_cast<int>(j));
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) trees_.factor(t, inverse_.M(), extra_);
+  solve(vdot_slope_);
+  rows_b_.map().noalias() = jacobian_.map() * X;
+  bias_slope_.set_zero(3, 2 * nv);
+  for (int i = 0; i < nc; ++i) {
+    const Contact& c = acting(at(i));
+    const CompliantContact& s = active(at(i));
+    acceleration_slopes(start, at(i), true, bias_slope_, 0);
+    rows_b_.map().block(3 * i, 0, 3, 2 * nv) += bias_slope_.map();
+    Vec3 bias = Vec3::Zero();
+    for (double sign : {1.0, -1.0}) {
+      const int body = sign > 0 ? c.body_b : c.body_a;
+      if (body < 0) continue;
+      const Vec3& w = start.dynamics.body_velocity(body).ang;
+      bias += sign * (start.dynamics.point_bias(body, c.p_WC) - w.cross(w.cross(sign > 0 ? s.off_b : s.off_a)));
+    }
+    b_.map().segment<3>(3 * i) = c.R_WC.transpose() * bias;
+  }
+  for (int r = 0; r < n_; ++r)
+    for (int k = 0; k < nv; ++k) b_[r] += jacobian_(r, k) * vdot_[k];
+  return nullptr;
+}
+
+void ExponentialDerivative::solve(RowMatrix& X) {
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
+    trees_.solve(t, X, model_.trees[at(t)].iv, X.cols());
+}
+
+// W, G, N_k and dG (deriv.25).
+void ExponentialDerivative::fill_tensor(const Start& start) {
+  const int nv = model_.nv, nc = contacts(), n = n_;
+  W_.set_zero(nv, n);
+  W_.map() = jacobian_.map().transpose();
+  solve(W_);
+  G_.resize(n, n);
+  G_.map().noalias() = jacobian_.map() * W_.map();
+  tensor_.resize(static_cast<Eigen::Index>(n) * n * nv);
+  if (N_.size() < at(n)) N_.resize(at(n));
+  for (int k = 0; k < n; ++k) {
+    w_ = W_.map().col(k);
+    RowMatrix& N = N_[at(k)];
+    N.set_zero(nv, nv);
+    if (k < 3 * nc) force_slopes(start, at(k / 3), -acting(at(k / 3)).R_WC.col(k % 3), N);
+    for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
+      const Tree& tree = model_.trees[at(t)];
+      if (w_.segment(tree.iv, tree.nv).isZero(0)) continue;
+      inverse_.differentiate(t, start.dynamics, zero_, w_, false);
+      N.map().block(tree.iv, tree.iv, tree.nv, tree.nv) += inverse_.dq().tree(t);
+    }
+    turned_.resize(n, nv);
+    turned_.map().noalias() = -W_.map().transpose() * N.map();
+    set_twists(start.dynamics, w_, row_twists_);
+    for (int i = 0; i < nc; ++i) {
+      rate_slopes(start, at(i), row_twists_, false, bias_slope_, 0);
+      for (int r = 0; r < 3; ++r) rows::add(1, bias_slope_.row(r), turned_.row(3 * i + r), (nv + 3) / 4 * 4);
+    }
+    for (int j = 0; j < nv; ++j)
+      for (int l = 0; l < n; ++l) tensor_[l + static_cast<Eigen::Index>(n) * (k + static_cast<Eigen::Index>(n) * j)] = turned_(l, j);
+  }
+}
+
+// As the step begins: all springs hold, but for contacts that pull.
+void ExponentialDerivative::begin_passes() {
+  const int nc = contacts();
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  hold_.assign(at(nc), Hold::Stick);
+  pressed_.assign(at(nc), 0);
+  bound_.assign(springs.size(), 0);
+  released_.assign(springs.size(), 0);
+  known_.setZero(n_);
+  known_slope_.set_zero(n_, columns_.all());
+  directions_.setZero(2 * nc);
+  direction_slope_.set_zero(2 * nc, columns_.all());
+  for (int i = 0; i < nc && slips(); ++i)
+    if (!(active(at(i)).f.z() > 0) && !active(at(i)).fresh) hold_[at(i)] = Hold::Open;
+}
+
+// The springs that hold.
+void ExponentialDerivative::set_springs() {
+  const int nc = contacts(), nl = static_cast<int>(compliant_.limits().size());
+  for (int i = 0; i < nc; ++i) {
+    const CompliantContact& s = active(at(i));
+    for (int r = 0; r < 3; ++r) {
+      const bool none = hold_[at(i)] == Hold::Open || (hold_[at(i)] == Hold::Slip && r < 2);
+      K_[3 * i + r] = none ? 0 : s.K[r];
+      B_[3 * i + r] = none ? 0 : s.B[r];
+    }
+  }
+  for (int j = 0; j < nl; ++j) {
+    K_[3 * nc + j] = compliant_.rules().limit_stiffness;
+    B_[3 * nc + j] = compliant_.limits()[at(j)].B;
+  }
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const int o = 3 * nc + nl + static_cast<int>(j);
+    K_[o] = bound_[j] ? 0 : springs[j].K;
+    B_[o] = bound_[j] ? 0 : springs[j].B;
+  }
+}
+
+// f1, f2 and their slopes, with the known forces that stand.
+bool ExponentialDerivative::integrate_slopes(const Start& start) {
+  set_springs();
+  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt)) return false;
+  integrate(model_.nv);
+  take_flow();
+  return true;
+}
+
+void ExponentialDerivative::take_flow() {
+  for (int i = 0; i < n_; ++i) {
+    f1_[i] = flow_.first(i);
+    f2_[i] = flow_.second(i);
+  }
+  add_slopes(F1_, F2_);
+}
+
+// What leaves its law, as the step does it (expo.6), (expo.9). True where springs changed.
+bool ExponentialDerivative::classify(const Start& start) {
+  const int nc = contacts(), nl = static_cast<int>(compliant_.limits().size());
+  bool changed = false;
+  for (int i = 0; i < nc && slips(); ++i) changed |= classify_contact(start, i);
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  const double h = start.dt;
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const JointSpring& s = springs[j];
+    const int o = 3 * nc + nl + static_cast<int>(j);
+    if (!bound_[j]) {
+      const double f = s.a + f1_[o];
+      if (f >= s.lower && f <= s.upper) continue;
+      bound_[j] = f < s.lower ? -1 : 1;
+      known_[o] = (bound_[j] < 0 ? s.lower : s.upper) - s.a;
+      known_slope_.map().row(o) = -drives_.map().row(static_cast<int>(j));
+    } else {
+      const double rate = acceleration(o), f = s.at(0.5 * h * c_[o] + h * h * rate / 6, c_[o] + 0.5 * h * rate);
+      if (released_[j] || (bound_[j] < 0 ? f <= s.lower : f >= s.upper)) continue;
+      bound_[j] = 0;
+      released_[j] = 1;
+      known_[o] = 0;
+      known_slope_.map().row(o).setZero();
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+// Of row o, by f1 and the known forces.
+double ExponentialDerivative::acceleration(int o) const {
+  double sum = b_[o];
+  for (int k = 0; k < n_; ++k) sum += G_.map()(o, k) * (known_[k] + f1_[k]);
+  return sum;
+}
+
+bool ExponentialDerivative::classify_contact(const Start& start, int i) {
+  const CompliantContact& s = active(at(i));
+  const int o = 3 * i;
+  Hold& hold = hold_[at(i)];
+  const Vec3 f = f1_.map().segment<3>(o);
+  const double tangential = f.head<2>().norm();
+  if (hold == Hold::Open) {
+    const double h = start.dt, a = acceleration(o + 2), x = x_[o + 2] + 0.5 * h * c_[o + 2] + h * h * a / 6;
+    if (pressed_[at(i)] || !(-s.K.z() * x - s.B.z() * (c_[o + 2] + 0.5 * h * a) > 1e-9 * model_.mass())) return false;
+    pressed_[at(i)] = 1;
+    hold = Hold::Stick;
+    return true;
+  }
+  if (hold == Hold::Stick && f.z() > 0 && tangential <= s.mu() * f.z()) return false;
+  if (hold == Hold::Slip && !(f.z() > 0)) {
+    hold = Hold::Open;
+    for (int r = 0; r < 2; ++r) {
+      known_[o + r] = 0;
+      known_slope_.map().row(o + r).setZero();
+    }
+    return true;
+  }
+  const bool begins = hold == Hold::Stick;
+  if (begins && tangential > 0) set_direction(i, f.head<2>(), F1_.map().middleRows(o, 2));
+  hold = Hold::Slip;
+  const double normal = f.z() > 0 ? f.z() : s.f.z();
+  for (int r = 0; r < 2; ++r) {
+    const double d = directions_[2 * i + r];
+    known_[o + r] = s.mu() * normal * d;
+    auto slope = known_slope_.map().row(o + r);
+    slope = s.mu() * normal * direction_slope_.map().row(2 * i + r);
+    if (f.z() > 0)
+      slope += s.mu() * d * F1_.map().row(o + 2);
+    else if (s.f.z() > 0)
+      slope -= s.mu() * d * (s.K.z() * rows_x_.map().row(o + 2) + s.B.z() * rows_c_.map().row(o + 2));
+  }
+  return begins;
+}
+
+// f1 and f2 with friction as the directions have it and of the size that f1 gives, and their slopes (deriv.28).
+bool ExponentialDerivative::settle(const Start& start) {
+  set_springs();
+  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt)) return false;
+  slipping_.clear();
+  for (int i = 0; i < contacts(); ++i) {
+    if (hold_[at(i)] != Hold::Slip) continue;
+    slipping_.push_back(i);
+    known_.map().segment<2>(3 * i).setZero();
+  }
+  const int m = static_cast<int>(slipping_.size());
+  integrate(0);
+  if (!normal_matrix()) return false;
+  for (int i = 0; i < m; ++i) normal_[i] = flow_.first(3 * slipping_[at(i)] + 2);
+  dense::lu_solve(share_.data(), m, pivot_.data(), normal_.data());
+  for (int i = 0; i < m; ++i) {
+    const int k = slipping_[at(i)];
+    const double size = active(at(k)).mu() * normal_[i];
+    for (int r = 0; r < 2; ++r) {
+      known_[3 * k + r] = size * directions_[2 * k + r];
+      known_slope_.map().row(3 * k + r) = size * direction_slope_.map().row(2 * k + r);
+    }
+  }
+  integrate(model_.nv);
+  take_flow();
+  for (int c = 0; c < columns_.all(); ++c) {  // normal forces move, and friction with them
+    for (int i = 0; i < m; ++i) normal_[i] = F1_(3 * slipping_[at(i)] + 2, c);
+    dense::lu_solve(share_.data(), m, pivot_.data(), normal_.data());
+    for (int i = 0; i < m; ++i) {
+      const int k = slipping_[at(i)];
+      for (int r = 0; r < 2; ++r) known_slope_(3 * k + r, c) += active(at(k)).mu() * normal_[i] * directions_[2 * k + r];
+    }
+  }
+  add_slopes(F1_, F2_);
+  return true;
+}
+
+// The flow with the known forces that stand.
+void ExponentialDerivative::integrate(int coordinates) {
+  f1_.map() = b_.map();
+  f1_.map().noalias() += G_.map() * known_.map();
+  flow_.integrate(x_.data(), c_.data(), f1_.data(), known_.data(), tensor_.data(), coordinates);
+}
+
+// 1 - d f_N / d (f_N that friction follows), factored.
+bool ExponentialDerivative::normal_matrix() {
+  const int m = static_cast<int>(slipping_.size()), n = n_;
+  share_.resize(m, m);
+  normal_.resize(m);
+  pivot_.resize(at(m));
+  auto share = share_.map();
+  for (int j = 0; j < m; ++j) {
+    const int o = 3 * slipping_[at(j)];
+    const double mu = active(at(slipping_[at(j)])).mu();
+    for (int i = 0; i < m; ++i) {
+      double sum = 0;
+      for (int l = 0; l < n; ++l)
+        for (int r = 0; r < 2; ++r)
+          sum += flow_.first(3 * slipping_[at(i)] + 2, 2 * n + l) * G_.map()(l, o + r) *
+                 directions_[2 * slipping_[at(j)] + r];
+      share(i, j) = (i == j ? 1 : 0) - mu * sum;
+    }
+  }
+  return dense::lu(share_.data(), m, pivot_.data());
+}
+
+// F1 and F2 by all columns, at the slopes of the known forces that stand.
+void ExponentialDerivative::add_slopes(RowMatrix& F1, RowMatrix& F2) {
+  const int n = n_, nv = model_.nv, all = columns_.all();
+  pushed_.resize(n, all);
+  pushed_.map() = rows_b_.map();
+  pushed_.map().noalias() += G_.map() * known_slope_.map();
+  F1.set_zero(n, all);
+  F2.set_zero(n, all);
+  for (int i = 0; i < n; ++i) {
+    for (int l = 0; l < n; ++l) {
+      const RowMatrix* parts[] = {&rows_x_, &rows_c_, &pushed_};
+      for (int k = 0; k < 3; ++k) {
+        const double one = flow_.first(i, k * n + l), two = flow_.second(i, k * n + l);
+        if (one != 0) rows::add(one, parts[k]->row(l), F1.row(i), F1.stride());
+        if (two != 0) rows::add(two, parts[k]->row(l), F2.row(i), F2.stride());
+      }
+    }
+    for (int j = 0; j < nv; ++j) {
+      F1(i, j) += flow_.first_along(i, j);
+      F2(i, j) += flow_.second_along(i, j);
+    }
+  }
+}
+
+// Friction points along f.
+void ExponentialDerivative::set_direction(int i, const Eigen::Vector2d& f, const Eigen::Ref<const RowMatrix::Rows>& slope) {
+  const double size = f.norm();
+  const Eigen::Vector2d d = f / size;
+  for (int r = 0; r < 2; ++r) directions_[2 * i + r] = d[r];
+  for (int c = 0; c < columns_.all(); ++c) {
+    const double along = d[0] * slope(0, c) + d[1] * slope(1, c);
+    for (int r = 0; r < 2; ++r) direction_slope_(2 * i + r, c) = (slope(r, c) - along * d[r]) / size;
+  }
+}
+
+// As turn_friction of the step: where spring and damper would point in the middle.
+void ExponentialDerivative::turn_directions(const Start& start) {
+  const int n = n_, nv = model_.nv, all = columns_.all();
+  const double h = start.dt;
+  turned_.resize(2, all);
+  auto wanted_slope = turned_.map();
+  for (int i = 0; i < contacts(); ++i) {
+    if (hold_[at(i)] != Hold::Slip) continue;
+    const CompliantContact& s = active(at(i));
+    const double gone = std::expm1(-0.5 * h * s.K.x() / s.B.x());
+    Eigen::Vector2d wanted;
+    for (int r = 0; r < 2; ++r) {
+      const int o = 3 * i + r;
+      double speed = c_[o] + 0.5 * h * b_[o];
+      wanted_slope.row(r) = rows_c_.map().row(o) + 0.5 * h * rows_b_.map().row(o);
+      for (int k = 0; k < n; ++k) {
+        const double f = known_[k] + f2_[k];
+        speed += 0.5 * h * G_.map()(o, k) * f;
+        wanted_slope.row(r) += 0.5 * h * G_.map()(o, k) * (known_slope_.map().row(k) + F2_.map().row(k));
+        for (int j = 0; j < nv; ++j)
+          wanted_slope(r, j) += 0.5 * h * f * tensor_[o + static_cast<Eigen::Index>(n) * (k + static_cast<Eigen::Index>(n) * j)];
+      }
+      const double x = x_[o] + gone * (x_[o] + known_[o] / s.K.x());
+      wanted[r] = -s.K.x() * x - s.B.x() * speed;
+      wanted_slope.row(r) = -s.B.x() * wanted_slope.row(r) - s.K.x() * (1 + gone) * rows_x_.map().row(o) -
+                            gone * known_slope_.map().row(o);
+    }
+    const Eigen::Vector2d d = directions_.map().segment<2>(2 * i);
+    if (wanted.dot(d) <= 0.5 * wanted.norm()) continue;
+    set_direction(i, wanted, wanted_slope);
+    const double size = known_.map().segment<2>(3 * i).norm();  // the next contact sees it turned
+    pushed_.resize(1, all);
+    pushed_.map() = d[0] * known_slope_.map().row(3 * i) + d[1] * known_slope_.map().row(3 * i + 1);
+    for (int r = 0; r < 2; ++r) {
+      known_[3 * i + r] = size * directions_[2 * i + r];
+      known_slope_.map().row(3 * i + r) =
+          directions_[2 * i + r] * pushed_.map() + size * direction_slope_.map().row(2 * i + r);
+    }
+  }
+}
+
+// Into the cone, as scatter and settle of the step have it.
+void ExponentialDerivative::take_forces() {
+  const int nc = contacts(), nl = static_cast<int>(compliant_.limits().size());
+  auto F1 = F1_.map(), F2 = F2_.map();
+  const auto release = [&](VectorBuffer& f, RowMatrix::Map F, int row) {
+    if (f[row] > 0) return;
+    f[row] = 0;
+    F.row(row).setZero();
+  };
+  for (int i = 0; i < nc; ++i) {
+    const int o = 3 * i;
+    const CompliantContact& s = active(at(i));
+    if (hold_[at(i)] == Hold::Stick) {
+      if (!compliant_.rules().bilateral) project_second(s, o);
+      continue;
+    }
+    for (auto* f : {&f1_, &f2_}) {
+      RowMatrix::Map F = f == &f1_ ? F1 : F2;
+      if (hold_[at(i)] == Hold::Open) {
+        f->map().segment<3>(o).setZero();
+        F.middleRows(o, 3).setZero();
+        continue;
+      }
+      release(*f, F, o + 2);
+      for (int r = 0; r < 2; ++r) {
+        const double d = directions_[2 * i + r];
+        F.row(o + r) = s.mu() * (d * F.row(o + 2) + (*f)[o + 2] * direction_slope_.map().row(2 * i + r));
+        (*f)[o + r] = s.mu() * d * (*f)[o + 2];
+      }
+    }
+  }
+  for (int j = 0; j < nl; ++j) {
+    release(f1_, F1, 3 * nc + j);
+    release(f2_, F2, 3 * nc + j);
+  }
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const int o = 3 * nc + nl + static_cast<int>(j);
+    const JointSpring& s = springs[j];
+    for (auto* f : {&f1_, &f2_}) {
+      RowMatrix::Map F = f == &f1_ ? F1 : F2;
+      const double whole = bound_[j] < 0 ? s.lower : bound_[j] > 0 ? s.upper : s.a + (*f)[o], within = s.within(whole);
+      if (!bound_[j] && within == whole) continue;
+      (*f)[o] = within - s.a;
+      F.row(o) = -drives_.map().row(static_cast<int>(j));
+    }
+  }
+  forces_.resize(3 * nc, columns_.all());
+  forces_.map() = F1.topRows(3 * nc);
+}
+
+// The force that moves q, of a contact that sticks: into its cone.
+void ExponentialDerivative::project_second(const CompliantContact& s, int o) {
+  const Vec3 f = f2_.map().segment<3>(o);
+  auto F = F2_.map().middleRows(o, 3);
+  if (!(f.z() > 0)) {
+    f2_.map().segment<3>(o).setZero();
+    F.setZero();
+    return;
+  }
+  const double size = f.head<2>().norm();
+  if (size <= s.mu() * f.z()) return;
+  const Eigen::Vector2d d = f.head<2>() / size;
+  f2_.map().segment<2>(o) = s.mu() * f.z() * d;
+  for (int c = 0; c < columns_.all(); ++c) {
+    const double x = F(0, c), y = F(1, c), along = d[0] * x + d[1] * y, share = s.mu() * f.z() / size;
+    F(0, c) = share * (x - along * d[0]) + s.mu() * d[0] * F(2, c);
+    F(1, c) = share * (y - along * d[1]) + s.mu() * d[1] * F(2, c);
+  }
+}
+
+// Are these the forces of the step? A contact that changed its law more than once has another way behind it.
+bool ExponentialDerivative::agrees() const {
+  double largest = 0, apart = 0;
+  for (int i = 0; i < contacts(); ++i) {
+    largest = std::max(largest, active(at(i)).mean.norm());
+    apart = std::max(apart, (active(at(i)).mean - Vec3(f1_.map().segment<3>(3 * i))).norm());
+  }
+  return apart <= same_force * largest;
+}
+
+// (deriv.27)
+void ExponentialDerivative::end(const Start& start) {
+  const int nv = model_.nv, n = n_;
+  for (const auto& [f, F, slope, time] : {std::tuple(&f1_, &F1_, &end_, start.dt), std::tuple(&f2_, &F2_, &mean_, 0.5 * start.dt)}) {
+    slope->set_zero(nv, columns_.all());
+    auto X = slope->map();
+    for (int k = 0; k < n; ++k)
+      if ((*f)[k] != 0) X.leftCols(nv) -= (*f)[k] * N_[at(k)].map();
+    for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
+      trees_.solve(t, *slope, model_.trees[at(t)].iv, nv);
+    X += vdot_slope_.map();
+    X.noalias() += W_.map() * F->map();
+    X *= time;
+    for (int k = 0; k < nv; ++k) X(k, nv + k) += 1;
+  }
+}
+
+}  // namespace tribo
