@@ -15,7 +15,7 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-constexpr int small_island = 36, small_jointed = 72;  // unknowns; of free bodies, and with joints among them
+constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;
 
 // Jacobian of a point at r from the centre of a free body, whose velocities are in its own axes: sign (A, A_k x r_C)
@@ -259,15 +259,10 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
                      ContactProblem& problem, VectorBuffer& before, VectorBuffer& free) {
   const int nc = static_cast<int>(island.contacts.size()), nr = static_cast<int>(island.rows.size());
   int coordinates = 0;
-  bool jointed = false;
-  for (int t : island.trees) {
-    coordinates += model_->trees[at(t)].nv;
-    jointed |= !model_->trees[at(t)].single;
-  }
+  for (int t : island.trees) coordinates += model_->trees[at(t)].nv;
   const int n = 3 * nc + nr;
-  const bool small = n <= (jointed ? small_jointed : small_island) ||
-                     (island.trees.size() == 1 && n <= 4 * coordinates) ||
-                     ((coordinates >= n || (jointed && 4 * coordinates >= n)) && n <= dense_limit);
+  const bool small =
+      n <= small_island || (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
   problem.resize(nc, nr, need_dense || small);
   ContactFactor& factor = problem.factor;
   factor.y.clear();

@@ -16,6 +16,14 @@ int unknown_of(const ContactProblem& problem, int block) {
 
 }  // namespace
 
+NormalNewton::NormalNewton(int normals, int coordinates) {
+  for (MatrixBuffer* x : {&G_, &matrix_}) x->resize(normals, normals);
+  for (VectorBuffer* x : {&c_, &best_}) x->resize(3 * normals);
+  b_.resize(normals);
+  w_.resize(std::max(normals, coordinates));
+  active_.reserve(at(normals));
+}
+
 // G = Y Y^T, a row of Y spread over all whitened coordinates at a time.
 void NormalNewton::make_matrix(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;

@@ -9,6 +9,8 @@ namespace tribo {
 
 class NormalNewton {
  public:
+  /// With room for so many normals and rows, of contacts on so many coordinates.
+  NormalNewton(int normals, int coordinates);
   /// mu = 0; the problem is read by its factor. Cost: the cube of what acts. Not converged: f is left as it was.
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f);
 

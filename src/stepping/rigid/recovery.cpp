@@ -17,7 +17,7 @@ constexpr double default_tolerance = 1e-8;    // by default
 constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
-constexpr int few = 64;              // normals and rows: those that act are solved for at once
+constexpr int few = 64, few_coordinates = 36;  // normals and rows: those that act are solved for at once
 
 // How far the turning of what touches closes the gap within the step, beside its velocity: (dt^2/2) n . (J' v). Round
 // shapes touch with whichever point faces the other, so theirs is the way of the centre [m].
@@ -47,7 +47,8 @@ Recovery::Recovery(const Model& model, const ContactOptions& options, bool waits
       tolerance_(options.tolerance.rel),
       gravity_(model.gravity.norm()),
       waits_(waits),
-      sizes_(model) {
+      sizes_(model),
+      newton_(few, model.nv) {
   SolverOptions solver;
   solver.max_iterations = options.max_iterations;
   solver_ = make_contact_solver("newton", solver);
@@ -168,9 +169,9 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
 }
 
-// Few are solved for at once, and if that fails from where sweeps lead.
+// Few, on few bodies, are solved for at once, and if that fails from where sweeps lead.
 void Recovery::remove(const Tolerance& tolerance, IslandSolution& s) {
-  const bool at_once = s.problem.blocks() <= few;
+  const bool at_once = s.problem.blocks() <= few && (s.problem.dense() || s.problem.factor.nw <= few_coordinates);
   if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
   s.solve = sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
   if (s.solve.status == SolveStatus::Converged) return;
