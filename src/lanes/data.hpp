@@ -55,7 +55,7 @@ struct Shape {
   const Ground* ground;
   const int* together;  ///< (points x points) 1: shapes of one body that overlap, which may cover each other's contacts
   const double *reach, *turning;  ///< by velocity: of SentOff, turning 1 or 0
-  double astray;  ///< half of the least margin: points that go farther astray may meet what is not listed [m]
+  double astray;                  ///< half of the least margin of the tree: what goes farther may meet more [m]
 };
 
 /// What one pack holds. (n) entries of `width` lanes each.

@@ -144,6 +144,7 @@ void LaneContacts::fill(int l, const Contact& c, int slot) {
   entry(&P::size, slot, l) = size;
   entry(&P::share, slot, l) =
       size == own ? shares_[at(c.geometry_b)] : recovery_share(options_, gravity_, range_.dt, size);
+  entry(&P::margin, slot, l) = range_.margin < 0 ? default_margin * size : range_.margin;
   entry(&P::pressed, slot, l) = recalled.pressed;
   entry(&P::round, slot, l) = g.kind == ShapeKind::Sphere || g.kind == ShapeKind::Capsule ? g.size.x() : 0;
   put(&P::lever, slot, l, c.p_WC + c.arm_b - origin_);

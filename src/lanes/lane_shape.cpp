@@ -141,7 +141,7 @@ void ShapeData::add_reach(const ContactOptions& contact) {
     reach_.push_back(sent_off.reach(k));
     turning_.push_back(sent_off.turning(k));
   }
-  shape_.astray = sent_off.least();
+  shape_.astray = sent_off.least(0);
 }
 
 void ShapeData::add_bodies() {

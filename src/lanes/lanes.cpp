@@ -50,6 +50,12 @@ Lanes::Lanes(const Model& model, const StepperOptions& options, double dt, std::
       worlds_(at(worlds)) {
   shape_.joint_share = recovery_share(contact_, model.gravity.norm(), dt, joint_size);
   kp_ = kd_ = VecX::Zero(model.nv);
+  const Sizes sizes(model);
+  for (int i = 0; i < (shape_.finds ? 0 : shape_.points); ++i) {
+    const int h = data_.ground_geometry(i), g = data_.geometry(i);
+    const double size = sizes.of(h, g);
+    point_data_.push_back({model.surface_index(h, g), size, recovery_share(contact_, model.gravity.norm(), dt, size)});
+  }
   for (const PdOptions& pd : drives_) {
     const Member& member = model.members[at(pd.member)];
     for (int b = member.first_body; b < member.first_body + member.bodies; ++b) {
@@ -105,9 +111,13 @@ std::uint64_t Lanes::row_id(int kind, int dof) const {
 }
 
 void Lanes::set_model(int w, const Model& model) {
+  if (at(w) < worlds_.size()) worlds_[at(w)].built = data_.same_build(model);
+  set_numbers(w, model);
+}
+
+void Lanes::set_numbers(int w, const Model& model) {
   using P = PackArrays;
   if (at(w) < worlds_.size()) {
-    worlds_[at(w)].built = data_.same_build(model);
     if (!worlds_[at(w)].built) return;
     if (!holds_.empty()) worlds_[at(w)].held.setConstant(shape_.nv, std::numeric_limits<double>::quiet_NaN());
   }
@@ -151,19 +161,16 @@ void Lanes::set_model(int w, const Model& model) {
 
 void Lanes::set_surfaces(int w, const Model& model) {
   using P = PackArrays;
-  const Sizes sizes(model);
-  const double gravity = model.gravity.norm();
   for (int i = 0; i < shape_.points; ++i) {
-    const int h = data_.ground_geometry(i), g = data_.geometry(i);
-    const SurfacePair& s = model.surface(model.surface_index(h, g));
-    const double size = sizes.of(h, g);
+    const PointData& p = point_data_[at(i)];
+    const SurfacePair& s = model.surface(p.surface);
     entry(w, &P::mu_static, i) = s.mu_static;
     entry(w, &P::mu_dynamic, i) = s.mu_dynamic;
     entry(w, &P::restitution, i) = s.restitution;
     entry(w, &P::restitution_speed, i) = s.restitution_speed;
-    entry(w, &P::size, i) = size;
-    entry(w, &P::margin, i) = contact_.margin < 0 ? default_margin * size : contact_.margin;
-    entry(w, &P::share, i) = recovery_share(contact_, gravity, dt_, size);
+    entry(w, &P::size, i) = p.size;
+    entry(w, &P::margin, i) = contact_.margin < 0 ? default_margin * p.size : contact_.margin;
+    entry(w, &P::share, i) = p.share;
   }
 }
 
@@ -205,8 +212,9 @@ bool Lanes::put_contacts(int w, const std::vector<ContactMemory>& memory) {
 // False where something is remembered that has no place here.
 bool Lanes::put_memory(int w, const Memory& memory) {
   using P = PackArrays;
-  for (int i = 0; i < row_kinds * shape_.nv; ++i) entry(w, &P::row_f, i) = entry(w, &P::row_known, i) = 0;
-  for (int k = 0; k < shape_.nv; ++k) entry(w, &P::patience, k) = 0;
+  const int rows = entry(w, &P::rows, 0) > 0 ? row_kinds * shape_.nv : 0;  // else they are zero
+  for (int i = 0; i < rows; ++i) entry(w, &P::row_f, i) = entry(w, &P::row_known, i) = 0;
+  for (int k = 0; k < (shape_.rubs ? shape_.nv : 0); ++k) entry(w, &P::patience, k) = 0;
   entry(w, &P::rows, 0) = static_cast<double>(memory.rows.size());
   if (memory.empty()) return put_contacts(w, {});
   if (memory.family != MemoryFamily::Rigid) return put_contacts(w, {}) && false;

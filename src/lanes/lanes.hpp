@@ -38,6 +38,8 @@ class Lanes {
 
   /// Masses, friction and limits of a world from now on.
   void set_model(int world, const Model& model);
+  /// The same where bodies, joints and shapes are those that they were.
+  void set_numbers(int world, const Model& model);
   void put(int world, const State& state);
   void take(int world, State& state) const;
   /// Can the world be stepped in its lane? Not where it remembers contacts that have no place there, or is built otherwise.
@@ -108,6 +110,11 @@ class Lanes {
   double dt_;
   std::vector<PdOptions> drives_;
   VecX kp_, kd_;  // of the drives (nv)
+  struct PointData {
+    int surface;
+    double size, share;  // no parameter changes a size
+  };
+  std::vector<PointData> point_data_;
   ShapeData data_;
   Shape shape_;
   const Kernel& kernel_;

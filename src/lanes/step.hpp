@@ -341,31 +341,40 @@ struct StepLanes {
   // Impacts and motors may send bodies against what was not listed with the velocities of the start, and the scalar step
   // then lists again: those lanes are left.
   void meet_more() {
+    Pack bad{};
+    for (int k = 0; k < s.nv; ++k) bad += 0.0 * v_end[k];
+    going &= bad == 0.0;
+    const Mask far = going & sent_off();
+    if (!any(far)) return;
     tree.velocities(v_end);
     if (s.finds) {
-      Pack bad{};
-      for (int k = 0; k < s.nv; ++k) bad += 0.0 * v_end[k];
-      going &= bad == 0.0;
-      const Mask far = going & sent_off();
-      if (any(far)) going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
+      going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
       return;
     }
-    going &= clear();
+    going &= clear() | ~far;
     for (int i = 0, k = 0; i < s.points; ++i) {
       Mask more = near_ground(i).listed;
       if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
-      going &= ~more;
+      going &= ~(more & far);
     }
   }
 
-  // Lanes in which a point may end where it was not foreseen: SentOff of the scalar step, for the least margin.
+  // Lanes in which a point may end where it was not foreseen: SentOff of the scalar step.
   Mask sent_off() const {
     Pack way{}, turned{};
     for (int k = 0; k < s.nv; ++k) {
       way += s.reach[k] * abs(v_end[k] - motion.v[k]);
       turned += (s.turning[k] * s.reach[k]) * abs(v_end[k]);
     }
-    return ~((s.dt * way <= s.astray) & ((s.dt * turned <= s.astray) | ~held));
+    way = s.dt * way, turned = s.dt * turned;
+    Mask m = way > s.astray;
+    for (int i = 0; i < problem.nc; ++i) {
+      const int n = 3 * i + 2;
+      const Pack half = 0.5 * TreeLanes::at(a.margin, problem.contact[i].point);
+      const Mask thrown = (s.dt * (end[n] - problem.before[n]) > half) & (way > half);
+      m |= (problem.f[n] > 0.0) & ((turned > half) | thrown);
+    }
+    return m;
   }
 
   void remove_overlap() {

@@ -214,7 +214,7 @@ struct Batch::Impl final : LaneWorlds::Host {
     const bool rewired = std::exchange(worlds[at(w)].rewired, false);
     if (follows && !rewired && keeps_zeros(model, *scene.model, numbers)) {
       set_numbers(model, *scene.model, numbers);
-      if (lanes) lanes->set_model(w, model);
+      if (lanes) lanes->set_numbers(w, model);
       return reset(w);
     }
     auto other = std::make_shared<Model>(*scene.model);

@@ -37,6 +37,10 @@ void LaneWorlds::set_model(int world, const Model& model) {
   if (on()) lanes_->set_model(world, model);
 }
 
+void LaneWorlds::set_numbers(int world, const Model& model) {
+  if (on()) lanes_->set_numbers(world, model);
+}
+
 void LaneWorlds::put(int world, const State& state) {
   if (!on()) return;
   lanes_->put(world, state);

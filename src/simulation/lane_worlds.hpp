@@ -22,8 +22,9 @@ class LaneWorlds {
   int packs() const { return lanes_->packs(); }
   int width() const { return lanes_->width(); }
 
-  /// A world has another model, or another state.
+  /// A world has another model, other numbers in the one that it has, or another state.
   void set_model(int world, const Model& model);
+  void set_numbers(int world, const Model& model);
   void put(int world, const State& state);
   /// Steps of a world that were taken in a lane, since it was made.
   std::uint64_t steps(int world) const { return on() ? steps_[at(world)] : 0; }

@@ -13,12 +13,10 @@ SentOff::SentOff(const Model& model, double margin)
       turning_(at(model.nv), 0),
       turned_(model.trees.size()) {
   for (std::size_t g = 0; g < model.geometries.size(); ++g) {
-    const int i = static_cast<int>(g);
-    const double half = 0.5 * (margin_ < 0 ? default_margin * sizes_[i] : margin_);
-    least_ = std::min(least_, half);
     if (model.geometries[g].body < 0) continue;
+    const int i = static_cast<int>(g);
     double& least = margins_[at(model.bodies[at(model.geometries[g].body)].tree)];
-    least = std::min(least, half);
+    least = std::min(least, 0.5 * (margin_ < 0 ? default_margin * sizes_.of(i, i) : margin_));
   }
   std::vector<double> extent(model.bodies.size(), 0);  // of a body and all that it carries, about its origin
   std::vector<char> round(model.bodies.size(), 1);     // a ball about its origin, which carries nothing

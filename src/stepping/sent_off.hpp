@@ -1,7 +1,6 @@
 // What the impacts of a step send off, so that it may meet what was not listed with the velocities of the start.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "model/sizes.hpp"
@@ -23,8 +22,8 @@ class SentOff {
   /// How far a point moves with one unit of velocity k, at most [m] or [-]; and does it turn what it moves?
   double reach(int k) const { return reach_[k]; }
   bool turning(int k) const { return turning_[at(k)] != 0; }
-  /// Half of the least margin of any contact [m].
-  double least() const { return least_; }
+  /// Half of the least margin of a tree [m].
+  double least(int tree) const { return margins_[at(tree)]; }
 
  private:
   double length(const ContactReport& r) const { return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r) : margin_); }
@@ -32,7 +31,7 @@ class SentOff {
   bool hit(const Start& start, const Outcome& outcome) const;
   bool driven(const Start& start, const Outcome& outcome) const;
 
-  double margin_, least_ = HUGE_VAL;
+  double margin_;
   Sizes sizes_;
   VecX reach_;                   ///< how far a point moves with one unit of a velocity, at most (nv)
   std::vector<double> margins_;  ///< half of that of the smallest shape of a tree; infinite without shapes [m] (trees)

@@ -235,8 +235,28 @@ TEST_CASE("every other stepper steps without allocating after warm-up") {
 
 // Targets jump, so that lanes slip, fly, meet limits of effort and leave for the scalar step and back.
 TEST_CASE("a batch in lanes steps without allocating after warm-up") {
-  for (const char* name : {"solo-standing", "go2-standing", "g1-standing"}) {
-    const Scene scene = load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml");
+  const std::string hills = R"(
+[ground]
+none = true
+[[terrain]]
+name = "hills"
+points = [31, 31]
+spacing = 0.06
+amplitude = 0.03
+length = [0.5, 0.4]
+roughness = 0.006
+[robot]
+model = "solo12"
+contact = "feet"
+pose = "standing"
+position = [0, 0, 0.3]
+[controller]
+kp = 20
+kd = 0.3
+)";
+  for (const std::string name : {"solo-standing", "go2-standing", "g1-standing", "hills"}) {
+    const Scene scene =
+        name == "hills" ? parse_scene(hills, name) : load_scene(std::string(TRIBO_SCENES) + "/" + name + ".toml");
     Batch batch(scene, 9, 1, {}, {}, true);
     const auto run = [&] {
       for (int w = 0; w < batch.worlds(); ++w) batch.reset(w);
