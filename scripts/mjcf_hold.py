@@ -85,7 +85,8 @@ class World:
     def ours(self, parts=1, inside=False):
         model = self.model()
         data = self.start(model, inside)
-        settings = {"robot.pose": model.key(0).name or "key0", "stepper.dt": model.opt.timestep / parts}
+        key = model.key(0).name or "key0"
+        settings = {"robot.pose": key, "stepper.dt": model.opt.timestep / parts} | ({"controller.pose": key} if model.nu else {})  # activations
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             sim = tribo.load(self.path, controller="actuators" if model.nu else "none", settings=settings)

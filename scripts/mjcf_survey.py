@@ -25,7 +25,7 @@ SOFTNESS = ["", "## Softness",
             "Contacts are rigid unless `softness = \"file\"` in `[robot]` (or `settings={\"robot.softness\": \"file\"}`) asks for what solref and solimp say: every pair of geoms",
             "then has a compliance C and a relaxation time tau, C f = -(gap + tau gap'), by (soft.1) and (soft.2) of [theory/collision.md](theory/collision.md); with a positive",
             "solref tau = 2 timeconst dampratio^2 d_max/d, with a negative one tau = damping/stiffness d_max/d. Steppers whose contacts are springs take stiffness = 1/C and damping = tau/C,",
-            "momentum, relaxed and macroscopic refuse it. What stands is as deep as in MuJoCo, and the area under its motion to rest is MuJoCo's, tau times the depth; MuJoCo's contacts have a mass of",
+            "momentum, relaxed and macroscopic refuse it. What stands on several points is as deep as in MuJoCo, and the area under its motion to rest is MuJoCo's, tau times the depth; MuJoCo's contacts have a mass of",
             "their own while they press, d/(1 - d) times that of the body, which is not taken: impacts sink in less here. Margins, and the softness of limits, dry friction and",
             "equalities, are not taken. [mjcf-hold.md](mjcf-hold.md) has public quadrupeds beside MuJoCo."]
 # Relative, [m] or [rad]; 1e-9 for the others. The largest differences seen are 2.8e-9 in M, where a centre of mass lies some

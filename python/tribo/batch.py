@@ -249,7 +249,7 @@ class Batch(_Handed):
         chosen = self._which(worlds)
         self._reset(chosen)
         self._renew(chosen)
-        if key is not None:
+        if keyframe is not None and key is not None:
             self.set(chosen, q=key[0], v=key[1])
             self._begin_at(chosen, keyframe)
             self._target[chosen], self._ctrl[chosen] = key[0], key[2]

@@ -26,7 +26,8 @@ void geoms(Loading& load) {
     if (any(m.geom_fluid + mjNFLUID * g, 1)) u.add("fluid forces on a geom", label);
     if (load.geometry[at(g)] < 0) continue;
     if (load.softness == FileSoftness::None && soft(m.geom_solref + mjNREF * g, m.geom_solimp + mjNIMP * g))
-      u.add("solref and solimp of a geom: contact is as its material says", label);
+      u.add("solref and solimp of a geom: contact is as its material says, unless softness = \"file\" in [robot]",
+            label);
     if (m.geom_margin[g] != 0 || m.geom_gap[g] != 0) u.add("margin and gap of a geom", label);
     if (m.geom_adhesion[g] != 0) u.add("adhesion of a geom", label);
     if (any(m.geom_surfacevel + 6 * g, 6)) u.add("surface velocity of a geom", label);
@@ -34,7 +35,8 @@ void geoms(Loading& load) {
   for (int p = 0; p < m.npair; ++p) {
     const std::string label = load.label(mjOBJ_PAIR, p);
     if (load.softness == FileSoftness::None && soft(m.pair_solref + mjNREF * p, m.pair_solimp + mjNIMP * p))
-      u.add("solref and solimp of a pair: contact is as its material says", label);
+      u.add("solref and solimp of a pair: contact is as its material says, unless softness = \"file\" in [robot]",
+            label);
     if (m.pair_margin[p] != 0 || m.pair_gap[p] != 0) u.add("margin and gap of a pair", label);
     if (m.pair_adhesion[p] != 0) u.add("adhesion of a pair", label);
   }

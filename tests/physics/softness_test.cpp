@@ -56,8 +56,8 @@ TEST_CASE("softness: a point mass comes to rest by first-order decay with the re
 
 // (soft.4): the sum of dt f over all steps is m (g t - v_0), and f = -(phi' + tau v')/C with phi' = phi + dt v', in every step.
 TEST_CASE("softness: the area under a motion to rest is tau x_0 + m C v_0") {
-  for (const auto& [tau, dt] : {std::pair(0.03, 1e-3), std::pair(0.1, 1e-2), std::pair(0.004, 2e-3)}) {
-    const double C = 1e-5, rest = -C * mass * g, phi0 = 3 * rest, v0 = -0.01;
+  for (const auto& [time, step] : {std::pair(0.03, 1e-3), std::pair(0.1, 1e-2), std::pair(0.004, 2e-3)}) {
+    const double tau = time, dt = step, C = 1e-5, rest = -C * mass * g, phi0 = 3 * rest, v0 = -0.01;
     Simulation sim = ball(soft(C, tau), phi0, v0, dt);
     double area = 0;
     const long steps = std::lround(60 * (tau + mass * C / tau) / dt);
