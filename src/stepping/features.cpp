@@ -124,6 +124,12 @@ std::string why_not(Feature feature) {
       return " (it would be a second law for the same impact, beside stiffness and damping or a plastic one)";
     case Feature::NormalCompliance:
       return " (there it is 'stiffness', 1 / compliance)";
+    case Feature::Connect:
+    case Feature::Weld:
+      return " (its passes are those of trees, and relaxed impulses would leave a loop open)";
+    case Feature::TorsionalFriction:
+    case Feature::RollingFriction:
+      return " (a contact there is one point with one force, and has no moment)";
     case Feature::Tendons:
       return " (a tendon pulls at several joints and bodies at once: the program of contacts there has rows of single "
              "joints and of joints that follow one another)";
@@ -178,7 +184,6 @@ What is refused:
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
 - tendons, limits of ball joints and friction of free joints in the momentum family: they are rows along several coordinates, which its program does not have.
 - more than 64 separate bodies, macroscopic with singular = "pivoting": it keeps a dense A.
-- more than 2000 coordinates, implicit-euler: each of its iterations factors one dense matrix of all.
 )";
 
 }  // namespace
