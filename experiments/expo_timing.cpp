@@ -162,7 +162,7 @@ void implicit_parts(const ExperimentOptions& options, const std::string& motion,
   VecX x;
   std::vector<int> pivot(static_cast<std::size_t>(model.nv));
   const double lu = least_us(repeats, [&] {
-    A = inverse.M() / dt + inverse.dv() + dt * inverse.dq();
+    A = inverse.M().tree(0) / dt + inverse.dv().tree(0) + dt * inverse.dq().tree(0);
     x = a;
     dense::lu(A.data(), model.nv, pivot.data());
     dense::lu_solve(A.data(), model.nv, pivot.data(), x.data());

@@ -38,13 +38,6 @@ void BlockLu::lay_out() {
 
 void BlockLu::set_zero() { std::fill_n(values_.begin(), static_cast<std::ptrdiff_t>(entries_), 0.0); }
 
-BlockLu::Block BlockLu::block(int row_node, int column_node) {
-  const int p = order_.position(row_node), q = order_.position(column_node);
-  if (p == q) return {values_.data() + diagonal_[at(p)], 1, order_.size(p)};
-  if (p < q) return {values_.data() + upper_[at(order_.link(p, q))], order_.size(q), 1};
-  return {values_.data() + lower_[at(order_.link(q, p))], 1, order_.size(p)};
-}
-
 // Factors the diagonal block of position k and takes it out of the later ones.
 bool BlockLu::eliminate(int k) {
   const int n = order_.size(k);

@@ -25,7 +25,12 @@ class BlockLu {
 
   void set_zero();
   /// Of two nodes that are one or a pair. With row_step > 1 the transpose of the block is what is stored, column-major.
-  Block block(int row_node, int column_node);
+  Block block(int row_node, int column_node) {
+    const int p = order_.position(row_node), q = order_.position(column_node);
+    if (p == q) return {values_.data() + diagonal_[at(p)], 1, order_.size(p)};
+    if (p < q) return {values_.data() + upper_[at(order_.link(p, q))], order_.size(q), 1};
+    return {values_.data() + lower_[at(order_.link(q, p))], 1, order_.size(p)};
+  }
   int nodes() const { return order_.nodes(); }
   int size(int node) const { return order_.size(order_.position(node)); }
   int start(int node) const { return order_.start(order_.position(node)); }

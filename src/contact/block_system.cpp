@@ -17,14 +17,14 @@ void BlockSystem::analyse(const ContactProblem& problem) {
 // Y_a^T (D Y_b) into the block of the trees of a and b; scratch_ holds D Y_b.
 void BlockSystem::assemble_block(const ContactFactor& factor, int rows, const FactorBlock& a, const FactorBlock& b) {
   const BlockLu::Block block = lu_.block(a.node, b.node);
-  const int p = lu_.start(a.node), q = lu_.start(b.node);
   const double *ya = factor.y.data() + a.first, *yb = scratch_.data();
-  const int *ia = factor.index.data() + a.index, *ib = factor.index.data() + b.index;
   if (rows == 3 && a.depth == 6 && b.depth == 6 && lu_.size(a.node) == 6 && lu_.size(b.node) == 6) {
     const bool turned = block.row_step > 1;
     turned ? kernels::add_product_6(yb, ya, block.first) : kernels::add_product_6(ya, yb, block.first);
     return;
   }
+  const int *ia = factor.index.data() + a.index, *ib = factor.index.data() + b.index;
+  const int p = lu_.start(a.node), q = lu_.start(b.node);
   for (int l = 0; l < b.depth; ++l)
     for (int k = 0; k < a.depth; ++k) {
       double sum = 0;

@@ -125,6 +125,12 @@ std::string why_not(Feature feature) {
     case Feature::NormalCompliance:
       return " (contacts that are springs have 'stiffness' = 1 / compliance and 'damping' = relaxation_time / "
              "compliance)";
+    case Feature::Connect:
+    case Feature::Weld:
+      return " (its passes are those of trees, and relaxed impulses would leave a loop open)";
+    case Feature::TorsionalFriction:
+    case Feature::RollingFriction:
+      return " (a contact there is one point with one force, and has no moment)";
     case Feature::Tendons:
       return " (a tendon pulls at several joints and bodies at once: the program of contacts there has rows of single "
              "joints and of joints that follow one another)";
@@ -179,7 +185,6 @@ What is refused:
 - torsional and rolling friction in the momentum family: its program has one point force a contact, without moments.
 - tendons, limits of ball joints and friction of free joints in the momentum family: they are rows along several coordinates, which its program does not have.
 - more than 64 separate bodies, macroscopic with singular = "pivoting": it keeps a dense A.
-- more than 2000 coordinates, implicit-euler: each of its iterations factors one dense matrix of all.
 )";
 
 }  // namespace
