@@ -22,6 +22,8 @@ class Crossing {
   void begin();
   /// Solves for a time h from the state; true where that converged.
   bool solve(double h);
+  /// Is what controllers and pushes ask for finite? Where not, the torques say so and the step is not to be taken.
+  bool asks_sanely();
   /// The state moves on by the h that was solved last. False, and nothing moved, where the result is not finite, or the
   /// solve did not converge and its forces are absurd; the report says which.
   bool commit();

@@ -270,7 +270,7 @@ CASES = {
     "urdf type that a terminal obeys": ({"r.urdf": arm(kind="\x1b[2Jfixed")}, "r.urdf", ["\\x1b[2Jfixed"]),
     "urdf name without end": ({"r.urdf": "<robot name='r'><link name='" + 200_000 * "_0" + "'/></robot>"}, "r.urdf", ["400000 bytes"]),
     "pattern of many stars": ({"s.toml": "[robot]\nmodel = 'r.urdf'\nmaterials = {'" + 20 * "*a" + "b' = 'default'}\n",
-                               "r.urdf": shape("<sphere radius='1'/>").replace("'a'", f"'{60 * 'a'}'")}, "s.toml", ["s.toml:3"]),
+                               "r.urdf": shape("<sphere radius='1'/>").replace("'a'", f"'{60 * 'a'}'")}, "s.toml", ["s.toml:2", "unknown link"]),
     "mjcf copies side by side": ({"r.xml": mjcf(("<replicate count='600'>" + BALL + "</replicate>") * 12)}, "r.xml", ["r.xml", "copies"]),
     "mjcf copies of copies": ({"r.xml": attaching("1"), **{f"{k}.xml": attaching(str(k + 1)) for k in range(1, 14)}, "14.xml": mjcf(BALL)},
                               "r.xml", [".xml", "copies"]),
