@@ -51,7 +51,8 @@ class Hdf5File {
   std::optional<std::uint64_t> child(std::uint64_t group, const std::string& part, const std::string& name) const;
   std::optional<std::uint64_t> in_table(const Message& table, const std::string& part, const std::string& name) const;
   std::optional<std::uint64_t> in_link(const Message& link, const std::string& part, const std::string& name) const;
-  void walk(std::uint64_t node, unsigned type, unsigned level, unsigned key, std::uint64_t& left, const Visit& leaf) const;
+  void walk(std::uint64_t node, unsigned type, unsigned level, unsigned key, std::uint64_t& left,
+            const Visit& leaf) const;
   DataSet data_set(const std::string& name) const;
   void read_space(const Message& m, const std::string& name, DataSet& set, unsigned& rank) const;
   void read_type(const Message& m, const std::string& name, DataSet& set) const;
