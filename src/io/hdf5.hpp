@@ -2,7 +2,7 @@
 //
 // Groups; rows of whole numbers and of IEEE numbers, little-endian, stored in one piece or in chunks along one dimension,
 // which deflate may have packed: the default of libhdf5 and h5py. All else is refused by name, links to elsewhere too. Every
-// address and length is checked against the file, and no work exceeds a constant times its size. After [HDF5], sections in the
+// address and length is checked against the file, and no work exceeds a constant times its size. After [HdfGroup2016], sections in the
 // code.
 #pragma once
 
