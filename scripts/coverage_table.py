@@ -23,7 +23,7 @@ def read(build: pathlib.Path) -> tuple[dict[str, Lines], dict[str, dict[int, lis
     lines: dict[str, Lines] = defaultdict(lambda: defaultdict(int))
     branches: dict[str, dict[int, list[int]]] = defaultdict(dict)
     for notes in sorted(build.rglob("*.gcno")):
-        if "/src/" not in str(notes):
+        if "tribo_core.dir" not in str(notes):
             continue
         said = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", str(notes)], cwd=build,
                               capture_output=True, text=True, check=True).stdout

@@ -14,6 +14,7 @@ import dataclasses
 import os
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -262,15 +263,24 @@ class Trainer:
     def _restore(self) -> None:
         assert self.out is not None
         learner = self.learner
-        with np.load(self.out / "checkpoint.npz", allow_pickle=False) as x:
+        path = self.out / "checkpoint.npz"
+        try:
+            with np.load(path, allow_pickle=False) as x:
+                kept = {name: np.array(x[name], dtype=float) for name in x.files}
             old, shape = learner.jax.tree.flatten((learner.parameters, learner.moments))
-            leaves = [learner.jax.numpy.asarray(x[f"leaf{i}"]) for i in range(len(old))]
-            if any(a.shape != b.shape for a, b in zip(old, leaves)):
-                raise ValueError(f"{self.out / 'checkpoint.npz'} is of another network or robot: train in another folder")
-            learner.parameters, learner.moments = learner.jax.tree.unflatten(shape, leaves)
-            learner.mean, learner.variance = np.array(x["mean"]), np.array(x["variance"])
-            iteration, self._spent, learner.rate, learner.count = (float(y) for y in x["numbers"])
-            self.iteration, self.rows = int(iteration), [list(row) for row in x["rows"]]
+            leaves = [learner.jax.numpy.asarray(kept[f"leaf{i}"], dtype=a.dtype) for i, a in enumerate(old)]
+            iteration, spent, rate, count = (float(y) for y in kept["numbers"])
+            mean, variance, rows = kept["mean"], kept["variance"], kept["rows"]
+            whole = all(np.isfinite(x).all() for x in (*leaves, iteration, spent, rate, count, mean, variance))
+        except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is no checkpoint ({error}): train in another folder") from None
+        if not whole:
+            raise ValueError(f"{path} has numbers that are not finite: train in another folder")
+        if any(a.shape != b.shape for a, b in zip([*old, learner.mean, learner.variance], [*leaves, mean, variance])):
+            raise ValueError(f"{path} is of another network or robot: train in another folder")
+        learner.parameters, learner.moments = learner.jax.tree.unflatten(shape, leaves)
+        learner.mean, learner.variance, learner.rate, learner.count = mean, variance, rate, count
+        self.iteration, self._spent, self.rows = int(iteration), spent, [list(row) for row in rows]
 
 
 def train(task: Task | None = None, out: str | os.PathLike[str] | None = None, settings: Settings | None = None, *,

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._core import InvalidInput
 from .files import whole_file
 
 if TYPE_CHECKING:
@@ -83,12 +85,38 @@ class Policy:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Policy:
-        with np.load(path, allow_pickle=False) as x:
-            n = int(x["layers"][0])
-            reach, kp, kd, period, frequency = (float(y) for y in x["numbers"])
-            return Policy([np.array(x[f"weight{i}"]) for i in range(n)], [np.array(x[f"bias{i}"]) for i in range(n)],
-                          np.array(x["mean"]), np.array(x["std"]),
-                          [(TERMS[int(k)], int(size)) for k, size in zip(x["layout"], x["sizes"])],
-                          bytes(x["joints"]).decode().split("\n"), np.array(x["pose"]), reach, kp, kd, period, frequency,
-                          np.array(x["lift"]), np.array(x["phase"]),
-                          np.array(x["stride"]))
+        """InvalidInput where the file is none that `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as x:
+                policy = _policy_of(x)
+        except FileNotFoundError:
+            raise
+        except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+            raise InvalidInput(f"{path}: is no policy ({error})") from None
+        return policy
+
+
+def _policy_of(x: Any) -> Policy:
+    """ValueError where the arrays do not fit each other."""
+    n = int(x["layers"][0]) if x["layers"].shape == (1,) else 0
+    if not 1 <= n <= 64:
+        raise ValueError("array 'layers' must be one number from 1 to 64")
+    layout = [(int(k), int(size)) for k, size in zip(x["layout"], x["sizes"])]
+    if any(not 0 <= k < len(TERMS) or size < 0 for k, size in layout):
+        raise ValueError("array 'layout' names an observation that is not known")
+    reach, kp, kd, period, frequency = (float(y) for y in x["numbers"])
+    policy = Policy([np.array(x[f"weight{i}"], dtype=float) for i in range(n)], [np.array(x[f"bias{i}"], dtype=float) for i in range(n)],
+                    np.array(x["mean"], dtype=float), np.array(x["std"], dtype=float), [(TERMS[k], size) for k, size in layout],
+                    bytes(x["joints"]).decode().split("\n"), np.array(x["pose"], dtype=float), reach, kp, kd, period, frequency,
+                    np.array(x["lift"], dtype=float), np.array(x["phase"], dtype=float), np.array(x["stride"], dtype=float))
+    inputs, joints = sum(size for _, size in layout), len(policy.joints)
+    wanted = {"mean": (inputs,), "std": (inputs,), "pose": (joints,), "lift": (joints,), "phase": (joints,), "stride": (joints, 3)}
+    for i, W in enumerate(policy.weights):
+        wanted[f"weight{i}"] = (joints if i + 1 == n else len(W), policy.weights[i - 1].shape[0] if i else inputs)
+        wanted[f"bias{i}"] = (W.shape[0],)
+    for name, shape in wanted.items():
+        if x[name].shape != shape:
+            raise ValueError(f"array '{name}' has shape {x[name].shape}, must have {shape}")
+        if not np.isfinite(x[name]).all():
+            raise ValueError(f"array '{name}' is not finite")
+    return policy

@@ -106,7 +106,11 @@ class PolicyController final : public Controller {
       must("bias" + std::to_string(i), policy_.biases[i].size(), in);
     }
     must("the last layer", in, n_);
-    if (!(policy_.std.minCoeff() > 0)) throw InvalidInput(owner + ": std has entries that are not > 0");
+    if (!(policy_.std.array() > 0).all()) throw InvalidInput(owner + ": std has entries that are not > 0");
+    constexpr double most = 1e6;  // beyond it the clock would soon be no number
+    if (!(std::abs(policy_.frequency) <= most) || !(policy_.phase.array().abs() <= most).all())
+      throw InvalidInput(owner + ": frequency and phase must lie within 1e6, the frequency is " +
+                         shown(policy_.frequency));
     if (!(policy_.period > 0)) throw InvalidInput(owner + ": period = " + shown(policy_.period) + " s, must be > 0");
     if (!(policy_.kp >= 0) || !(policy_.kd >= 0)) throw InvalidInput(owner + ": kp and kd must be >= 0");
   }

@@ -18,7 +18,17 @@ constexpr std::uint64_t most_unpacked = 1032;  // bytes that deflate makes of on
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 constexpr std::size_t most_messages = 10'000;
 namespace kind {  // of a message of an object's header
-enum : unsigned { space = 1, link_info = 2, type = 3, link = 6, external = 7, layout = 8, filters = 11, more = 16, table = 17 };
+enum : unsigned {
+  space = 1,
+  link_info = 2,
+  type = 3,
+  link = 6,
+  external = 7,
+  layout = 8,
+  filters = 11,
+  more = 16,
+  table = 17
+};
 }
 
 }  // namespace
@@ -110,7 +120,8 @@ std::optional<std::uint64_t> Hdf5File::find(const std::string& name) const {
 
 bool Hdf5File::has(const std::string& name) const { return find(name).has_value(); }
 
-std::optional<std::uint64_t> Hdf5File::child(std::uint64_t group, const std::string& part, const std::string& name) const {
+std::optional<std::uint64_t> Hdf5File::child(std::uint64_t group, const std::string& part,
+                                             const std::string& name) const {
   for (const Message& m : messages(group)) {
     std::optional<std::uint64_t> found;
     if (m.type == kind::table) found = in_table(m, part, name);
@@ -118,13 +129,15 @@ std::optional<std::uint64_t> Hdf5File::child(std::uint64_t group, const std::str
     if (found) return found;
     if (m.type != kind::link_info) continue;
     const unsigned flags = static_cast<unsigned>(number(m.at + 1, 1));
-    if (number(m.at + (flags & 1 ? 10 : 2), 8) != nowhere) refuse(name, "is among so many links that they are not read");
+    if (number(m.at + (flags & 1 ? 10 : 2), 8) != nowhere)
+      refuse(name, "is among so many links that they are not read");
   }
   return std::nullopt;
 }
 
 // III.A, III.C, III.D: a tree of nodes of entries whose names lie in a heap.
-std::optional<std::uint64_t> Hdf5File::in_table(const Message& m, const std::string& part, const std::string& name) const {
+std::optional<std::uint64_t> Hdf5File::in_table(const Message& m, const std::string& part,
+                                                const std::string& name) const {
   const std::uint64_t tree = number(m.at, 8), heap = number(m.at + 8, 8);
   if (!signature(heap, "HEAP")) broken(heap);
   const std::uint64_t size = number(heap + 8, 8), names = number(heap + 24, 8);
@@ -147,7 +160,8 @@ std::optional<std::uint64_t> Hdf5File::in_table(const Message& m, const std::str
 }
 
 // IV.A.2.g
-std::optional<std::uint64_t> Hdf5File::in_link(const Message& m, const std::string& part, const std::string& name) const {
+std::optional<std::uint64_t> Hdf5File::in_link(const Message& m, const std::string& part,
+                                               const std::string& name) const {
   const unsigned flags = static_cast<unsigned>(number(m.at + 1, 1));
   std::uint64_t at = m.at + 2;
   const std::uint64_t hard = flags & 0x08 ? number(at++, 1) : 0;
@@ -192,7 +206,8 @@ Hdf5File::DataSet Hdf5File::data_set(const std::string& name) const {
     return &*found;
   };
   if (message(kind::external)) refuse(name, "lies in another file, which is not opened");
-  const Message *s = message(kind::space), *t = message(kind::type), *l = message(kind::layout), *f = message(kind::filters);
+  const Message *s = message(kind::space), *t = message(kind::type), *l = message(kind::layout),
+                *f = message(kind::filters);
   if (!s || !t || !l) refuse(name, "is not a data set");
   DataSet set;
   unsigned rank = 0;
@@ -202,8 +217,9 @@ Hdf5File::DataSet Hdf5File::data_set(const std::string& name) const {
   if (f) read_filters(*f, name, set);
   const std::uint64_t room = std::min<std::uint64_t>(set.stored, file_.size()) * (set.deflated ? most_unpacked : 1);
   if (set.stored > file_.size() || set.count > room / set.width)
-    refuse(name, "claims " + std::to_string(set.count) + " numbers of " + std::to_string(set.width) + " bytes and stores " +
-                     std::to_string(set.stored) + " bytes in a file of " + std::to_string(file_.size()));
+    refuse(name, "claims " + std::to_string(set.count) + " numbers of " + std::to_string(set.width) +
+                     " bytes and stores " + std::to_string(set.stored) + " bytes in a file of " +
+                     std::to_string(file_.size()));
   return set;
 }
 
@@ -283,7 +299,8 @@ std::string Hdf5File::bytes_of(const std::string& name, const DataSet& set) cons
 std::string Hdf5File::chunks_of(const std::string& name, const DataSet& set) const {
   const std::uint64_t size = set.chunk * set.width, count = (set.count + set.chunk - 1) / set.chunk;
   const std::uint64_t room = set.stored * (set.deflated ? most_unpacked : 1);
-  if (size > room || count > room / size) refuse(name, "claims chunks of " + std::to_string(set.chunk) + " numbers, more than it stores");
+  if (size > room || count > room / size)
+    refuse(name, "claims chunks of " + std::to_string(set.chunk) + " numbers, more than it stores");
   std::string out(count * size, '\0');
   std::vector<bool> seen(count, false);
   std::uint64_t left = file_.size() / 8;

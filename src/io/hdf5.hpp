@@ -2,7 +2,7 @@
 //
 // Groups; rows of whole numbers and of IEEE numbers, little-endian, stored in one piece or in chunks along one dimension,
 // which deflate may have packed: the default of libhdf5 and h5py. All else is refused by name, links to elsewhere too. Every
-// address and length is checked against the file, and no work exceeds a constant times its size. After [HDF5], sections in the
+// address and length is checked against the file, and no work exceeds a constant times its size. After [HdfGroup2016], sections in the
 // code.
 #pragma once
 
@@ -51,7 +51,8 @@ class Hdf5File {
   std::optional<std::uint64_t> child(std::uint64_t group, const std::string& part, const std::string& name) const;
   std::optional<std::uint64_t> in_table(const Message& table, const std::string& part, const std::string& name) const;
   std::optional<std::uint64_t> in_link(const Message& link, const std::string& part, const std::string& name) const;
-  void walk(std::uint64_t node, unsigned type, unsigned level, unsigned key, std::uint64_t& left, const Visit& leaf) const;
+  void walk(std::uint64_t node, unsigned type, unsigned level, unsigned key, std::uint64_t& left,
+            const Visit& leaf) const;
   DataSet data_set(const std::string& name) const;
   void read_space(const Message& m, const std::string& name, DataSet& set, unsigned& rank) const;
   void read_type(const Message& m, const std::string& name, DataSet& set) const;

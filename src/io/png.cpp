@@ -14,6 +14,7 @@ using Bytes = std::vector<unsigned char>;
 
 constexpr std::uint32_t most_points = 16384;        // along one side
 constexpr std::uint64_t largest_file = 1ull << 30;  // [bytes]
+constexpr std::uint64_t few_points = 4'000'000, most_from_byte = 64;
 constexpr unsigned char signature[8] = {137, 80, 78, 71, 13, 10, 26, 10};
 
 std::uint32_t word(const unsigned char* p) {
@@ -91,6 +92,11 @@ GreyPicture read_png(const std::string& path) {
     at += 12 + std::size_t{length};
   }
   if (layout.width == 0) throw InvalidInput(path + ": is cut off");
+  // Deflate makes a thousand bytes of one: a large picture that is made of hardly any is a mistake, or worse.
+  const std::uint64_t points = std::uint64_t{layout.width} * layout.height;
+  if (points > few_points && points > most_from_byte * packed.size())
+    throw InvalidInput(path + ": claims " + std::to_string(points) + " points and stores " +
+                       std::to_string(packed.size()) + " bytes of them");
   Bytes rows = unpacked(packed, layout.height * (layout.row() + 1), path);
   unfilter(layout, rows, path);
   GreyPicture picture{static_cast<int>(layout.width), static_cast<int>(layout.height), {}};

@@ -4,7 +4,8 @@
 #pragma once
 
 // Sanitizers are not ready when the loader resolves clones.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GNUC__) && \
+    !defined(__clang__)
 #if __GNUC__ >= 12
 #define TRIBO_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else

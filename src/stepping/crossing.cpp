@@ -261,6 +261,18 @@ void Crossing::merge() {
   contacts_ = merged_;
 }
 
+// Limits and rows of the solve would make something else of what is no number.
+bool Crossing::asks_sanely() {
+  const Actuation& a = work_->actuation;
+  bool sane = true;
+  for (const VecX* x : {&a.tau, &a.kp, &a.kd, &a.error, &a.v_ref, &a.external}) sane = sane && x->allFinite();
+  if (sane) return true;
+  outcome_.torque = a.tau;
+  for (const VecX* x : {&a.kp, &a.kd, &a.error, &a.v_ref, &a.external}) outcome_.torque += 0 * *x;
+  report_->status = StepStatus::NotFinite;
+  return false;
+}
+
 void Crossing::abandon() {
   report_->t = state_->t;
   contacts_.clear();

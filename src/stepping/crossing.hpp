@@ -27,6 +27,8 @@ class Crossing {
   bool solve(double h, int most = most_listings);
   /// How often they were in the last solve.
   int listings() const { return listings_; }
+  /// Is what controllers and pushes ask for finite? Where not, the torques say so and the step is not to be taken.
+  bool asks_sanely();
   /// The state moves on by the h that was solved last. False, and nothing moved, where the result is not finite, or the
   /// solve did not converge and its forces are absurd; the report says which.
   bool commit();

@@ -32,7 +32,7 @@ StepReport Stepper::advance(State& state, Workspace& work, double dt) {
   Impl& s = *impl_;
   StepReport report;
   s.crossing.open(state, work, dt, report);
-  if (s.rules.any() ? s.substeps.run(s.crossing) : s.whole(dt))
+  if (s.crossing.asks_sanely() && (s.rules.any() ? s.substeps.run(s.crossing) : s.whole(dt)))
     s.crossing.finish();
   else
     s.crossing.abandon();

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 TRIBO = ""
 
@@ -49,6 +50,14 @@ HUGE_STL = b"\0" * 80 + struct.pack("<I", 20_000_000) + b"\0" * 50
 
 MESH = "[[object]]\nshape = 'mesh'\nmass = 1\n"
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+
+
+def png(width, height, data):
+    """In shades of grey of 8 bits."""
+    def chunk(name, inner):
+        return struct.pack(">I", len(inner)) + name + inner + struct.pack(">I", zlib.crc32(name + inner))
+
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
 def attaching(model):
@@ -265,12 +274,14 @@ CASES = {
     "mjcf deep nesting": ({"r.xml": mjcf("<body>" * 20000 + "</body>" * 20000)}, "r.xml", ["r.xml", "deep"]),
     "mjcf copies": ({"r.xml": mjcf("<replicate count='1000'><replicate count='100000'>" + BALL + "</replicate></replicate>")}, "r.xml",
                     ["r.xml:3", "copies"]),
+    "terrain of a picture that claims": ({"s.toml": BOX + "[ground]\nnone = true\n[[terrain]]\nspacing = 0.1\nfile = 't.png'\nrange = [0, 1]\n",
+                                          "t.png": png(16384, 8000, zlib.compress(bytes(8000 * 16385)))}, "s.toml", ["t.png", "131072000 points"]),
     "urdf name beyond UTF-8": ({"r.urdf": b"<robot name='r'><link name='a\xff'/></robot>"}, "r.urdf", ["r.urdf:1", "a\\xff", "UTF-8"]),
     "urdf name that a terminal obeys": ({"r.urdf": "<robot name='r'><link name='a&#27;[2J'/></robot>"}, "r.urdf", ["r.urdf:1", "a\\x1b[2J"]),
     "urdf type that a terminal obeys": ({"r.urdf": arm(kind="\x1b[2Jfixed")}, "r.urdf", ["\\x1b[2Jfixed"]),
     "urdf name without end": ({"r.urdf": "<robot name='r'><link name='" + 200_000 * "_0" + "'/></robot>"}, "r.urdf", ["400000 bytes"]),
     "pattern of many stars": ({"s.toml": "[robot]\nmodel = 'r.urdf'\nmaterials = {'" + 20 * "*a" + "b' = 'default'}\n",
-                               "r.urdf": shape("<sphere radius='1'/>").replace("'a'", f"'{60 * 'a'}'")}, "s.toml", ["s.toml:3"]),
+                               "r.urdf": shape("<sphere radius='1'/>").replace("'a'", f"'{60 * 'a'}'")}, "s.toml", ["s.toml:2", "unknown link"]),
     "mjcf copies side by side": ({"r.xml": mjcf(("<replicate count='600'>" + BALL + "</replicate>") * 12)}, "r.xml", ["r.xml", "copies"]),
     "mjcf copies of copies": ({"r.xml": attaching("1"), **{f"{k}.xml": attaching(str(k + 1)) for k in range(1, 14)}, "14.xml": mjcf(BALL)},
                               "r.xml", [".xml", "copies"]),

@@ -47,6 +47,15 @@ def test_training_goes_on_and_its_policy_is_the_network(tmp_path):
     assert {"policy.npz", "checkpoint.npz", "curves.csv", "curves.png"} <= {p.name for p in tmp_path.iterdir()}
     with pytest.raises(ValueError, match="another network"):
         Trainer(Task(), tmp_path, Settings(worlds=4, hidden=(8,)))
+    with np.load(tmp_path / "checkpoint.npz") as x:
+        arrays = {name: x[name] for name in x.files}
+    for change, word in (({"leaf0": arrays["leaf0"] + np.nan}, "finite"), ({"numbers": [1.0]}, "no checkpoint"), ({"mean": [0.0]}, "another network")):
+        np.savez(tmp_path / "checkpoint.npz", **{**arrays, **change})
+        with pytest.raises(ValueError, match=word):
+            Trainer(Task(), tmp_path, SMALL)
+    (tmp_path / "checkpoint.npz").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="no checkpoint"):
+        Trainer(Task(), tmp_path, SMALL)
 
 
 def test_learning_learns():

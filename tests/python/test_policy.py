@@ -56,6 +56,38 @@ def test_it_moves_the_targets_as_numpy_does(tmp_path, layout, hidden):
     assert np.abs(action).max() > 0.05 and np.abs(sim.q[7:] - policy.pose).max() > 0.02
 
 
+@pytest.mark.parametrize("change, word", [({"layers": [-1]}, "layers"), ({"layers": [2**40]}, "layers"), ({"layout": [-1] * 8}, "layout"),
+                                          ({"layout": [99] * 8}, "layout"), ({"numbers": [0.2, 1.0]}, "5"), ({"pose": [[0.0]]}, "pose"),
+                                          ({"weight1": [[np.nan]]}, "weight1"), ({"std": None}, "std"), ({"joints": [255]}, "utf-8"),
+                                          ({"mean": ["a"] * 50}, "")])
+def test_files_that_are_no_policies_are_refused_by_name(tmp_path, change, word):
+    path = tmp_path / "p.npz"
+    made().save(path)
+    with np.load(path) as x:
+        arrays = {name: x[name] for name in x.files}
+    for name, value in change.items():
+        arrays[name] = np.array(value, dtype=np.uint8 if name == "joints" else None)
+        if value is None:
+            del arrays[name]
+    np.savez(path, **arrays)
+    with pytest.raises(tribo.InvalidInput, match=f"p.npz.*{word}"):
+        Policy.load(path)
+    with pytest.raises(tribo.InvalidInput, match="p.npz|policy of"):
+        scene(path)
+    path.write_bytes(b"PK")
+    with pytest.raises(tribo.InvalidInput, match="p.npz"):
+        Policy.load(path)
+    with pytest.raises(FileNotFoundError):
+        Policy.load(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("change", [{"frequency": 1e308}, {"phase": np.full(12, 1e300)}])
+def test_a_clock_that_would_be_no_number_is_refused(tmp_path, change):
+    made(**change).save(tmp_path / "p.npz")
+    with pytest.raises(tribo.InvalidInput, match="frequency and phase"):
+        scene(tmp_path / "p.npz")
+
+
 def test_what_it_remembers_is_in_the_state(tmp_path):
     made().save(tmp_path / "p.npz")
     sim = scene(tmp_path / "p.npz", forward=0.4)

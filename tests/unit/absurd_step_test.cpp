@@ -60,6 +60,21 @@ TEST_CASE("nothing is faster than light") {
   CHECK(trial.take(2.9e8, StepStatus::Ok) == StepStatus::Ok);
 }
 
+// A solver that is asked for NaN stops, and a limit of torque turns it into another number.
+TEST_CASE("a step that a controller asks no number of is not taken, and its torque says so") {
+  Trial trial;
+  trial.told->v = VecX::Zero(6);
+  for (int which = 0; which < 6; ++which) {
+    Actuation& a = trial.work.actuation;
+    a.resize(6);
+    VecX* asked[] = {&a.tau, &a.kp, &a.kd, &a.error, &a.v_ref, &a.external};
+    (*asked[which])[4] = which % 2 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    CHECK(trial.stepper.advance(trial.state, trial.work, 1e-3).status == StepStatus::NotFinite);
+    CHECK_FALSE(std::isfinite(trial.stepper.outcome().torque[4]));
+    CHECK(trial.state.step == 0);
+  }
+}
+
 // The largest of numbers, as Eigen finds it, may leave out one that is none.
 TEST_CASE("a step to positions that are finite and to one velocity that is not is not taken") {
   Trial trial;
