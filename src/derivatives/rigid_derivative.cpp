@@ -297,7 +297,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const double slope = s.problem.g()[o] < 0 ? share : 1;
     K_(a, k) += slope * along->sign / start.dt;
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
-    if (soft_) add_softness(start, nullptr, a, s.f[o]);
+    if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
   return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr : "the rows that hold have no factor";
 }
@@ -321,12 +321,14 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     if (motion_.meets())
       add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
-  if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2]);
+  if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2], R_[a]);
 }
 
-// The compliance of a row of (rigid.6) is a share of its diagonal of G, which moves with q: with u = Mt^-1 J^T,
+// The compliance of a row of (rigid.6), and of a velocity target, is a share of its diagonal of G, which moves with q: with
+// u = Mt^-1 J^T,
 //   dG = 2 d(J u) - u . d_q[M u]                                                                             (deriv.13)
-void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force) {
+void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force,
+                                   double compliance) {
   const int n = group_.n();
   const double* J = Jc_.row(row);
   double* K = K_.row(row);
@@ -340,7 +342,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     G += J[k] * U_(k, 0);
   }
   if (!(G > 0)) return;
-  const double share = start.dt * force * R_[row] / G;
+  const double share = start.dt * force * compliance / G;
   if (contact) {
     set_velocities(start, u_, false, at_row_);
     contact_slopes(start, *contact, at_row_, J3_, K3_);

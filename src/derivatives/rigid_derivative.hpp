@@ -100,7 +100,7 @@ class RigidDerivative {
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
-  void add_softness(const Start& start, const Contact* contact, int row, double force);
+  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance);
   void keep();
   void clear_active();
   void begin_recovery();
