@@ -12,7 +12,8 @@ constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; 
 constexpr double same_slope = 1e-2;   // both sides of a difference, of the largest entry of the column
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
-constexpr double finer = 0.1, widest = 1e5;
+constexpr double finer = 0.1, widest_speed = 1e3, widest_input = 1e5;
+constexpr double still = 0.1;          // of the spread: what moves less over it is looked at over a larger one
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
@@ -142,14 +143,17 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
   return same ? apart : 1;
 }
 
-// A step is nearly linear in its inputs. Where one moves next to nothing over h, as behind a gear, a larger h has less rounding.
-void Differences::widen(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column) {
+// Where a velocity or an input moves next to nothing over h, as behind a gear or where targets say all velocities, a larger h
+// has less rounding.
+void Differences::widen(const StepInput& input, int j, double h, double apart, Linearization& out,
+                        Eigen::Ref<VecX> column) {
   const double moved = h * column.tail(model_.nv).cwiseAbs().maxCoeff();
-  if (!(moved > 0) || moved >= spread) return;
+  if (!(moved > 0) || moved >= still * spread) return;
   first_ = column;
   const char disturbed = disturbed_[at(j)];
-  difference(input, j, h * std::min(spread / moved, widest), out, column);
-  if (disturbed_[at(j)] == 0 && out.finite) return;
+  const double most = j < 2 * model_.nv ? widest_speed : widest_input;
+  const double wide = difference(input, j, h * std::min(spread / moved, most), out, column);
+  if (disturbed_[at(j)] == 0 && out.finite && (wide <= apart || j >= 2 * model_.nv)) return;
   out.finite = true;  // as it was
   column = first_;
   disturbed_[at(j)] = disturbed;
@@ -175,7 +179,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
     auto column = j < 2 * nv ? out.A.col(j) : out.B.col(j - 2 * nv);
     const double apart = difference(input, j, h, out, column);
     if (!out.finite) break;
-    if (j >= 2 * nv) widen(input, j, h, out, column);
+    if (j >= nv && refines_) widen(input, j, h, apart, out, column);
     if (apart <= bent || !refines_ || j >= 2 * nv) continue;  // steps are nearly linear in their inputs
     first_ = column;  // the step bends within h: a smaller one may see less of it
     const char disturbed = disturbed_[at(j)];

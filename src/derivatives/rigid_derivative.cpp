@@ -126,8 +126,8 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     lin.A.setZero();
     lin.B.setZero();
   }
-  if (const char* why = each_group(
-          out, [&](const IslandSolution* island) { return solve_group(step, start, out, island, lin); }))
+  if (const char* why =
+          each_group(out, [&](const IslandSolution* island) { return solve_group(step, start, out, island, lin); }))
     return why;
   keep_before(start);
   turn_velocities(step.dt, out);
@@ -146,23 +146,6 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   if (lin.finite) return nullptr;
   lin.A.setZero();
   lin.B.setZero();
-  return nullptr;
-}
-
-/// Of all islands, and of the trees that are in none.
-template <class F>
-const char* RigidDerivative::each_group(const Outcome& out, F f) {
-  std::fill(grouped_.begin(), grouped_.end(), 0);
-  for (std::size_t i = 0; i < out.islands.size(); ++i) {
-    set_group(out.islands[i].island->trees);
-    if (const char* why = f(&out.islands[i])) return why;
-  }
-  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (grouped_[at(t)]) continue;
-    one_tree_.assign(1, t);
-    set_group(one_tree_);
-    if (const char* why = f(nullptr)) return why;
-  }
   return nullptr;
 }
 
@@ -299,7 +282,8 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
     if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
-  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr : "the rows that hold have no factor";
+  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr
+                                                                             : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
@@ -318,8 +302,7 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
     K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
-    if (motion_.meets())
-      add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
+    if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
   if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2], R_[a]);
 }
