@@ -28,15 +28,18 @@ constexpr double speed_probe = 1e-6;   // of a difference of speeds
 struct ContactMotion::Meeting {
   /// A body by its origin. Where it is moved by d and turned by r, a point x of it moves by d + r x (x - o).
   struct Side {
-    int body;
-    Vec3 o, u, w;
-    Vec3 at_t;  ///< its origin then
+    int body = -1;
+    Vec3 o = Vec3::Zero(), u = Vec3::Zero(), w = Vec3::Zero();
+    Vec3 at_t = Vec3::Zero();  ///< its origin then
   };
+  Meeting(const Contact& listed, const PlacedSolid& on_side_a, const PlacedSolid& on_side_b, double step)
+      : contact(listed), a(on_side_a), b(on_side_b), a_t(a), b_t(b), dt(step) {}
+
   const Contact& contact;
   PlacedSolid a, b, a_t, b_t;
   Side sides[2];  ///< b, a
-  double dt, reach;
-  unsigned ring;
+  double dt, reach = 0;
+  unsigned ring = 0;
   double t = 0;
   Touch then, nearest;  ///< at t
   Slope slope;
@@ -136,12 +139,11 @@ ContactMotion::Way ContactMotion::Meeting::finish(const Part& part) const {
 
 ContactMotion::Meeting ContactMotion::approach(const Start& start, const Contact& contact, const BodyVelocities& at_v,
                                                double dt, double fall) const {
-  Meeting m{.contact = contact, .a = placed_a(start, contact), .b = placed(start, contact.geometry_b), .dt = dt};
+  Meeting m(contact, placed_a(start, contact), placed(start, contact.geometry_b), dt);
   for (int s = 0; s < 2; ++s) {
     PlacedSolid& x = s == 0 ? m.b : m.a;
     Meeting::Side& side = m.sides[s];
     side.body = s == 0 ? contact.body_b : contact.body_a;
-    side.o = side.u = side.w = Vec3::Zero();
     if (side.body >= 0) {
       const Tree& tree = model_.trees[at(model_.bodies[at(side.body)].tree)];
       const Spatial& V = at_v.V[at(side.body)];

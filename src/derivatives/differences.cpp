@@ -151,10 +151,12 @@ void Differences::widen(const StepInput& input, int j, double h, double apart, L
   if (!(moved > 0) || moved >= still * spread) return;
   first_ = column;
   const char disturbed = disturbed_[at(j)];
-  const double most = j < 2 * model_.nv ? widest_speed : widest_input;
-  const double wide = difference(input, j, h * std::min(spread / moved, most), out, column);
-  if (disturbed_[at(j)] == 0 && out.finite && (wide <= apart || j >= 2 * model_.nv)) return;
-  out.finite = true;  // as it was
+  const double most = std::min(spread / moved, j < 2 * model_.nv ? widest_speed : widest_input);
+  for (double share : {1.0, 0.1}) {
+    const double wide = difference(input, j, share * most * h, out, column);
+    if (disturbed_[at(j)] == 0 && out.finite && (wide <= apart || j >= 2 * model_.nv)) return;
+    out.finite = true;  // as it was
+  }
   column = first_;
   disturbed_[at(j)] = disturbed;
 }
