@@ -1,4 +1,4 @@
-"""Linearises at random states of all robots: python scripts/derivative_soak.py [ROBOT ...] [--states 1000] [--seed 1]
+"""Linearises at random states of all robots: python scripts/derivative_soak.py [ROBOT ...] [--states 1000] [--seconds 60] [--seed 1]
 
 Joints anywhere within (and a little beyond) their limits, the base turned at random at heights from under the ground to the air, velocities
 up to 10 rad/s and 3 m/s. Every linearisation must be finite, or say that it is not: exit code 1 for a NaN or an exception.
@@ -41,10 +41,13 @@ def random_state(sim: tribo.Simulation, rng: np.random.Generator) -> tribo.State
     return state
 
 
-def soak(name: str, states: int, rng: np.random.Generator) -> Counter:
+def soak(name: str, states: int, seconds: float, rng: np.random.Generator) -> Counter:
     count = Counter()
     sim = tribo.load(name)
+    began = time.process_time()
     for _ in range(states):
+        if time.process_time() - began > seconds:
+            break
         state = random_state(sim, rng)
         try:
             sim.state = state
@@ -68,6 +71,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("robots", nargs="*")
     parser.add_argument("--states", type=int, default=1000, help="of each robot")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time for each robot, at most")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     heads = ["done", "analytic", "weak", "not unique", "not finite", "NaN", "raised"]
@@ -75,7 +79,7 @@ def main() -> int:
     total = Counter()
     for name in options.robots or tribo.robots():
         began = time.process_time()
-        count = soak(name, options.states, np.random.default_rng(options.seed))
+        count = soak(name, options.states, options.seconds, np.random.default_rng(options.seed))
         total += count
         print(f"{name:26s}" + "".join(f"{count[h]:12d}" for h in heads) + f"{time.process_time() - began:8.1f}", flush=True)
     print(f"{'all':26s}" + "".join(f"{total[h]:12d}" for h in heads))

@@ -3,7 +3,8 @@
     python examples/mpc/push_box.py [--starts 10] [--differences]
 
 The goal is given as a cost; that the ball must go round a corner of the face to turn the box comes from the derivatives of the
-contacts. One iteration a step of 10 ms, warm-started with the plan of the step before.
+contacts. Two iterations a step of 10 ms, warm-started with the plan of the step before: with one, a start whose first plan is
+poor ends 12 mm off.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import numpy as np
 import tribo
 
 HORIZON = 100  # nodes of 10 ms; the goal is to be reached at the end
+PER_STEP = 2  # iterations
 BALL = -0.071  # x of the ball where its joint is at 0 [m]
 GOAL = (0.2, 0.03, 0.3)  # x, y [m], yaw [rad]
 
@@ -72,7 +74,7 @@ def run(seed: int, differences: bool = False, steps: int = HORIZON) -> tuple[flo
                          differences=differences)
     made = plan.solve(40)
     for _ in range(steps):
-        made.append(plan.iterate())
+        made += [plan.iterate() for _ in range(PER_STEP)]
         plan.advance()
     x, y, yaw = sim.q[2], sim.q[3], 2 * np.arctan2(sim.q[7], sim.q[8])
     return float(np.hypot(x - GOAL[0], y - GOAL[1])), float(np.degrees(abs(yaw - GOAL[2]))), made

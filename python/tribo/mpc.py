@@ -128,7 +128,7 @@ class Mpc:
 
     def __init__(self, simulation: Simulation, cost: Cost, horizon: int, *, inputs: ArrayLike | None = None,
                  most: ArrayLike | None = None, end: int | None = None, differences: bool = False,
-                 least_gain: float = 1e-9, smoothing: Sequence[float] = (0.0, 1e-5, 1e-3, 1e-2)) -> None:
+                 least_gain: float = 1e-9, smoothing: Sequence[float] = (0.0, 1e-3, 1e-2)) -> None:
         if horizon < 1:
             raise _core.InvalidInput(f"horizon = {horizon} nodes, must be >= 1")
         self.simulation, self.cost, self.differences = simulation, cost, differences

@@ -28,15 +28,18 @@ constexpr double speed_probe = 1e-6;   // of a difference of speeds
 struct ContactMotion::Meeting {
   /// A body by its origin. Where it is moved by d and turned by r, a point x of it moves by d + r x (x - o).
   struct Side {
-    int body;
-    Vec3 o, u, w;
-    Vec3 at_t;  ///< its origin then
+    int body = -1;
+    Vec3 o = Vec3::Zero(), u = Vec3::Zero(), w = Vec3::Zero();
+    Vec3 at_t = Vec3::Zero();  ///< its origin then
   };
+  Meeting(const Contact& listed, const PlacedSolid& on_side_a, const PlacedSolid& on_side_b, double step)
+      : contact(listed), a(on_side_a), b(on_side_b), a_t(a), b_t(b), dt(step) {}
+
   const Contact& contact;
   PlacedSolid a, b, a_t, b_t;
   Side sides[2];  ///< b, a
-  double dt, reach;
-  unsigned ring;
+  double dt, reach = 0;
+  unsigned ring = 0;
   double t = 0;
   Touch then, nearest;  ///< at t
   Slope slope;
@@ -134,14 +137,13 @@ ContactMotion::Way ContactMotion::Meeting::finish(const Part& part) const {
   return way;
 }
 
-ContactMotion::Meeting ContactMotion::approach(const Start& start, const Contact& contact, const BodyVelocities& at_v, double dt,
-                                               double fall) const {
-  Meeting m{.contact = contact, .a = placed_a(start, contact), .b = placed(start, contact.geometry_b), .dt = dt};
+ContactMotion::Meeting ContactMotion::approach(const Start& start, const Contact& contact, const BodyVelocities& at_v,
+                                               double dt, double fall) const {
+  Meeting m(contact, placed_a(start, contact), placed(start, contact.geometry_b), dt);
   for (int s = 0; s < 2; ++s) {
     PlacedSolid& x = s == 0 ? m.b : m.a;
     Meeting::Side& side = m.sides[s];
     side.body = s == 0 ? contact.body_b : contact.body_a;
-    side.o = side.u = side.w = Vec3::Zero();
     if (side.body >= 0) {
       const Tree& tree = model_.trees[at(model_.bodies[at(side.body)].tree)];
       const Spatial& V = at_v.V[at(side.body)];
@@ -164,12 +166,14 @@ ContactMotion::Meeting ContactMotion::approach(const Start& start, const Contact
   return m;
 }
 
-bool ContactMotion::meet(const Start& start, const Contact& contact, const BodyVelocities& at_v, double dt, double fall) {
+bool ContactMotion::meet(const Start& start, const Contact& contact, const BodyVelocities& at_v, double dt,
+                         double fall) {
   list(contact);
   meets_ = turns_ = true;
   Meeting m = approach(start, contact, at_v, dt, fall);
   const bool ground = endless(m.a.solid->kind);
-  const double turns = (ground ? 0 : m.a.w.norm() * m.a.solid->radius) + (m.b.w - (ground ? m.a.w : Vec3::Zero())).norm() * m.b.solid->radius;
+  const double turns = (ground ? 0 : m.a.w.norm() * m.a.solid->radius) +
+                       (m.b.w - (ground ? m.a.w : Vec3::Zero())).norm() * m.b.solid->radius;
   m.reach = beyond + 2 * std::abs(contact.gap) + dt * ((m.b.v - m.a.v - m.a.w.cross(m.b.X.p - m.a.X.p)).norm() + turns);
   m.ring = ring(contact);
   rounds_.clear();
@@ -270,7 +274,8 @@ bool ContactMotion::meet_at(Meeting& m, double t) {
 // What a kinematic body x gives at p, with r from its origin to that of the body that it carries, which goes by u, and a = dt |w|:
 //   dv = w x dp + (s - 1) w x dr + k w x (w x dr) + dt/2 w x (du - s w x dr + k w x (w x dr)),
 //   s = sin a/a,  k = dt/2 (sin(a/2)/(a/2))^2                                                                    (meet.4)
-bool ContactMotion::carry(const Start& start, const Contact& contact, const BodyVelocities& at_v, double dt, double fall) {
+bool ContactMotion::carry(const Start& start, const Contact& contact, const BodyVelocities& at_v, double dt,
+                          double fall) {
   const Meeting m = approach(start, contact, at_v, dt, fall);
   const Vec3 p = contact.p_WC;
   Vec3 given = Vec3::Zero();
@@ -306,7 +311,8 @@ bool ContactMotion::carry(const Start& start, const Contact& contact, const Body
     for (int j : model_.bodies[at(side.body)].chain) {
       const Spatial &S = start.dynamics.axis(j), &psi = at_v.psi[at(j)];
       const Vec3 way = S.lin + S.ang.cross(r);
-      const Vec3 du = S.ang.cross(V.lin + V.ang.cross(r)) + way.cross(V.ang) + psi.lin + psi.ang.cross(r) + V.ang.cross(way);
+      const Vec3 du =
+          S.ang.cross(V.lin + V.ang.cross(r)) + way.cross(V.ang) + psi.lin + psi.ang.cross(r) + V.ang.cross(way);
       ways_[at(place(j))].given += slope(way, du);
       rates_[at(place(j))].given += slope(Vec3::Zero(), way);
     }

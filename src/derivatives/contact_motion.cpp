@@ -35,8 +35,7 @@ bool smooth(const Touch& middle, const Touch& plus, const Touch& minus) {
 
 }  // namespace
 
-ContactMotion::ContactMotion(const Model& model)
-    : model_(model), plane_(half_space()), place_(at(model.nv), -1) {
+ContactMotion::ContactMotion(const Model& model) : model_(model), plane_(half_space()), place_(at(model.nv), -1) {
   const double unit = Sizes(model).unit();
   for (const Geometry& g : model.geometries) solids_.emplace_back(g, unit);
   p_.setZero(3, model.nv);

@@ -64,7 +64,8 @@ class ContactMotion {
     Vec3 p = Vec3::Zero(), n = Vec3::Zero();
     double gap = 0, later = 0;  ///< by how much later they touch
     struct Body {
-      Vec3 o = Vec3::Zero(), r = Vec3::Zero(), u = Vec3::Zero(), w = Vec3::Zero(), o_t = Vec3::Zero(), r_t = Vec3::Zero();
+      Vec3 o = Vec3::Zero(), r = Vec3::Zero(), u = Vec3::Zero(), w = Vec3::Zero(), o_t = Vec3::Zero(),
+           r_t = Vec3::Zero();
     } sides[2];
   };
   struct Slope {  // of p, n and gap by a motion of b against a: three translations, three turns about the origin of b
@@ -85,7 +86,8 @@ class ContactMotion {
   void two_cores(const Start& start, const Contact& contact, double radius_a, double radius_b);
   bool any_pair(const Start& start, const Contact& contact, double margin);
   bool slopes(const PlacedSolid& a, const PlacedSolid& b, const Contact& contact, double margin, Slope& slope);
-  bool beside(const PlacedSolid& a, const PlacedSolid& b, double reach, unsigned ring, const Touch& middle, Slope& slope);
+  bool beside(const PlacedSolid& a, const PlacedSolid& b, double reach, unsigned ring, const Touch& middle,
+              Slope& slope);
   PlacedSolid placed(const Start& start, int geometry) const;
   PlacedSolid placed_a(const Start& start, const Contact& contact) const;
   bool paved(const Contact& contact) const;

@@ -12,7 +12,8 @@ constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; 
 constexpr double same_slope = 1e-2;   // both sides of a difference, of the largest entry of the column
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
-constexpr double finer = 0.1, widest = 1e5;
+constexpr double finer = 0.1, widest_speed = 1e3, widest_input = 1e5;
+constexpr double still = 0.1;          // of the spread: what moves less over it is looked at over a larger one
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
@@ -155,15 +156,20 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
   return same ? apart : 1;
 }
 
-// A step is nearly linear in its inputs. Where one moves next to nothing over h, as behind a gear, a larger h has less rounding.
-void Differences::widen(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column) {
+// Where a velocity or an input moves next to nothing over h, as behind a gear or where targets say all velocities, a larger h
+// has less rounding.
+void Differences::widen(const StepInput& input, int j, double h, double apart, Linearization& out,
+                        Eigen::Ref<VecX> column) {
   const double moved = h * column.segment(model_.nv, model_.nv).cwiseAbs().maxCoeff();
-  if (!(moved > 0) || moved >= spread) return;
+  if (!(moved > 0) || moved >= still * spread) return;
   first_ = column;
   const char disturbed = disturbed_[at(j)];
-  difference(input, j, h * std::min(spread / moved, widest), out, column);
-  if (disturbed_[at(j)] == 0 && out.finite) return;
-  out.finite = true;  // as it was
+  const double most = std::min(spread / moved, j < 2 * model_.nv ? widest_speed : widest_input);
+  for (double share : {1.0, 0.1}) {
+    const double wide = difference(input, j, share * most * h, out, column);
+    if (disturbed_[at(j)] == 0 && out.finite && (wide <= apart || j >= 2 * model_.nv)) return;
+    out.finite = true;  // as it was
+  }
   column = first_;
   disturbed_[at(j)] = disturbed;
 }
@@ -201,7 +207,7 @@ void Differences::compute(const StepInput& input, Linearization& out) {
     auto column = whole_.col(j);
     const double apart = difference(input, j, h, out, column);
     if (!out.finite) break;
-    if (input_column) widen(input, j, h, out, column);
+    if (j >= nv && j < 2 * nv + nu && refines_) widen(input, j, h, apart, out, column);
     if (apart <= bent || !refines_ || input_column) continue;  // steps are nearly linear in their inputs
     first_ = column;  // the step bends within h: a smaller one may see less of it
     const char disturbed = disturbed_[at(j)];

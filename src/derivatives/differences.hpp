@@ -25,7 +25,7 @@ class Differences {
 
  private:
   bool side(const StepInput& input, int column, double h, VecX& dx);
-  void widen(const StepInput& input, int j, double h, Linearization& out, Eigen::Ref<VecX> column);
+  void widen(const StepInput& input, int j, double h, double apart, Linearization& out, Eigen::Ref<VecX> column);
   double difference(const StepInput& input, int column, double h, Linearization& out, Eigen::Ref<VecX> slope);
   void skip_points(const Memory& memory, int column);
   void store(Linearization& out) const;

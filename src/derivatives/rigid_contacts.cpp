@@ -427,6 +427,7 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     add_whitened(Yc_, active, problem, o, 1);
     add_whitened(Yb_, active, problem, o, 1);
     add_row_slopes(start, row, active);
+    if (row.is<VelocityTarget>() && R_[active] > 0) add_softness(start, nullptr, active, f_[o], R_[active]);
   }
 }
 

@@ -126,8 +126,8 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     lin.A.setZero();
     lin.B.setZero();
   }
-  if (const char* why = each_group(
-          out, [&](const IslandSolution* island) { return solve_group(step, start, out, island, lin); }))
+  if (const char* why =
+          each_group(out, [&](const IslandSolution* island) { return solve_group(step, start, out, island, lin); }))
     return why;
   keep_before(start);
   turn_velocities(step.dt, out);
@@ -146,23 +146,6 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   if (lin.finite) return nullptr;
   lin.A.setZero();
   lin.B.setZero();
-  return nullptr;
-}
-
-/// Of all islands, and of the trees that are in none.
-template <class F>
-const char* RigidDerivative::each_group(const Outcome& out, F f) {
-  std::fill(grouped_.begin(), grouped_.end(), 0);
-  for (std::size_t i = 0; i < out.islands.size(); ++i) {
-    set_group(out.islands[i].island->trees);
-    if (const char* why = f(&out.islands[i])) return why;
-  }
-  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
-    if (grouped_[at(t)]) continue;
-    one_tree_.assign(1, t);
-    set_group(one_tree_);
-    if (const char* why = f(nullptr)) return why;
-  }
   return nullptr;
 }
 
@@ -296,9 +279,10 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const double slope = s.problem.g()[o] < 0 ? share : 1;
     K_(a, k) += slope * along->sign / start.dt;
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
-    if (soft_) add_softness(start, nullptr, a, s.f[o]);
+    if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
-  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr : "the rows that hold have no factor";
+  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr
+                                                                             : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
@@ -317,15 +301,16 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     const int l = local_[at(motion_.dofs()[k])], c = static_cast<int>(k);
     K[l] += slope * (motion_.gap(c) / start.dt + K3_(2, c));
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
-    if (motion_.meets())
-      add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
+    if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
-  if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2]);
+  if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2], R_[a]);
 }
 
-// The compliance of a row of (rigid.6) is a share of its diagonal of G, which moves with q: with u = Mt^-1 J^T,
+// The compliance of a row of (rigid.6), and of a velocity target, is a share of its diagonal of G, which moves with q: with
+// u = Mt^-1 J^T,
 //   dG = 2 d(J u) - u . d_q[M u]                                                                             (deriv.13)
-void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force) {
+void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force,
+                                   double compliance) {
   const int n = group_.n();
   const double* J = Jc_.row(row);
   double* K = K_.row(row);
@@ -339,7 +324,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     G += J[k] * U_(k, 0);
   }
   if (!(G > 0)) return;
-  const double share = start.dt * force * R_[row] / G;
+  const double share = start.dt * force * compliance / G;
   if (contact) {
     set_velocities(start, u_, false, at_row_);
     contact_slopes(start, *contact, at_row_, J3_, K3_);

@@ -15,6 +15,8 @@
 // (flight_derivative.cpp), the removal of overlap as the frictionless problem that it is, with the rows that act in it.
 #pragma once
 
+#include <algorithm>
+
 #include "contact/solvers/interior_point.hpp"
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
@@ -95,12 +97,13 @@ class RigidDerivative {
                           Linearization& lin);
   const char* solve_velocities(const StepInput& step, const Start& start, const IslandSolution* island,
                                Linearization& lin);
+  /// f for each island, and with null for each tree that is in none; the first complaint.
   template <class F>
   const char* each_group(const Outcome& out, F f);
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
-  void add_softness(const Start& start, const Contact* contact, int row, double force);
+  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance);
   void keep();
   void clear_active();
   void begin_recovery();
@@ -233,15 +236,15 @@ class RigidDerivative {
   VecX spare_;     // a column that is in no matrix (2 nv)
   VecX v_turned_;  // at the end, before what happens there
   MatX J3_, K3_;
-  MatX by_v_;               // beside K3_: the same by velocities, where a pair meets within the step
+  MatX by_v_;  // beside K3_: the same by velocities, where a pair meets within the step
   StepReport report_;
   std::vector<Listing> listings_;
-  int known_listings_ = 0;    // of this step
-  int listed_ = -1;           // with the velocities of which of them the contact whose motion stands was; -1: of the start
+  int known_listings_ = 0;  // of this step
+  int listed_ = -1;  // with the velocities of which of them the contact whose motion stands was; -1: of the start
   bool listing_now_ = false;  // velocities that contacts are listed again with: nothing flies yet
   bool wants_lists_ = false;  // a contact was listed again
   bool by_velocity_ = false;  // a contact of the group moves with velocities
-  RowMatrix dm_, J1_;  // of the velocity that the bias is taken at; a product with it
+  RowMatrix dm_, J1_;         // of the velocity that the bias is taken at; a product with it
   MatX dm_fly_, J1_fly_;
   MatX kick_q_, kick_m_, kick_v_;  // slopes of a kick, before its factor
   std::vector<Kept> kept_;         // by tree
@@ -279,5 +282,21 @@ class RigidDerivative {
   int seen_pairs_ = 0, seen_a_ = -1, seen_b_ = -1;
   int active_ = 0;
 };
+
+template <class F>
+const char* RigidDerivative::each_group(const Outcome& out, F f) {
+  std::fill(grouped_.begin(), grouped_.end(), 0);
+  for (std::size_t i = 0; i < out.islands.size(); ++i) {
+    set_group(out.islands[i].island->trees);
+    if (const char* why = f(&out.islands[i])) return why;
+  }
+  for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
+    if (grouped_[at(t)]) continue;
+    one_tree_.assign(1, t);
+    set_group(one_tree_);
+    if (const char* why = f(nullptr)) return why;
+  }
+  return nullptr;
+}
 
 }  // namespace tribo

@@ -118,7 +118,8 @@ void RigidDerivative::add_force_rates(const Start& start, int body, double sign,
                                       const Vec3& r, RowMatrix& X) {
   for (int i = 0; i < static_cast<int>(motion_.dofs().size()); ++i) {
     const ContactMotion::Way& v = motion_.rate(i);
-    const Vec3 df = v.turn.cross(f), moment = (sign > 0 ? v.on_b : v.on_a).cross(f) + r.cross(df) + v.turn.cross(torque);
+    const Vec3 df = v.turn.cross(f),
+               moment = (sign > 0 ? v.on_b : v.on_a).cross(f) + r.cross(df) + v.turn.cross(torque);
     for (int k : model_.bodies[at(body)].chain) {
       const Spatial& S = start.dynamics.axis(k);
       add_by_velocity(X.row(local_[at(k)]), motion_.dofs()[at(i)], S.lin.dot(df) + S.ang.dot(moment));

@@ -74,6 +74,7 @@ void RigidDerivative::add_smoothed_rows(const Start& start, const IslandSolution
     add_whitened(Yc_, a, problem, o, 1);
     add_whitened(Yb_, a, problem, o, 1);
     add_row_slopes(start, row, a);
+    if (row.is<VelocityTarget>() && problem.R()[o] > 0) add_softness(start, nullptr, a, f_[o], problem.R()[o]);
   }
 }
 

@@ -136,8 +136,9 @@ namespace {
 /// A body that turns on its way down to a ground, which it meets within the step.
 Simulation falling(const std::string& ground, const std::string& shape, double e, Random& random) {
   const double dt = 5e-3;
-  Scene scene = parse_scene(ground + "[[object]]\nname = \"body\"\n" + shape + "mass = 2\n[material.default]\nmu = 0.4\nrestitution = " +
-                                std::to_string(e) + "\n[stepper]\ndt = 0.005\nduration = 1\n",
+  Scene scene = parse_scene(ground + "[[object]]\nname = \"body\"\n" + shape +
+                                "mass = 2\n[material.default]\nmu = 0.4\nrestitution = " + std::to_string(e) +
+                                "\n[stepper]\ndt = 0.005\nduration = 1\n",
                             "test");
   scene.stepper_options.contact.tolerance.rel = 1e-12;
   Simulation simulation = make_simulation(scene);
@@ -168,13 +169,16 @@ TEST_CASE("derivative: a body that turns meets planes, walls, what is driven, te
   Random random;
   Seen seen;
   for (const std::string& ground :
-       {std::string("[ground]\nnormal = [0.1, 0.2, 1]\n"), none + "[[wall]]\nsize = [1, 1, 0.2]\nposition = [0, 0, -0.1]\n",
-        none + "[[kinematic]]\nsize = [1, 1, 0.2]\nposition = [0, 0, -0.1]\nvelocity = [0.1, 0.2, 0.3]\nangular_velocity = [0.5, 0.3, 1]\n",
+       {std::string("[ground]\nnormal = [0.1, 0.2, 1]\n"),
+        none + "[[wall]]\nsize = [1, 1, 0.2]\nposition = [0, 0, -0.1]\n",
+        none + "[[kinematic]]\nsize = [1, 1, 0.2]\nposition = [0, 0, -0.1]\nvelocity = [0.1, 0.2, "
+               "0.3]\nangular_velocity = [0.5, 0.3, 1]\n",
         none + "[[terrain]]\nspacing = 0.1\npoints = [41, 41]\namplitude = 0.02\nlength = [0.8, 0.6]\nseed = 3\n",
-        none + "[[terrain]]\nvertices = [[-1, -1, -0.02], [1, -1, 0.03], [1, 1, 0], [-1, 1, 0.05]]\ntriangles = [[0, 1, 2], [0, 2, 3]]\n"})
-    for (const std::string& shape :
-         {std::string("shape = \"box\"\nsize = [0.1, 0.14, 0.08]\n"), std::string("shape = \"capsule\"\nradius = 0.04\nlength = 0.1\n"),
-          std::string("shape = \"cylinder\"\nradius = 0.05\nlength = 0.1\n")})
+        none + "[[terrain]]\nvertices = [[-1, -1, -0.02], [1, -1, 0.03], [1, 1, 0], [-1, 1, 0.05]]\ntriangles = [[0, "
+               "1, 2], [0, 2, 3]]\n"})
+    for (const std::string& shape : {std::string("shape = \"box\"\nsize = [0.1, 0.14, 0.08]\n"),
+                                     std::string("shape = \"capsule\"\nradius = 0.04\nlength = 0.1\n"),
+                                     std::string("shape = \"cylinder\"\nradius = 0.05\nlength = 0.1\n")})
       for (double e : {0.0, 0.5}) {
         CAPTURE(ground);
         CAPTURE(shape);

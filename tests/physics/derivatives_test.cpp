@@ -111,6 +111,16 @@ TEST_CASE("derivative: shipped scenes at disturbed states") {
   CHECK(talos.columns > 60);
 }
 
+TEST_CASE("derivative: velocity targets, which give way by a share of a diagonal that moves with q") {
+  Scene scene = load_scene(TRIBO_SCENES "/solo-trot-constraint.toml");
+  scene.stepper_options.contact.tolerance.rel = 1e-12;
+  Simulation simulation = make_simulation(scene);
+  worlds::run(simulation, 0.3);  // two feet swing
+  Random random;
+  disturb(simulation, random, 2e-5, 4e-5);
+  CHECK(check_once(std::move(simulation)).columns >= 40);
+}
+
 TEST_SUITE("long") {
   TEST_CASE("derivative: shipped scenes, more states") {
     for (const char* name : {"free-fall", "solo", "solo-standing", "solo-trot-pd", "go2-standing", "g1-standing",
