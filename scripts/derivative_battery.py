@@ -1,6 +1,7 @@
 """Derivatives beside central differences at many states: python scripts/derivative_battery.py [SCENE ...] [--states 200]
 
-Stops each shipped scene with a rigid step (or those that are named) at so many times of its run, moves the state a little at random,
+Stops each shipped scene with a rigid step (with --stepper, each scene that this stepper takes; or those that are named) at so many
+times of its run, moves the state a little at random,
 and compares the linearisation of the next step with central differences (lin.2). Columns along which a contact or a row changes
 its mode are not compared, nor are states that the linearisation flags itself: at a kink (weak), not unique, by differences.
 A table of counts with the worst error; exit code 1 where a state that is told analytic is off by more than 1e-6.
@@ -25,9 +26,10 @@ TOLERANCE = 1e-6
 MOST = 200  # coordinates: differences of larger worlds take hours
 
 
-def shipped() -> list[str]:
-    """Scenes whose stepper is rigid by default."""
-    return [p.stem for p in sorted(SCENES.glob("*.toml")) if 'name = "exponential"' not in p.read_text(encoding="utf-8")]
+def shipped(stepper: str | None) -> list[str]:
+    """Scenes whose stepper is rigid by default; for another one all."""
+    scenes = sorted(SCENES.glob("*.toml"))
+    return [p.stem for p in scenes if stepper or 'name = "exponential"' not in p.read_text(encoding="utf-8")]
 
 
 def disturbed(sim: tribo.Simulation, rng: np.random.Generator, size: float, down: float) -> tribo.State:
@@ -102,7 +104,7 @@ def main() -> int:
     heads = ["states", "closed", "slip", "compared", "columns", "disturbed", "flagged", "differences", "off"]
     print(f"{'scene':22s}" + "".join(f"{h:>12s}" for h in heads) + f"{'worst':>10s}{'CPU s':>8s}")
     off = 0
-    for name in options.scenes or shipped():
+    for name in options.scenes or shipped(options.stepper):
         began = time.process_time()
         row, bad = check_scene(name, options.states, np.random.default_rng(options.seed), options.stepper)
         off += row["off"]

@@ -241,8 +241,26 @@ void CompliantDerivative::held_force_slopes(const Start& start, const AppliedFor
     }
 }
 
+// Dampers of dry friction follow the inertia of their joint: B^2 = 4 K M_kk (joint.2).
+void CompliantDerivative::damper_slopes(const Start& start) {
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  dampers_.set_zero(static_cast<int>(springs.size()), model_.nv);
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const JointSpring& s = springs[j];
+    if (s.kind != JointSpring::Kind::Friction || s.B == 0) continue;
+    const Tree* tree = nullptr;
+    int t = -1;
+    while (!tree || s.dof >= tree->iv + tree->nv) tree = &model_.trees[at(++t)];
+    moved_.setZero(model_.nv);
+    moved_[s.dof] = 1;
+    inverse_.differentiate(t, start.dynamics, zero_, moved_, false);
+    for (int k = tree->iv; k < tree->iv + tree->nv; ++k)
+      dampers_(static_cast<int>(j), k) = 2 * s.K / s.B * inverse_.dq()(s.dof, k);
+  }
+}
+
 // Torques that are held, pushes, and the part a of (joint.1).
-const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) {
+void CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) {
   const Actuation& a = start.actuation;
   const std::vector<JointSpring>& springs = compliant_.joints().all();
   drives_.set_zero(static_cast<int>(springs.size()), columns_.all());
@@ -254,7 +272,11 @@ const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) 
   for (std::size_t j = 0; j < springs.size(); ++j) {
     const JointSpring& s = springs[j];
     double* row = drives_.row(static_cast<int>(j));
-    if (s.kind == JointSpring::Kind::Friction) return "the damper of dry friction in a joint follows its inertia";
+    if (s.kind == JointSpring::Kind::Friction) {
+      const int column = memory_column(friction_id(s.dof));
+      if (column >= 0 && std::abs(s.a) < s.upper) row[column] = 1;
+      continue;
+    }
     if (s.kind == JointSpring::Kind::Damping) continue;
     if (s.kind == JointSpring::Kind::Drive) {
       if (input_column(s.dof) >= 0) row[input_column(s.dof)] = s.target ? s.B : 1;
@@ -273,7 +295,6 @@ const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) 
       for (int i = 0; i < tree.nv; ++i) drives_(static_cast<int>(j), tree.iv + i) = K_(k, i);
     }
   }
-  return nullptr;
 }
 
 }  // namespace tribo

@@ -103,10 +103,14 @@ const char* CompliantDerivative::differentiate(const Start& start, const Outcome
             return "gains of a joint that turns freely, in a step that is divided";
   if (!compliant_.row_springs().empty()) return "springs along rows of many coordinates";
   if (const char* why = move_contacts(start)) return why;
-  whole_.set_zero(2 * model_.nv + 7 * contacts(), columns_.all());
+  int rubbing = 0;
+  for (const JointSpring& s : compliant_.joints().all()) rubbing += s.kind == JointSpring::Kind::Friction;
+  whole_.set_zero(2 * model_.nv + 7 * contacts() + rubbing, columns_.all());
+  damper_slopes(start);
   if (const char* why = cross(start, out)) return why;
   move_configuration(start, out);
   if (const char* why = remember(start, out)) return why;
+  remember_friction(start, out);
   (void)lin;
   return nullptr;
 }

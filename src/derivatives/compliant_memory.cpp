@@ -125,4 +125,25 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
   return nullptr;
 }
 
+// What dry friction bears: (compliant.9) where it slips, else its spring.
+void CompliantDerivative::remember_friction(const Start& start, const Outcome& out) {
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  const double h = start.dt;
+  int row = 2 * model_.nv + 7 * contacts();
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const JointSpring& s = springs[j];
+    if (s.kind != JointSpring::Kind::Friction) continue;
+    auto slope = whole_.map().row(row++);
+    const auto a = drives_.map().row(static_cast<int>(j));
+    if (std::abs(s.mean) >= s.upper) {
+      const double left = std::exp(-h * s.K / s.B);
+      slope = left * a;
+      slope.head(model_.nv) +=
+          (s.a - s.mean) * left * h * s.K / (s.B * s.B) * dampers_.map().row(static_cast<int>(j));
+    } else if (std::abs(s.a - s.K * h * out.v_mean[s.dof]) < s.upper) {
+      slope = a - s.K * h * mean_.map().row(s.dof);
+    }
+  }
+}
+
 }  // namespace tribo

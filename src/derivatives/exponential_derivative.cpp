@@ -18,6 +18,7 @@ constexpr int most_passes_of_slope = 12;
 
 ExponentialDerivative::ExponentialDerivative(const Model& model, const StepperOptions& options)
     : CompliantDerivative(model, make_exponential(model, options), options),
+      stepper_(dynamic_cast<const Exponential&>(*scheme_)),
       own_(options.own.taken<ExponentialOptions>("stepper 'exponential'")) {
   for (VecX* x : {&vdot_, &w_, &extra_}) x->setZero(model.nv);
 }
@@ -36,15 +37,17 @@ const char* ExponentialDerivative::cross(const Start& start, const Outcome& out)
   if (const char* why = start_rows(start, out)) return why;
   fill_tensor(start);
   begin_passes();
+  const char* none = "the flow has no slope";
   bool changed = true;
   for (int pass = 0; changed && pass < most_passes_of_slope; ++pass) {
-    if (!integrate_slopes(start)) return "the flow has no slope";
+    if (!integrate_slopes(start)) return none;
     changed = classify(start);
-  }
-  if (std::find(hold_.begin(), hold_.end(), Hold::Slip) != hold_.end()) {
-    if (!settle(start)) return "the flow has no slope";
+    if (changed || std::find(hold_.begin(), hold_.end(), Hold::Slip) == hold_.end()) continue;
+    if (!settle(start)) return none;
+    if ((changed = classify(start))) continue;
     turn_directions(start);
-    if (!settle(start)) return "the flow has no slope";
+    if (!settle(start)) return none;
+    changed = classify(start);
   }
   take_forces();
   if (changed || !agrees()) return "a contact changed its law more than once within the step";
@@ -102,7 +105,7 @@ const char* ExponentialDerivative::start_rows(const Start& start, const Outcome&
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) start.dynamics.solve_in_place(t, vdot_.data());
   inverse_.differentiate(start.dynamics, start.state.v, vdot_);
   vdot_slope_.set_zero(nv, all);
-  if (const char* why = drive_slopes(start, vdot_slope_)) return why;
+  drive_slopes(start, vdot_slope_);
   auto X = vdot_slope_.map();
   X.leftCols(nv) -= inverse_.dq();
   X.middleCols(nv, nv) -= inverse_.dv();
@@ -212,7 +215,7 @@ void ExponentialDerivative::set_springs() {
 // f1, f2 and their slopes, with the known forces that stand.
 bool ExponentialDerivative::integrate_slopes(const Start& start) {
   set_springs();
-  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt)) return false;
+  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt, stepper_.rational_steps())) return false;
   integrate(model_.nv);
   take_flow();
   return true;
@@ -304,7 +307,7 @@ bool ExponentialDerivative::classify_contact(const Start& start, int i) {
 // f1 and f2 with friction as the directions have it and of the size that f1 gives, and their slopes (deriv.28).
 bool ExponentialDerivative::settle(const Start& start) {
   set_springs();
-  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt)) return false;
+  if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt, stepper_.rational_steps())) return false;
   slipping_.clear();
   for (int i = 0; i < contacts(); ++i) {
     if (hold_[at(i)] != Hold::Slip) continue;
@@ -340,9 +343,14 @@ bool ExponentialDerivative::settle(const Start& start) {
 
 // The flow with the known forces that stand.
 void ExponentialDerivative::integrate(int coordinates) {
+  const int first = n_ - static_cast<int>(compliant_.joints().all().size());
+  damper_rows_.clear();
+  for (int j = 0; j < dampers_.rows(); ++j)
+    if (compliant_.joints().all()[at(j)].kind == JointSpring::Kind::Friction && B_[first + j] > 0)
+      damper_rows_.push_back({first + j, dampers_.row(j)});
   f1_.map() = b_.map();
   f1_.map().noalias() += G_.map() * known_.map();
-  flow_.integrate(x_.data(), c_.data(), f1_.data(), known_.data(), tensor_.data(), coordinates);
+  flow_.integrate({x_.data(), c_.data(), f1_.data(), known_.data()}, tensor_.data(), damper_rows_, coordinates);
 }
 
 // 1 - d f_N / d (f_N that friction follows), factored.
@@ -518,6 +526,7 @@ void ExponentialDerivative::project_second(const CompliantContact& s, int o) {
 bool ExponentialDerivative::agrees() const {
   double largest = 0, apart = 0;
   for (int i = 0; i < contacts(); ++i) {
+    if ((active(at(i)).mode == ContactMode::Open) != (hold_[at(i)] == Hold::Open)) return false;
     largest = std::max(largest, active(at(i)).mean.norm());
     apart = std::max(apart, (active(at(i)).mean - Vec3(f1_.map().segment<3>(3 * i))).norm());
   }

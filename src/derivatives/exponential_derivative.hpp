@@ -12,6 +12,7 @@
 
 #include "derivatives/compliant_derivative.hpp"
 #include "linalg/force_slopes.hpp"
+#include "stepping/compliant/exponential.hpp"
 
 namespace tribo {
 
@@ -47,6 +48,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   bool agrees() const;
   void end(const Start& start);
 
+  const Exponential& stepper_;
   ExponentialOptions own_;
   int n_ = 0;                                // rows: contacts, limits, joint springs
   std::vector<std::pair<int, double>> row_;  // coordinate and sign of those behind the contacts
@@ -64,6 +66,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   MatrixBuffer G_, share_;
   std::vector<RowMatrix> N_;  // (nv; nv), by row
   VectorBuffer tensor_;       // dG (n n nv): entry (l, k, j) at l + n (k + n j)
+  std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;
   ForceSlopes flow_;
