@@ -189,7 +189,8 @@ void bind_simulation(nb::module_& m) {
            "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
            "changes; "
            "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
-           "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant contacts "
+           "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
+           "contacts "
            "remember as a part of the state.")
       .def("_check_derivatives", &Runner::check_derivatives)
       .def(

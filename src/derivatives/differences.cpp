@@ -13,7 +13,7 @@ constexpr double same_slope = 1e-2;   // both sides of a difference, of the larg
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
 constexpr double finer = 0.1;
-constexpr double wider_inputs = 10;  // a torque moves anchors by the square of dt alone
+constexpr double wider_inputs = 10;    // a torque moves anchors by the square of dt alone
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
@@ -91,7 +91,8 @@ Differences::Differences(const Model& model, const std::string& stepper, const S
     : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
   for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
   for (VecX& x : x_) x.setZero(2 * model.nv);
-  refines_ = stepper == "rigid" || stepper == "exponential" || stepper == "implicit-euler";  // others find events only so exactly
+  refines_ = stepper == "rigid" || stepper == "exponential" ||
+             stepper == "implicit-euler";  // others find events only so exactly
   disturbed_.resize(at(2 * model.nv) + inputs_.size());
 }
 
@@ -184,7 +185,8 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   const double torque = std::max(1.0, model_.mass()) * (out.memory ? wider_inputs : 1);
   for (int j = 0; j < columns; ++j) {
     const bool input_column = j >= 2 * nv && j < 2 * nv + nu;
-    const double h = input_column ? spread * torque : spread;
+    const bool is_force = input_column || j >= columns - static_cast<int>(input.state.memory.rows.size());
+    const double h = is_force && (input_column || out.memory) ? spread * torque : spread;
     if (disturbed_[at(j)]) continue;
     auto column = whole_.col(j);
     const double apart = difference(input, j, h, out, column);

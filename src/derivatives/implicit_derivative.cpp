@@ -1,7 +1,7 @@
 #include "derivatives/implicit_derivative.hpp"
 
-#include "dynamics/group.hpp"
 #include "derivatives/spatial.hpp"
+#include "dynamics/group.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/steppers.hpp"
 

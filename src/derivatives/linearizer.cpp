@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_coordinates = 2000;  // A then has 128 MB
 constexpr double touch_rounding = 2e-2;
-constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
+constexpr double beside = 1e-6;       // how far on one side [m], [rad], [m/s], …
 constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace

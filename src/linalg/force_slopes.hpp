@@ -50,7 +50,7 @@ class ForceSlopes {
   double h_ = 0, d_ = 0;
   const double *G_ = nullptr, *K_ = nullptr, *B_ = nullptr, *s_ = nullptr, *dG_ = nullptr;
   std::vector<Complex> factor_[3], work_, force_, speed_;
-  std::vector<double> GB_, GK_;            // (n n)
+  std::vector<double> GB_, GK_;               // (n n)
   RowMatrix x_, c_, b_, one_, two_, damped_;  // columns: x, c, b one by one, the base, then coordinates
   RowMatrix next_[4], re_, im_, out_re_, out_im_;
   RowMatrix first_, second_, start_;

@@ -38,7 +38,9 @@ class ImplicitEuler final : public Compliant, public ImplicitView {
   }
 
   bool factor_end(const Model& model, double h) override { return factor(model, h, 0); }
-  void solve_end(double* x) const override { dense::lu_solve(A_.data(), static_cast<int>(A_.rows()), pivot_.data(), x); }
+  void solve_end(double* x) const override {
+    dense::lu_solve(A_.data(), static_cast<int>(A_.rows()), pivot_.data(), x);
+  }
   const InverseDynamics& end() const override { return inverse_; }
   const Dynamics& end_dynamics_view() const override { return stage_; }
   const Followed& followed(std::size_t i) const override { return followed_[i]; }
