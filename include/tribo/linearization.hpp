@@ -37,8 +37,8 @@ struct Linearization {
   double smoothing = 0;
   /// Set it before too: are A and B wanted with what compliant contacts remember as a part of the state? See whole_A.
   bool memory = false;
-  MatX A;                   ///< (2 nv x 2 nv)
-  MatX B;                   ///< (2 nv x nu)
+  MatX A;  ///< (2 nv x 2 nv)
+  MatX B;  ///< (2 nv x nu)
   /// Where `memory` is set: from (x, m) to (x+, m+), and from u. m: for each contact of the memory that touched, its anchor in
   /// the frame of a, its point in the frame of b, and its rest (7 numbers); then the force of each dry friction. Of steppers
   /// without anchors they are A and B.

@@ -263,16 +263,17 @@ void bind_batch(nb::module_& m) {
           "worlds"_a.none(), nb::sig("def _step(self, n: int, worlds: object) -> None"))
       .def(
           "linearize",
-          [](FunctionBatch& b) {
+          [](FunctionBatch& b, bool memory) {
             std::span<const Linearization> all;
             {
               nb::gil_scoped_release release;
-              all = b.linearize();
+              all = b.linearize(memory);
             }
             return std::vector<Linearization>(all.begin(), all.end());
           },
-          "The derivative of the step that begins now, in every world, on the threads of the batch. The GIL is "
-          "released.")
+          "memory"_a = false,
+          "The derivative of the step that begins now, in every world, on the threads of the batch; memory: as of "
+          "Simulation.linearize. The GIL is released.")
       .def(
           "_reset",
           [](FunctionBatch& b, const Which& worlds) {

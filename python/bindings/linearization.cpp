@@ -60,6 +60,16 @@ void bind_linearization(nb::module_& m) {
           "B", [](const Linearization& l) { return matrix(l.B); },
           "(2 nv x nu), by the torque of each coordinate with a motor, or by its velocity target where it has one",
           nb::rv_policy::automatic)
+      .def_prop_ro(
+          "whole_A", [](const Linearization& l) { return matrix(l.whole_A); },
+          "with memory=True: from (x, m) to (x+, m+), where m is what compliant contacts remember: of each one that "
+          "touched, "
+          "its anchor in the frame of body a, its point in that of b, and its gap without load; then the forces of dry "
+          "friction. The m+ of a step are the m of the next one",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "whole_B", [](const Linearization& l) { return matrix(l.whole_B); }, "the same by u",
+          nb::rv_policy::automatic)
       .def_ro("inputs", &Linearization::inputs, "velocity coordinate of each column of B")
       .def_prop_ro(
           "q_next", [](const Linearization& l) { return copied(l.q_next); }, "at the end of the step (nq)",

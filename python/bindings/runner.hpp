@@ -88,12 +88,13 @@ class Runner final : public Observer {
     return last_;
   }
 
-  Linearization linearize(double smoothing) {
+  Linearization linearize(double smoothing, bool memory) {
     check_commands();
     const Turn turn(*this);
     nb::gil_scoped_release release;
     Linearization out;
     out.smoothing = smoothing;
+    out.memory = memory;
     simulation_->linearize(out);
     return out;
   }

@@ -189,11 +189,13 @@ void bind_simulation(nb::module_& m) {
           "stepper of another family wrote it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
-      .def("linearize", &Runner::linearize, "smoothing"_a = 0.0,
+      .def("linearize", &Runner::linearize, "smoothing"_a = 0.0, "memory"_a = false,
            "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
            "changes; "
            "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
-           "hard, with slopes before touch (stepper 'rigid').")
+           "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
+           "contacts "
+           "remember as a part of the state.")
       .def("_check_derivatives", &Runner::check_derivatives)
       .def(
           "one_sided",

@@ -70,7 +70,8 @@ const char* CompliantDerivative::move_contacts(const Start& start) {
       for (double sign : {1.0, -1.0}) {
         const int body = sign > 0 ? c.body_b : c.body_a;
         const Spatial S = relative(start, body, j);
-        if (body >= 0) moved += sign * (S.lin + S.ang.cross(c.p_WC - start.dynamics.origin(model_.bodies[at(body)].tree)));
+        if (body >= 0)
+          moved += sign * (S.lin + S.ang.cross(c.p_WC - start.dynamics.origin(model_.bodies[at(body)].tree)));
       }
       put_column(J_, 3 * i, j, c.R_WC.transpose() * moved);
     }
@@ -124,7 +125,9 @@ const char* CompliantDerivative::displace(const Start& start, std::size_t i) {
   }
   const int column = memory_column(c.id);
   if (column < 0) return nullptr;
-  const auto axes = [&](int body, int axis) { return Vec3(to_world(start, body, Vec3::Unit(axis)) - to_world(start, body, Vec3::Zero())); };
+  const auto axes = [&](int body, int axis) {
+    return Vec3(to_world(start, body, Vec3::Unit(axis)) - to_world(start, body, Vec3::Zero()));
+  };
   for (int a = 0; a < 3; ++a)
     for (int r = 0; r < 2; ++r) {
       dx_(o + r, column + a) = -c.R_WC.col(r).dot(axes(c.body_a, a));
@@ -156,7 +159,9 @@ void CompliantDerivative::rate_slopes(const Start& start, std::size_t i, const T
     }
   }
   for (int j = 0; j < nv; ++j)
-    put_column(K, row, j, c.R_WC.transpose() * Vec3(column_at(K, row, j) + w.cross(column_at(dp_, o, j)) - column_at(dw_, o, j).cross(u)));
+    put_column(K, row, j,
+               c.R_WC.transpose() *
+                   Vec3(column_at(K, row, j) + w.cross(column_at(dp_, o, j)) - column_at(dw_, o, j).cross(u)));
 }
 
 // (deriv.22), (deriv.23); accelerations are those of inverse_.
@@ -188,8 +193,8 @@ void CompliantDerivative::acceleration_slopes(const Start& start, std::size_t i,
       const Vec3 dw = SV.ang + psi.ang;
       const Vec3 by_q = SA.lin + psidd.lin + pV.lin + (SA.ang + psidd.ang + pV.ang).cross(r) + dw.cross(flow) +
                         w.cross(SV.lin + psi.lin + dw.cross(rho));
-      const Vec3 by_v = SV.lin + rate.lin + (SV.ang + rate.ang).cross(r) + S.ang.cross(flow) +
-                        w.cross(S.lin + S.ang.cross(rho));
+      const Vec3 by_v =
+          SV.lin + rate.lin + (SV.ang + rate.ang).cross(r) + S.ang.cross(flow) + w.cross(S.lin + S.ang.cross(rho));
       add_column(K, row, j, sign * by_q);
       add_column(K, row, nv + j, sign * by_v);
     }
@@ -241,8 +246,26 @@ void CompliantDerivative::held_force_slopes(const Start& start, const AppliedFor
     }
 }
 
+// Dampers of dry friction follow the inertia of their joint: B^2 = 4 K M_kk (joint.2).
+void CompliantDerivative::damper_slopes(const Start& start) {
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  dampers_.set_zero(static_cast<int>(springs.size()), model_.nv);
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const JointSpring& s = springs[j];
+    if (s.kind != JointSpring::Kind::Friction || s.B == 0) continue;
+    const Tree* tree = nullptr;
+    int t = -1;
+    while (!tree || s.dof >= tree->iv + tree->nv) tree = &model_.trees[at(++t)];
+    moved_.setZero(model_.nv);
+    moved_[s.dof] = 1;
+    inverse_.differentiate(t, start.dynamics, zero_, moved_, false);
+    for (int k = tree->iv; k < tree->iv + tree->nv; ++k)
+      dampers_(static_cast<int>(j), k) = 2 * s.K / s.B * inverse_.dq()(s.dof, k);
+  }
+}
+
 // Torques that are held, pushes, and the part a of (joint.1).
-const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) {
+void CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) {
   const Actuation& a = start.actuation;
   const std::vector<JointSpring>& springs = compliant_.joints().all();
   drives_.set_zero(static_cast<int>(springs.size()), columns_.all());
@@ -254,7 +277,11 @@ const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) 
   for (std::size_t j = 0; j < springs.size(); ++j) {
     const JointSpring& s = springs[j];
     double* row = drives_.row(static_cast<int>(j));
-    if (s.kind == JointSpring::Kind::Friction) return "the damper of dry friction in a joint follows its inertia";
+    if (s.kind == JointSpring::Kind::Friction) {
+      const int column = memory_column(friction_id(s.dof));
+      if (column >= 0 && std::abs(s.a) < s.upper) row[column] = 1;
+      continue;
+    }
     if (s.kind == JointSpring::Kind::Damping) continue;
     if (s.kind == JointSpring::Kind::Drive) {
       if (input_column(s.dof) >= 0) row[input_column(s.dof)] = s.target ? s.B : 1;
@@ -273,7 +300,6 @@ const char* CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) 
       for (int i = 0; i < tree.nv; ++i) drives_(static_cast<int>(j), tree.iv + i) = K_(k, i);
     }
   }
-  return nullptr;
 }
 
 }  // namespace tribo

@@ -80,7 +80,8 @@ const char* CompliantDerivative::join(const StepInput& step, StepReport& report,
     if (h < short_substep * step.dt) ++out.weak;
     const bool last = i + 1 == lengths_.size();
     for (const CompliantContact& s : compliant_.active())
-      if (last) out.contacts.push_back({acting(at(static_cast<int>(&s - compliant_.active().data()))).id, s.mode, false});
+      if (last)
+        out.contacts.push_back({acting(at(static_cast<int>(&s - compliant_.active().data()))).id, s.mode, false});
     note_weak(crossing_.outcome(), out);
     out.status = crossing_.outcome().status;
     if (!crossing_.commit()) return "the step cannot be taken";
@@ -93,8 +94,7 @@ const char* CompliantDerivative::join(const StepInput& step, StepReport& report,
   return nullptr;
 }
 
-const char* CompliantDerivative::differentiate(const Start& start, const Outcome& out, bool first,
-                                               Linearization& lin) {
+const char* CompliantDerivative::differentiate(const Start& start, const Outcome& out, bool first, Linearization& lin) {
   if (!first)
     for (const JointSpring& s : compliant_.joints().all())
       if (s.kind == JointSpring::Kind::Drive && !s.target && s.K != 0)
@@ -103,10 +103,14 @@ const char* CompliantDerivative::differentiate(const Start& start, const Outcome
             return "gains of a joint that turns freely, in a step that is divided";
   if (!compliant_.row_springs().empty()) return "springs along rows of many coordinates";
   if (const char* why = move_contacts(start)) return why;
-  whole_.set_zero(2 * model_.nv + 7 * contacts(), columns_.all());
+  int rubbing = 0;
+  for (const JointSpring& s : compliant_.joints().all()) rubbing += s.kind == JointSpring::Kind::Friction;
+  whole_.set_zero(2 * model_.nv + 7 * contacts() + rubbing, columns_.all());
+  damper_slopes(start);
   if (const char* why = cross(start, out)) return why;
   move_configuration(start, out);
   if (const char* why = remember(start, out)) return why;
+  remember_friction(start, out);
   (void)lin;
   return nullptr;
 }

@@ -60,7 +60,8 @@ class CompliantDerivative {
   /// X += d(J^T f)/dq of what pushes a point of a body in W.
   void held_force_slopes(const Start& start, const AppliedForce& force, RowMatrix& X) const;
   /// Slopes of torques, drives and springs at the start into X; of joint spring j alone into row j of drives_.
-  const char* drive_slopes(const Start& start, RowMatrix& X);
+  void drive_slopes(const Start& start, RowMatrix& X);
+  void damper_slopes(const Start& start);
 
   const Contact& acting(std::size_t i) const { return compliant_.acting()[i]; }
   const CompliantContact& active(std::size_t i) const { return compliant_.active()[i]; }
@@ -83,6 +84,7 @@ class CompliantDerivative {
   RowMatrix dp_, dw_, dgap_, J_;  // of contacts: (3, 3, 1 and 3 a contact; nv)
   RowMatrix dx_, dc_;             // of their displacements and velocities (3 a contact; all columns)
   RowMatrix drest_;               // (1 a contact; all columns)
+  RowMatrix dampers_;             // B of joint springs (1 each; nv)
   RowMatrix drives_;              // (1 a joint spring; all columns)
   RowMatrix end_, mean_, forces_;
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
@@ -100,6 +102,7 @@ class CompliantDerivative {
   void store(const StepInput& step, Linearization& out) const;
   // compliant_memory.cpp
   const char* remember(const Start& start, const Outcome& out);
+  void remember_friction(const Start& start, const Outcome& out);
   Eigen::Vector2d drawn(const Start& start, const Outcome& out, std::size_t i);
 
   Workspace work_;

@@ -56,8 +56,7 @@ Eigen::Vector2d CompliantDerivative::drawn(const Start& start, const Outcome& ou
   set_twists(start.dynamics, start.state.v, twists_);
   acceleration_slopes(start, i, false, K_, 3);
   Vec3 turning = Vec3::Zero();
-  for (double sign : {1.0, -1.0})
-    turning += sign * start.dynamics.point_bias(sign > 0 ? c.body_b : c.body_a, c.p_WC);
+  for (double sign : {1.0, -1.0}) turning += sign * start.dynamics.point_bias(sign > 0 ? c.body_b : c.body_a, c.p_WC);
   const Vec3 way = contact_velocity(model_, start.dynamics, c, out.v_mean) + 0.5 * h * (c.R_WC.transpose() * turning);
   auto K = K_.map();
   for (int r = 0; r < 2; ++r)
@@ -123,6 +122,26 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
     }
   }
   return nullptr;
+}
+
+// What dry friction bears: (compliant.9) where it slips, else its spring.
+void CompliantDerivative::remember_friction(const Start& start, const Outcome& out) {
+  const std::vector<JointSpring>& springs = compliant_.joints().all();
+  const double h = start.dt;
+  int row = 2 * model_.nv + 7 * contacts();
+  for (std::size_t j = 0; j < springs.size(); ++j) {
+    const JointSpring& s = springs[j];
+    if (s.kind != JointSpring::Kind::Friction) continue;
+    auto slope = whole_.map().row(row++);
+    const auto a = drives_.map().row(static_cast<int>(j));
+    if (std::abs(s.mean) >= s.upper) {
+      const double left = std::exp(-h * s.K / s.B);
+      slope = left * a;
+      slope.head(model_.nv) += (s.a - s.mean) * left * h * s.K / (s.B * s.B) * dampers_.map().row(static_cast<int>(j));
+    } else if (std::abs(s.a - s.K * h * out.v_mean[s.dof]) < s.upper) {
+      slope = a - s.K * h * mean_.map().row(s.dof);
+    }
+  }
 }
 
 }  // namespace tribo

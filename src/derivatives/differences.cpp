@@ -14,6 +14,7 @@ constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
 constexpr double finer = 0.1, widest_speed = 1e3, widest_input = 1e5;
 constexpr double still = 0.1;          // of the spread: what moves less over it is looked at over a larger one
+constexpr double wider_inputs = 10;     // a torque moves anchors by the square of dt alone
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
@@ -91,7 +92,8 @@ Differences::Differences(const Model& model, const std::string& stepper, const S
     : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
   for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
   for (VecX& x : x_) x.setZero(2 * model.nv);
-  refines_ = stepper == "rigid";  // others find events only so exactly
+  refines_ = stepper == "rigid" || stepper == "exponential" ||
+             stepper == "implicit-euler";  // others find events only so exactly
   disturbed_.resize(at(2 * model.nv) + inputs_.size());
 }
 
@@ -199,10 +201,11 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   disturbed_.assign(at(columns), 0);
   whole_.setZero(2 * nv + m_.size(), columns);
   if (out.memory) skip_points(input.state.memory, 2 * nv + nu);
-  const double torque = std::max(1.0, model_.mass());
+  const double torque = std::max(1.0, model_.mass()) * (out.memory ? wider_inputs : 1);
   for (int j = 0; j < columns; ++j) {
     const bool input_column = j >= 2 * nv && j < 2 * nv + nu;
-    const double h = input_column ? spread * torque : spread;
+    const bool is_force = input_column || j >= columns - static_cast<int>(input.state.memory.rows.size());
+    const double h = is_force && (input_column || out.memory) ? spread * torque : spread;
     if (disturbed_[at(j)]) continue;
     auto column = whole_.col(j);
     const double apart = difference(input, j, h, out, column);

@@ -39,7 +39,7 @@ class Differences {
   Modes modes_, seen_;
   bool refines_ = false;
   VecX q_, v_, m_, first_, seen_m_;
-  MatX whole_;         // (2 nv + m+; 2 nv, inputs, memory)
+  MatX whole_;  // (2 nv + m+; 2 nv, inputs, memory)
   std::array<VecX, 4> x_;
 };
 

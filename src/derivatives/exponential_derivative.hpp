@@ -12,6 +12,7 @@
 
 #include "derivatives/compliant_derivative.hpp"
 #include "linalg/force_slopes.hpp"
+#include "stepping/compliant/exponential.hpp"
 
 namespace tribo {
 
@@ -47,6 +48,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   bool agrees() const;
   void end(const Start& start);
 
+  const Exponential& stepper_;
   ExponentialOptions own_;
   int n_ = 0;                                // rows: contacts, limits, joint springs
   std::vector<std::pair<int, double>> row_;  // coordinate and sign of those behind the contacts
@@ -54,16 +56,17 @@ class ExponentialDerivative final : public CompliantDerivative {
   std::vector<char> pressed_, bound_, released_;  // of contacts; of joint springs
   std::vector<int> slipping_, pivot_;
   VectorBuffer K_, B_, x_, c_, b_, f1_, f2_;
-  VectorBuffer known_;                                                  // forces that are no springs (n)
-  VectorBuffer directions_, normal_;                                    // d (2 a contact)
-  RowMatrix jacobian_, W_;                                              // (n; nv), (nv; n)
+  VectorBuffer known_;                                                   // forces that are no springs (n)
+  VectorBuffer directions_, normal_;                                     // d (2 a contact)
+  RowMatrix jacobian_, W_;                                               // (n; nv), (nv; n)
   RowMatrix rows_x_, rows_c_, rows_b_, F1_, F2_, known_slope_, pushed_;  // (n; all columns)
-  RowMatrix direction_slope_;                                           // (2 a contact; all columns)
-  RowMatrix vdot_slope_;                                                // (nv; all columns)
-  RowMatrix turned_, bias_slope_;                                       // scratch
+  RowMatrix direction_slope_;                                            // (2 a contact; all columns)
+  RowMatrix vdot_slope_;                                                 // (nv; all columns)
+  RowMatrix turned_, bias_slope_;                                        // scratch
   MatrixBuffer G_, share_;
   std::vector<RowMatrix> N_;  // (nv; nv), by row
   VectorBuffer tensor_;       // dG (n n nv): entry (l, k, j) at l + n (k + n j)
+  std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;
   ForceSlopes flow_;

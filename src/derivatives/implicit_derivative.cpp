@@ -1,7 +1,7 @@
 #include "derivatives/implicit_derivative.hpp"
 
-#include "dynamics/group.hpp"
 #include "derivatives/spatial.hpp"
+#include "dynamics/group.hpp"
 #include "stepping/contact_points.hpp"
 #include "stepping/steppers.hpp"
 
@@ -29,18 +29,17 @@ const char* ImplicitDerivative::cross(const Start& start, const Outcome& out) {
   if (!view_.factor_end(model_, h)) return "the residual has a singular slope";
   for (RowMatrix* x : {&r_, &end_, &mean_}) x->set_zero(nv, all);
   forces_.set_zero(3 * contacts(), all);
-  if (const char* why = drive_slopes(start, r_)) return why;
+  drive_slopes(start, r_);
   const std::vector<JointSpring>& springs = compliant_.joints().all();
   for (std::size_t j = 0; j < springs.size(); ++j) {
     const JointSpring& s = springs[j];
     if (s.mean != s.at(h * out.v_end[s.dof], out.v_end[s.dof])) continue;
     r_.map().row(s.dof) += drives_.map().row(static_cast<int>(j));
+    r_.map().row(s.dof).head(nv) -= out.v_end[s.dof] * dampers_.map().row(static_cast<int>(j));
   }
   for (std::size_t j = 0; j < compliant_.limits().size(); ++j) {
     const LimitSpring& l = compliant_.limits()[j];
-    const int k = compliant_.rows()[j].coordinate()->dof;
     if (l.B != compliant_.rules().limit_damping) return "a joint that returns from beyond its range";
-    if (l.mean > 0) r_(k, k) -= compliant_.rules().limit_stiffness;
   }
   for (int i = 0; i < contacts(); ++i) add_contact(start, at(i));
   // Along q+ and v+, at the z that stands: slopes of a move of the start.

@@ -17,8 +17,8 @@ class ImplicitDerivative final : public CompliantDerivative {
  private:
   /// A contact at the end of the step by q+ and v+, and by its start alone; x and c, in C.
   struct Slopes {
-    MatX x_by_q, c_by_q, c_by_v;   // (3 x nv)
-    RowMatrix x, c, point[2];      // (3; all columns); point+ of b and a in W
+    MatX x_by_q, c_by_q, c_by_v;  // (3 x nv)
+    RowMatrix x, c, point[2];     // (3; all columns); point+ of b and a in W
   };
 
   const char* cross(const Start& start, const Outcome& out) override;

@@ -15,7 +15,8 @@ namespace tribo {
 namespace {
 
 constexpr int most_coordinates = 2000;  // A then has 128 MB
-constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
+constexpr double touch_rounding = 2e-2;
+constexpr double beside = 1e-6;       // how far on one side [m], [rad], [m/s], …
 constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -164,6 +165,13 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
     const MatX &A = whole ? x.whole_A : x.A, &B = whole ? x.whole_B : x.B;
     return j < 2 * nv ? A(i, j) : j < 2 * nv + nu ? B(i, j - 2 * nv) : A(i, j - nu);
   };
+  // A contact that touches within the step begins with a gap that is found to 1e-7 m: its slope by differences is rounding.
+  int rubbing = 0;
+  for (int k = 0; k < nv; ++k) rubbing += impl_->model.joints.friction[k] > 0;
+  const int anchors = 2 * nv + (rows - 2 * nv - rubbing) / 7 * 7;
+  const auto begins = [&](int i, double apart) {
+    return i >= 2 * nv && i < anchors && (i - 2 * nv) % 7 == 6 && apart < touch_rounding;
+  };
   const int row_ends[] = {0, nv, 2 * nv, rows}, column_ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t c = 0; c < 4; ++c) {
@@ -174,8 +182,8 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
       for (int j = first; j < last; ++j) {
         if (impl_->differences->disturbed(j)) continue;
         for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
-          const double error = std::abs(value(a, i, j) - value(b, i, j)) / largest;
-          if (!(error > check.error)) continue;
+          const double apart = std::abs(value(a, i, j) - value(b, i, j)), error = apart / largest;
+          if (!(error > check.error) || begins(i, apart)) continue;
           check.error = error;
           check.row = i;
           check.column = j;

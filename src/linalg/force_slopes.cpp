@@ -9,14 +9,17 @@
 namespace tribo {
 namespace {
 
+constexpr double damps = 32;  // steps that a stiff mode is followed with
+
 std::complex<double> product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
 }  // namespace
 
-bool ForceSlopes::prepare(const double* G, const double* K, const double* B, int n, double h) {
+bool ForceSlopes::prepare(const double* G, const double* K, const double* B, int n, double h, int steps) {
   n_ = n;
+  G_ = G;
   h_ = h;
   K_ = K;
   B_ = B;
@@ -37,7 +40,7 @@ bool ForceSlopes::prepare(const double* G, const double* K, const double* B, int
   }
   const double turn = h * std::sqrt(stiff), all = turn + h * damped;
   if (!(all < HUGE_VAL) || turn > most_rational_steps) return false;
-  steps_ = rational_steps(turn, all);
+  steps_ = steps > 0 ? steps : rational_steps(turn, all, damps);
   d_ = h / steps_;
   for (std::size_t p = 0; p < 3; ++p)
     if (!invert(p)) return false;
@@ -84,23 +87,22 @@ bool ForceSlopes::invert(std::size_t pole) {
   return true;
 }
 
-void ForceSlopes::integrate(const double* x, const double* c, const double* b, const double* s, const double* dG,
-                            int coordinates) {
+void ForceSlopes::integrate(const Input& in, const double* dG, const std::vector<Damper>& dampers, int coordinates) {
   const int n = n_, base = 3 * n;
   coordinates_ = coordinates;
   columns_ = base + 1 + coordinates;
-  s_ = s;
+  s_ = in.s;
   dG_ = dG;
   for (RowMatrix* m : {&x_, &c_, &b_, &one_, &two_}) m->set_zero(n, columns_);
   for (int i = 0; i < n; ++i) {
     x_(i, i) = c_(i, n + i) = b_(i, 2 * n + i) = 1;
-    x_(i, base) = x[i];
-    c_(i, base) = c[i];
-    b_(i, base) = b[i];
+    x_(i, base) = in.x[i];
+    c_(i, base) = in.c[i];
+    b_(i, base) = in.b[i];
   }
   start_.resize(n, columns_);
   std::copy_n(x_.data(), n * x_.stride(), start_.data());
-  for (int k = 0; k < steps_; ++k) step();
+  for (int k = 0; k < steps_; ++k) step(dampers);
   first_.resize(n, columns_);
   second_.resize(n, columns_);
   for (int i = 0; i < n; ++i)
@@ -108,10 +110,16 @@ void ForceSlopes::integrate(const double* x, const double* c, const double* b, c
       first_(i, j) = -(K_[i] * one_(i, j) + B_[i] * (x_(i, j) - start_(i, j))) / h_;
       second_(i, j) = -2 * (K_[i] * two_(i, j) + B_[i] * (one_(i, j) - h_ * start_(i, j))) / (h_ * h_);
     }
+  for (const Damper& damper : dampers)
+    for (int j = 0; j < coordinates; ++j) {
+      const int r = damper.row;
+      first_(r, base + 1 + j) -= damper.slope[j] * (x_(r, base) - start_(r, base)) / h_;
+      second_(r, base + 1 + j) -= 2 * damper.slope[j] * (one_(r, base) - h_ * start_(r, base)) / (h_ * h_);
+    }
 }
 
 // (flow.3) over d.
-void ForceSlopes::step() {
+void ForceSlopes::step(const std::vector<Damper>& dampers) {
   const int n = n_, stride = x_.stride(), base = 3 * n;
   const double d = d_;
   damped_.set_zero(n, columns_);
@@ -119,6 +127,7 @@ void ForceSlopes::step() {
   for (RowMatrix& m : next_) m.set_zero(n, columns_);
   for (RowMatrix* m : {&re_, &im_, &out_re_, &out_im_}) m->set_zero(n, columns_);
   force_.resize(at(n));
+  speed_.resize(at(n));
   for (std::size_t p = 0; p < 3; ++p) {
     const Pole& pole = rational_poles[p];
     const Complex z(pole.re, pole.im), w(pole.weight_re, pole.weight_im), inverse = 1.0 / z, by_b = d * d * inverse;
@@ -146,6 +155,7 @@ void ForceSlopes::step() {
     for (int i = 0; i < n; ++i) {  // F + s/z of the base
       const Complex X(out_re_(i, base), out_im_(i, base)), C = (product(z, X) - x_(i, base)) / d;
       force_[at(i)] = -K_[i] * X - B_[i] * C + s_[i] * inverse;
+      speed_[at(i)] = C;
     }
     for (int j = 0; j < coordinates_; ++j)
       for (int k = 0; k < n; ++k) {
@@ -154,6 +164,14 @@ void ForceSlopes::step() {
         for (int l = 0; l < n; ++l) {
           re_(l, base + 1 + j) += dG[l] * fr;
           im_(l, base + 1 + j) += dG[l] * fi;
+        }
+      }
+    for (const Damper& damper : dampers)
+      for (int j = 0; j < coordinates_; ++j) {
+        const Complex f = -d * d * damper.slope[j] * speed_[at(damper.row)];
+        for (int l = 0; l < n; ++l) {
+          re_(l, base + 1 + j) += G_[l + n * damper.row] * f.real();
+          im_(l, base + 1 + j) += G_[l + n * damper.row] * f.imag();
         }
       }
     solve(base + 1, columns_);

@@ -2,10 +2,10 @@
 //
 //   x'' = -G (K x + B x') + b + G s,   f = -(K x + B x'),   f1 = int f / h,  f2 = 2 int int f / h^2           (flow.1)
 // is linear in (x, c, b, s); G changes by dG_j along each of some coordinates, and then
-//   dx'' = -G (K dx + B dx') + dG_j (f + s)                                                                   (flow.2)
+//   dx'' = -G (K dx + B dx') + dG_j (f + s) - G dB_j x'                                                       (flow.2)
 // The rational approximant (rational.2) of the two systems one behind the other is that of the flow, and that of its slope:
-//   (z^2 + z d G B + d^2 G K) X = d c + (z + d G B) x + d^2 b/z,  dX the same of d^2 dG_j (F + s/z)           (flow.3)
-// for each of its poles z, with F the force of X.
+//   (z^2 + z d G B + d^2 G K) X = d c + (z + d G B) x + d^2 b/z,  dX the same of d^2 (dG_j (F + s/z) - G dB_j C)  (flow.3)
+// for each of its poles z, with C and F the velocity and the force of X.
 #pragma once
 
 #include <complex>
@@ -17,11 +17,19 @@ namespace tribo {
 
 class ForceSlopes {
  public:
-  /// G (n x n, column-major), the diagonals of K and B (n). False: not finite.
-  bool prepare(const double* G, const double* K, const double* B, int n, double h);
-  /// f1 and f2 of x, c, b and s, and their slopes by (x, c, b): into first() and second(); and along `coordinates` by which G
-  /// changes, dG[l + n (k + n j)].
-  void integrate(const double* x, const double* c, const double* b, const double* s, const double* dG, int coordinates);
+  /// G (n x n, column-major), the diagonals of K and B (n). steps: those of another approximant of the same flow, whose slope is
+  /// wanted to the last digit; 0: as many as are exact. False: not finite.
+  bool prepare(const double* G, const double* K, const double* B, int n, double h, int steps);
+  struct Input {
+    const double *x, *c, *b, *s;  // (n); b has G s in it
+  };
+  /// A row whose B moves with the coordinates.
+  struct Damper {
+    int row;
+    const double* slope;  // (coordinates)
+  };
+  /// f1 and f2 and their slopes by (x, c, b); and along `coordinates` by which G changes, dG[l + n (k + n j)].
+  void integrate(const Input& in, const double* dG, const std::vector<Damper>& dampers, int coordinates);
 
   /// f1, f2 (n).
   double first(int row) const { return first_(row, 3 * n_); }
@@ -36,13 +44,13 @@ class ForceSlopes {
   using Complex = std::complex<double>;
 
   bool invert(std::size_t pole);
-  void step();
+  void step(const std::vector<Damper>& dampers);
 
   int n_ = 0, columns_ = 0, coordinates_ = 0, steps_ = 1;
   double h_ = 0, d_ = 0;
-  const double *K_ = nullptr, *B_ = nullptr, *s_ = nullptr, *dG_ = nullptr;
-  std::vector<Complex> factor_[3], work_, force_;
-  std::vector<double> GB_, GK_;            // (n n)
+  const double *G_ = nullptr, *K_ = nullptr, *B_ = nullptr, *s_ = nullptr, *dG_ = nullptr;
+  std::vector<Complex> factor_[3], work_, force_, speed_;
+  std::vector<double> GB_, GK_;               // (n n)
   RowMatrix x_, c_, b_, one_, two_, damped_;  // columns: x, c, b one by one, the base, then coordinates
   RowMatrix next_[4], re_, im_, out_re_, out_im_;
   RowMatrix first_, second_, start_;

@@ -17,8 +17,8 @@ constexpr double most_rational_steps = 100'000;
 
 /// Steps that it is exact with, where the fastest mode turns by `turn` over them and |h A| is `all`: up to 1 in each; a stiff
 /// mode is damped to 0.03^8 by 8 of them.
-inline int rational_steps(double turn, double all) {
-  constexpr double exact = 1, damps = 8;
+inline int rational_steps(double turn, double all, double damps = 8) {
+  constexpr double exact = 1;
   return static_cast<int>(std::max(1.0, std::min(std::ceil(all / exact), std::max(damps, std::ceil(turn / exact)))));
 }
 

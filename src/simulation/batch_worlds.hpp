@@ -351,9 +351,10 @@ struct Batch::Impl final : LaneWorlds::Host {
   }
 
   // Never throws.
-  void linearize(int w) {
+  void linearize(int w, bool memory) {
     Linearization& out = linearizations[at(w)];
     out.finite = false;
+    out.memory = memory;
     if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
       worlds[at(w)].simulation->linearize(out);

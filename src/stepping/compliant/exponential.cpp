@@ -12,10 +12,10 @@
 namespace tribo {
 namespace {
 
-constexpr int few = 6;          // unknowns
-constexpr int many = 24;        // from here on other ways than modes pay
+constexpr int few = 6;                               // unknowns
+constexpr int many = 24;                             // from here on other ways than modes pay
 constexpr double settled = 1e-6, precisely = 1e-11;  // of friction; the same where solvers go beyond
-constexpr double steady = 0.1;  // relative change of forces and velocities that counts as going on
+constexpr double steady = 0.1;                       // relative change of forces and velocities that counts as going on
 
 // The modal route alone was asked for: damping must be proportional to stiffness everywhere.
 void refuse_unequal_damping(const Model& model) {
@@ -47,7 +47,12 @@ Vec3 surface_bias(const Dynamics& d, int body, const Vec3& p, const Vec3& off) {
 }  // namespace
 
 Exponential::Exponential(const Model& model, const ExponentialOptions& options, double friction_settled)
-    : Compliant(model, options), own_(options), settled_(friction_settled), damped_(!model.joints.damping.isZero(0)), stage_(model), chart_(model) {
+    : Compliant(model, options),
+      own_(options),
+      settled_(friction_settled),
+      damped_(!model.joints.damping.isZero(0)),
+      stage_(model),
+      chart_(model) {
   for (VecX* x : {&extra_, &vdot_, &move_, &v_stage_}) x->setZero(model.nv);
   pair_.setZero(2 * model.nv);
   if (!linear())

@@ -36,6 +36,9 @@ class Exponential final : public Compliant {
   /// settled: relative change of friction that ends its passes.
   Exponential(const Model& model, const ExponentialOptions& options, double settled);
 
+  /// Steps of the rational approximant in the last solve, where that was in use for its last island; else 0.
+  int rational_steps() const { return reduced_ ? rational_.steps() : 0; }
+
  private:
   enum class Hold : char { Stick, Slip, Open };
 

@@ -8,7 +8,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_passes = 12, many_passes = 100;  // the second where friction is to be exact
-constexpr double event_slop = 1e-3;  // of the force: a law broken by so little still holds
+constexpr double event_slop = 1e-3;                 // of the force: a law broken by so little still holds
 
 // Share of the step after which a margin passes 0; the mean gives its bend.
 double root(double begin, double end, double mean) {

@@ -11,8 +11,6 @@
 namespace tribo {
 namespace {
 
-std::uint64_t id_of(int dof) { return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(dof) << 8; }
-
 // Since control measured its error.
 double joint_move(const Body& b, const Start& start) {
   const VecX &q = start.state.q, &q0 = start.q_control;
@@ -79,8 +77,8 @@ void JointSprings::list(const Start& start, bool damping) {
   const bool own = start.state.memory.family == MemoryFamily::Compliant;
   std::size_t next = 0;
   for (int k : rubbing_) {
-    while (next < rows.size() && rows[next].id < id_of(k)) ++next;
-    const bool known = own && next < rows.size() && rows[next].id == id_of(k);
+    while (next < rows.size() && rows[next].id < friction_id(k)) ++next;
+    const bool known = own && next < rows.size() && rows[next].id == friction_id(k);
     const double K = stiffness(k), F = p.friction[k];
     springs_.push_back({Friction, k, known ? std::clamp(rows[next].f, -F, F) : 0, K,
                         2 * std::sqrt(K * start.dynamics.inertia(k)), -F, F});
@@ -108,7 +106,7 @@ void JointSprings::remember(double h, const VecX& v_mean, Memory& memory) const 
     const bool slips = std::abs(s.mean) >= s.upper;
     const double f = slips ? s.mean + (s.a - s.mean) * std::exp(-h * s.K / s.B)  // (compliant.9)
                            : s.within(s.a - s.K * h * v_mean[s.dof]);
-    memory.rows.push_back({id_of(s.dof), f, 0});
+    memory.rows.push_back({friction_id(s.dof), f, 0});
   }
 }
 
@@ -131,8 +129,8 @@ Elastic JointSprings::stored(const State& state) {
   std::size_t next = 0;
   const std::vector<RowMemory>& rows = state.memory.rows;
   for (int k : rubbing_) {
-    while (next < rows.size() && rows[next].id < id_of(k)) ++next;
-    if (next < rows.size() && rows[next].id == id_of(k))
+    while (next < rows.size() && rows[next].id < friction_id(k)) ++next;
+    if (next < rows.size() && rows[next].id == friction_id(k))
       energy.contacts += 0.5 * rows[next].f * rows[next].f / stiffness(k);
   }
   return energy;

@@ -36,6 +36,9 @@ struct JointSpring {
   bool release(double f);
 };
 
+/// Of the memory of dry friction on a coordinate.
+inline std::uint64_t friction_id(int dof) { return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(dof) << 8; }
+
 class JointSprings {
  public:
   /// deflection: of the spring of a joint that is about to slip [rad] or [m].
