@@ -114,3 +114,26 @@ LANE_INLINE V3 operator*(const S3& a, const V3& b) {
   return {a.xx * b.x + a.xy * b.y + a.xz * b.z, a.xy * b.x + a.yy * b.y + a.yz * b.z,
           a.xz * b.x + a.yz * b.y + a.zz * b.z};
 }
+
+/// A x = b by the columns of A, which are far from dependent: an inertia.
+LANE_INLINE V3 solved(const S3& A, const V3& b) {
+  const V3 x{A.xx, A.xy, A.xz}, y{A.xy, A.yy, A.yz}, z{A.xz, A.yz, A.zz}, yz = cross(y, z);
+  const Pack per = 1.0 / dot(x, yz);
+  return {per * dot(b, yz), per * dot(b, cross(z, x)), per * dot(b, cross(x, y))};
+}
+
+LANE_INLINE V3 rotated(const Pack* q, const V3& x) {
+  const V3 u{q[0], q[1], q[2]}, t = 2.0 * cross(u, x);
+  return x + q[3] * t + cross(u, t);
+}
+
+/// Quaternion of a rotation vector, smooth at 0.
+LANE_INLINE void exponential(const V3& turn, Pack* e) {
+  const Pack angle2 = 0.25 * dot(turn, turn), angle = sqrt(angle2);
+  Pack sine, cosine;
+  sin_cos(angle, sine, cosine);
+  const Mask small = angle2 < 1e-8;
+  const Pack sinc = select(small, 1.0 - angle2 / 6 + angle2 * angle2 / 120, sine / angle);
+  e[0] = 0.5 * sinc * turn.x, e[1] = 0.5 * sinc * turn.y, e[2] = 0.5 * sinc * turn.z;
+  e[3] = select(small, 1.0 - angle2 / 2 + angle2 * angle2 / 24, cosine);
+}
