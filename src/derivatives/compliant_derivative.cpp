@@ -55,6 +55,7 @@ const char* CompliantDerivative::compute(const StepInput& step, Linearization& o
 const char* CompliantDerivative::join(const StepInput& step, StepReport& report, Linearization& out) {
   const bool divided = lengths_.size() > 1;
   if (divided && !model_.kinematic.empty()) return "kinematic bodies move with the time of a touch";
+  if (divided && scheme_->substeps().events) return "a step that ends substeps at events";
   if (divided && !step.forces.empty()) return "pushes in a step that is divided";
   const int nu = static_cast<int>(inputs_.size());
   for (std::size_t i = 0; i < lengths_.size(); ++i) {

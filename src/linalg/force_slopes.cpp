@@ -118,6 +118,24 @@ void ForceSlopes::integrate(const Input& in, const double* dG, const std::vector
     }
 }
 
+// The right-hand sides re_ + i im_ of columns [first, last) by the inverse of a pole.
+void ForceSlopes::solve(std::size_t pole, int first, int last) {
+  const int n = n_;
+  const std::vector<Complex>& P = factor_[pole];
+  for (int i = 0; i < n; ++i)
+    for (int j = first; j < last; ++j) out_re_(i, j) = out_im_(i, j) = 0;
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k) {
+      const double pr = P[at(i * n + k)].real(), pi = P[at(i * n + k)].imag();
+      const double *r = re_.row(k), *m = im_.row(k);
+      double *yr = out_re_.row(i), *yi = out_im_.row(i);
+      for (int j = first; j < last; ++j) {
+        yr[j] += pr * r[j] - pi * m[j];
+        yi[j] += pr * m[j] + pi * r[j];
+      }
+    }
+}
+
 // (flow.3) over d.
 void ForceSlopes::step(const std::vector<Damper>& dampers) {
   const int n = n_, stride = x_.stride(), base = 3 * n;
@@ -131,27 +149,12 @@ void ForceSlopes::step(const std::vector<Damper>& dampers) {
   for (std::size_t p = 0; p < 3; ++p) {
     const Pole& pole = rational_poles[p];
     const Complex z(pole.re, pole.im), w(pole.weight_re, pole.weight_im), inverse = 1.0 / z, by_b = d * d * inverse;
-    const std::vector<Complex>& P = factor_[p];
-    const auto solve = [&](int first, int last) {
-      for (int i = 0; i < n; ++i)
-        for (int j = first; j < last; ++j) out_re_(i, j) = out_im_(i, j) = 0;
-      for (int i = 0; i < n; ++i)
-        for (int k = 0; k < n; ++k) {
-          const double pr = P[at(i * n + k)].real(), pi = P[at(i * n + k)].imag();
-          const double *r = re_.row(k), *m = im_.row(k);
-          double *yr = out_re_.row(i), *yi = out_im_.row(i);
-          for (int j = first; j < last; ++j) {
-            yr[j] += pr * r[j] - pi * m[j];
-            yi[j] += pr * m[j] + pi * r[j];
-          }
-        }
-    };
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < columns_; ++j) {
         re_(i, j) = d * c_(i, j) + d * damped_(i, j) + z.real() * x_(i, j) + by_b.real() * b_(i, j);
         im_(i, j) = z.imag() * x_(i, j) + by_b.imag() * b_(i, j);
       }
-    solve(0, base + 1);
+    solve(p, 0, base + 1);
     for (int i = 0; i < n; ++i) {  // F + s/z of the base
       const Complex X(out_re_(i, base), out_im_(i, base)), C = (product(z, X) - x_(i, base)) / d;
       force_[at(i)] = -K_[i] * X - B_[i] * C + s_[i] * inverse;
@@ -174,7 +177,7 @@ void ForceSlopes::step(const std::vector<Damper>& dampers) {
           im_(l, base + 1 + j) += G_[l + n * damper.row] * f.imag();
         }
       }
-    solve(base + 1, columns_);
+    solve(p, base + 1, columns_);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < columns_; ++j) {
         const Complex X(out_re_(i, j), out_im_(i, j)), C = (product(z, X) - x_(i, j)) / d;

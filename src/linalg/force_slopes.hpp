@@ -44,6 +44,7 @@ class ForceSlopes {
   using Complex = std::complex<double>;
 
   bool invert(std::size_t pole);
+  void solve(std::size_t pole, int first, int last);
   void step(const std::vector<Damper>& dampers);
 
   int n_ = 0, columns_ = 0, coordinates_ = 0, steps_ = 1;
