@@ -23,6 +23,7 @@ ExponentialDerivative::ExponentialDerivative(const Model& model, const StepperOp
 }
 
 const char* ExponentialDerivative::unsupported() const {
+  if (own_.events) return "steps that end at events";
   if (own_.midpoint) return "M, J and the bias are those of the middle of the step";
   if (own_.project_only) return "forces that are cut, and not solved again";
   if (own_.method == ExponentialMethod::Reduced) return "an approximant without scaling is not the flow";
