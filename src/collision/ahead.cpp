@@ -20,7 +20,6 @@
 #include "collision/ahead.hpp"
 
 #include <Eigen/Geometry>
-#include <algorithm>
 
 #include "collision/terrain.hpp"
 
@@ -201,9 +200,7 @@ void look_ahead(const Query& query, Touches& touches) {
   for (int i = 0; i < touches.count; ++i) {
     Touch x = touches.items[at(i)];
     const double opens = take_back(query, a, b, t, x);
-    if (!(x.gap > 0 || opens < 0)) continue;  // on its way out
-    x.gap = std::max(x.gap, 0.0);             // it is apart
-    touches.items[at(kept++)] = x;
+    if (x.gap > 0 || opens < 0) touches.items[at(kept++)] = x;  // else on its way out
   }
   touches.count = kept;
 }
@@ -215,15 +212,11 @@ void look_at_end(const Query& query, Touches& touches) {
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);
   Touches found;
   touch({a, b, 0, 0, 0, query.scratch, 0, query.ring}, found);
-  // Along the normal of the end the pair may overlap at the start though it is apart: that is not to be removed.
-  const double least = touches.count > 0 ? std::min(0.0, touches.items[at(nearest(touches))].gap) : 0;
   for (int i = 0; i < found.count && touches.count < Touches::most; ++i) {
     Touch x = found.items[at(i)];
     const double gap = x.gap, allowed = most + bent(a, x.p, dt) + bent(b, x.p, dt);
     take_back(query, a, b, dt, x);
-    if (!(gap < -allowed && gap < x.gap)) continue;  // deep, and closing
-    x.gap = std::max(x.gap, least);
-    touches.items[at(touches.count++)] = x;
+    if (gap < -allowed && gap < x.gap) touches.items[at(touches.count++)] = x;  // deep, and closing
   }
 }
 

@@ -317,7 +317,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
   if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
-      (!carries_on(a, b, query.margin) || (!plane && bounces(solid, b))))
+      !carries_on(a, b, query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;
   if (listing_again && !(plane && lists_corners(*query.b.solid))) look_at_end(query, touches);
