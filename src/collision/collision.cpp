@@ -16,6 +16,7 @@ namespace {
 
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
 constexpr int most_geometries = 1 << 24;
+
 constexpr double sunk = 0.05;        // of the margin: overlap from which on a point looks for a way out
 constexpr double same_plane = 1e-6;  // of the cosine between normals
 
@@ -47,9 +48,8 @@ Vec3 carried_tangent(const Vec3& n, const Vec3& last) {
 }
 
 /// Does it list all points that may ever touch a plane? A rim and a round side have others when they turn.
-bool lists_corners(const Solid& x) {
-  if (x.kind == ShapeKind::Convex) return x.polytope->vertices.size() <= 8;
-  return x.kind != ShapeKind::Cylinder && x.kind != ShapeKind::Ellipsoid;
+bool lists_corners(ShapeKind kind) {
+  return kind != ShapeKind::Cylinder && kind != ShapeKind::Ellipsoid && kind != ShapeKind::Convex;
 }
 
 /// No point of the two shapes closes faster than this [m/s].
@@ -320,7 +320,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
       !carries_on(a, b, query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;
-  if (listing_again && !(plane && lists_corners(*query.b.solid))) look_at_end(query, touches);
+  if (listing_again && !(plane && lists_corners(query.b.solid->kind))) look_at_end(query, touches);
   return foreseen;
 }
 
