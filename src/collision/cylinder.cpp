@@ -12,15 +12,11 @@ constexpr double pi = 3.14159265358979323846;
 
 }  // namespace
 
-// Points of a quarter are those of the others, mirrored to the bit: what is mirrored moves as its image does.
 Eigen::Vector2d cap_point(unsigned ring, unsigned k) {
-  constexpr unsigned half = patch_corners * cap_rings / 2, quarter = half / 2;
   const bool inside = k > patch_corners;
-  const unsigned turn =
-      (ring + (inside ? (k - patch_corners) * cap_rings - cap_rings / 2 : k * cap_rings)) % (2 * half);
-  const unsigned up = std::min(turn, 2 * half - turn), rest = std::min(up, half - up);
-  const double x = std::sin(pi * (quarter - rest) / half), y = std::sin(pi * rest / half);
-  return (inside ? 1.0 / 3 : 1.0) * Eigen::Vector2d(up > quarter ? -x : x, turn > half ? -y : y);  // (patch.2)
+  const double turn = static_cast<double>(ring) / cap_rings + (inside ? k - patch_corners - 0.5 : k);
+  const double a = 2 * pi * turn / patch_corners;
+  return (inside ? 1.0 / 3 : 1.0) * Eigen::Vector2d(std::cos(a), std::sin(a));  // (patch.2)
 }
 
 void CapLoad::add(std::uint64_t feature, double f) {

@@ -84,21 +84,6 @@ void Assembly::join_row(const Row& row) {
   }
 }
 
-namespace {
-
-void order_by_gap(std::span<const Contact> contacts, std::vector<int>& island) {
-  for (auto from = island.begin(); from != island.end();) {
-    const std::uint64_t pair = contacts[at(*from)].id >> 16;
-    auto to = from + 1;
-    while (to != island.end() && contacts[at(*to)].id >> 16 == pair) ++to;
-    for (auto i = from + 1; i < to; ++i)  // by insertion: a few, and mostly in order
-      for (auto j = i; j > from && contacts[at(*j)].gap < contacts[at(*(j - 1))].gap; --j) std::swap(*j, *(j - 1));
-    from = to;
-  }
-}
-
-}  // namespace
-
 void Assembly::group(std::span<const Contact> contacts, std::span<const Row> rows) {
   std::iota(parent_.begin(), parent_.end(), 0);
   std::fill(island_of_.begin(), island_of_.end(), -1);
@@ -123,7 +108,6 @@ void Assembly::group(std::span<const Contact> contacts, std::span<const Row> row
   for (std::size_t i = 0; i < contacts.size(); ++i)
     island_for(tree_of(contacts[i].body_b >= 0 ? contacts[i].body_b : contacts[i].body_a))
         .contacts.push_back(static_cast<int>(i));
-  for (int k = 0; k < islands_; ++k) order_by_gap(contacts, groups_[at(k)].contacts);
   for (std::size_t j = 0; j < rows.size(); ++j)
     island_for(tree_of(body_of(rows[j]))).rows.push_back(static_cast<int>(j));
   for (int t = 0; t < static_cast<int>(parent_.size()); ++t) {
