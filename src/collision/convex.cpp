@@ -10,7 +10,6 @@
 
 #include <algorithm>
 
-#include "collision/face_clip.hpp"
 #include "collision/polish.hpp"
 #include "collision/touching_features.hpp"
 
@@ -217,6 +216,122 @@ FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec
   return best;
 }
 
+/// The plane of a face with two axes in it; the first along the first edge.
+struct FacePlane {
+  Vec3 origin, u, v, n;  // in W
+};
+
+FacePlane face_plane(const PlacedSolid& f, const PolytopeFace& face) {
+  const std::vector<Vec3>& x = f.solid->polytope->vertices;
+  const Vec3 n = f.X.R * face.n;
+  const Vec3 edge = f.X.R * (x[at(face.loop[1])] - x[at(face.loop[0])]);
+  const Vec3 u = (edge - n * n.dot(edge)).normalized();
+  return {f.X * x[at(face.loop[0])], u, n.cross(u), n};
+}
+
+ClipVertex in_plane(const FacePlane& plane, const Vec3& p, std::uint32_t code, int edge) {
+  const Vec3 d = p - plane.origin;
+  return {plane.u.dot(d), plane.v.dot(d), plane.n.dot(d), code, edge};
+}
+
+/// Cuts scratch.polygon (closed, or an open segment of two) by the side of the loop from corner s on.
+void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, int s, bool closed,
+               double tolerance, Scratch& work) {
+  const std::vector<Vec3>& x = f.solid->polytope->vertices;
+  const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
+  const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
+  const double length = std::hypot(d.x - c.x, d.y - c.y);
+  auto outside = [&](const ClipVertex& p) {
+    return length > 0 ? ((p.x - c.x) * (d.y - c.y) - (p.y - c.y) * (d.x - c.x)) / length : -1.0;
+  };
+  const std::vector<ClipVertex>& in = work.polygon;
+  std::vector<ClipVertex>& out = work.clipped;
+  out.clear();
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const ClipVertex& p = in[i];
+    const double dp = outside(p);
+    const bool p_in = dp <= tolerance;
+    if (p_in) out.push_back(p);
+    if (p_in && dp > 0) {
+      out.back().x -= dp * (d.y - c.y) / length;
+      out.back().y += dp * (d.x - c.x) / length;
+    }
+    if (!closed && i + 1 == in.size()) break;
+    const ClipVertex& q = in[(i + 1) % in.size()];
+    const double dq = outside(q);
+    if (p_in == (dq <= tolerance)) continue;
+    if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
+      if (p_in) out.back().edge = -1 - s;
+      continue;
+    }
+    const double t = dp / (dp - dq);
+    // A segment keeps the codes of its ends; a polygon names the two edges that cross.
+    const int other = p.edge;
+    const std::uint32_t lo = static_cast<std::uint32_t>(other >= 0 ? other : s);
+    const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
+    std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
+    if (!closed) code = (p_in ? q : p).code;
+    out.push_back({p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, p_in ? -1 - s : p.edge});
+  }
+  work.polygon.swap(work.clipped);
+}
+
+void clip_by_face(const Query& query, const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face,
+                  bool closed) {
+  Scratch& work = *query.scratch;
+  const double tolerance = side_tolerance * std::min(query.a.solid->radius, query.b.solid->radius);
+  for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
+    clip_side(f, plane, face, s, closed, tolerance, work);
+}
+
+/// The cap of a standing cylinder, with the lowest point of its rim; of a lying one, its lowest line.
+bool list_cylinder(const PlacedSolid& other, const FacePlane& plane, const Vec3& n_O, std::vector<ClipVertex>& polygon,
+                   std::size_t incident) {
+  const double sine = std::hypot(n_O.x(), n_O.y()), r = other.solid->size.x(), h = other.solid->size.z();
+  const Vec3 low = sine > 0 ? Vec3(-r * n_O.x() / sine, -r * n_O.y() / sine, 0) : Vec3(r, 0, 0);
+  if (sine > 0.1) {
+    for (int cap = 0; cap < 2; ++cap)
+      polygon.push_back(in_plane(plane, other.X * Vec3(low.x(), low.y(), cap ? h : -h), cap ? 1 : 0, 0));
+    return false;
+  }
+  const PolytopeFace& face = other.solid->polytope->faces[incident];
+  const double turn = std::atan2(low.y(), low.x()) / (2 * M_PI) * cap_corners;
+  const int before = static_cast<int>(std::floor(turn + cap_corners)) % cap_corners;
+  for (std::size_t k = 0; k < face.loop.size(); ++k) {
+    const int corner = face.loop[k];
+    const Vec3& x = other.solid->polytope->vertices[at(corner)];
+    const ClipVertex listed = in_plane(plane, other.X * x, static_cast<std::uint32_t>(corner), static_cast<int>(k));
+    // Seen from outside, the lower cap runs backwards: its rim point comes before the corner, not after.
+    const bool here = sine > 1e-3 && corner % cap_corners == before;
+    const ClipVertex rim =
+        in_plane(plane, other.X * Vec3(low.x(), low.y(), x.z()), 2 * cap_corners, static_cast<int>(k));
+    if (here && incident == 0) polygon.push_back(rim);
+    polygon.push_back(listed);
+    if (here && incident == 1) polygon.push_back(rim);
+  }
+  return true;
+}
+
+/// What of the other shape faces the plane, in scratch.polygon; false: an open segment.
+bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector<ClipVertex>& polygon,
+                   std::size_t& incident) {
+  const Polytope& o = *other.solid->polytope;
+  polygon.clear();
+  if (other.solid->kind == ShapeKind::Cylinder) {
+    const Vec3 n_O = other.X.R.transpose() * plane.n;
+    incident = o.faces[1].n.dot(n_O) < o.faces[0].n.dot(n_O) ? 1 : 0;
+    if (list_cylinder(other, plane, n_O, polygon, incident)) return true;
+    incident = 0;  // it lies: which cap faces the plane more is rounding
+    return false;
+  }
+  incident = facing_face(other, plane.n);
+  const std::vector<int>& loop = o.faces[incident].loop;
+  for (std::size_t k = 0; k < loop.size(); ++k)
+    polygon.push_back(
+        in_plane(plane, other.X * o.vertices[at(loop[k])], static_cast<std::uint32_t>(loop[k]), static_cast<int>(k)));
+  return true;
+}
+
 double least_height(const Scratch& work) {
   double least = HUGE_VAL;
   for (const ClipVertex& p : work.polygon) least = std::min(least, p.z);
@@ -226,18 +341,15 @@ double least_height(const Scratch& work) {
 /// scratch.polygon as contacts; flip: the reference face is on b.
 void add_polygon(const Query& query, const FacePlane& plane, double round, bool flip, std::uint64_t faces,
                  Touches& out) {
-  query.scratch->candidates.clear();
-  list_polygon(query, plane, round, flip ? Vec3(-plane.n) : plane.n, Faces(faces));
+  const Vec3 n = flip ? Vec3(-plane.n) : plane.n;
+  auto& found = query.scratch->candidates;
+  found.clear();
+  for (const ClipVertex& p : query.scratch->polygon) {
+    const double gap = p.z - round;
+    const Vec3 mid = plane.origin + p.x * plane.u + p.y * plane.v + 0.5 * gap * plane.n;
+    if (query.listed(mid, n, gap)) found.push_back({mid, n, gap, faces << 32 | p.code});
+  }
   if (!add_patch(query, out)) add_spread(query, out);
-}
-
-/// The same of a hull over the face: with the others of its faces that come near.
-void add_hull_faces(const Query& query, const FaceOver& x, Touches& out) {
-  query.scratch->candidates.clear();
-  list_polygon(query, x.plane, 0, x.flip ? Vec3(-x.plane.n) : x.plane.n, x.faces(x.incident));
-  if (add_patch(query, out)) return;
-  list_other_faces(query, x);
-  add_spread(query, out);
 }
 
 Separation repaired(const Query& query, Separation x) {
@@ -308,11 +420,8 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
     const bool closed = list_incident(other, plane, polygon, incident);
     clip_by_face(query, f, plane, face, closed);
     if (!polygon.empty() && !better(least_height(*query.scratch), std::max(x.gap, choice.s), tolerance)) {
-      const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15;
-      if (other.solid->kind == ShapeKind::Convex)
-        add_hull_faces(query, {f, other, face, plane, b_first, faces, incident}, out);
-      else
-        add_polygon(query, plane, 0, b_first, (faces | incident) + 1, out);
+      const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15 | incident;
+      add_polygon(query, plane, 0, b_first, faces + 1, out);
       return;
     }
   }
