@@ -277,13 +277,15 @@ void Flight::keep_momentum(const Start& start, int t, bool moved, VecX& v) {
       before.ang - (start.dynamics.center_of_mass(t) - start.dynamics.origin(t)).cross(before.lin);
   const Vec3 L = about_centre + (end_.center_of_mass(t) - end_.origin(t)).cross(P);
   const Mat3& R = end_.X_WB(tree.first_body).R;
-  Spatial now = end_.momentum(t);
+  Eigen::Matrix<double, 6, 1> lost;
   if (moved) {  // since end_ was computed; the first six rows of M v are the momentum about O, in the axes of the base
     end_.multiply(t, v.data(), rate_.data());
-    now = {R * rate_.segment<3>(tree.iv), R * rate_.segment<3>(tree.iv + 3)};
+    lost << R.transpose() * P, R.transpose() * L;
+    lost -= rate_.segment<6>(tree.iv);
+  } else {
+    const Spatial& now = end_.momentum(t);
+    lost << R.transpose() * (P - now.lin), R.transpose() * (L - now.ang);
   }
-  Eigen::Matrix<double, 6, 1> lost;
-  lost << R.transpose() * (P - now.lin), R.transpose() * (L - now.ang);
   v.segment<6>(tree.iv) += end_.base_inertia(t).llt().solve(lost);  // (rigid.9)
 }
 
