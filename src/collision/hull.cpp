@@ -17,7 +17,7 @@ namespace tribo {
 namespace {
 
 using Triangle = std::array<int, 3>;
-using Edge = std::pair<int, int>;
+using HullEdge = std::pair<int, int>;
 
 constexpr double most_away = 1e5;  // coordinate of a point [m]; Qhull, as it is packaged, crashes where it would warn
 
@@ -97,10 +97,10 @@ Soup qhull(const std::vector<Vec3>& points, const std::string& owner) {
 
 // The loop around a set of triangles, or nothing where it is not one simple loop.
 std::vector<int> outline(const std::vector<Triangle>& triangles, const std::vector<int>& group) {
-  std::map<Edge, int> edges;
+  std::map<HullEdge, int> edges;
   for (int t : group)
     for (std::size_t k = 0; k < 3; ++k) {
-      const Edge edge(triangles[at(t)][k], triangles[at(t)][(k + 1) % 3]);
+      const HullEdge edge(triangles[at(t)][k], triangles[at(t)][(k + 1) % 3]);
       const auto back = edges.find({edge.second, edge.first});
       if (back != edges.end())
         edges.erase(back);
@@ -120,7 +120,7 @@ std::vector<std::vector<int>> faces_of(const Soup& soup, double eps) {
   const std::vector<Triangle>& triangles = soup.triangles;
   const int n = static_cast<int>(triangles.size());
   std::vector<Vec3> normal(at(n));
-  std::map<Edge, int> owner;
+  std::map<HullEdge, int> owner;
   for (int t = 0; t < n; ++t) {
     const Triangle& x = triangles[at(t)];
     const Vec3& a = soup.points[at(x[0])];

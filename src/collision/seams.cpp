@@ -18,7 +18,7 @@ namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
 constexpr double found = 1e-4;      // the same of a point on the edge of a solid, as GJK finds it
-constexpr double flat = 1e-6;       // of the smaller radius: out of one plane, of the surface and of gaps
+constexpr double level = 1e-6;       // of the smaller radius: out of one plane, of the surface and of gaps
 constexpr double one_normal = 1e-5, half_turn = M_PI + 1e-7;
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {
@@ -106,7 +106,7 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   // What is fast meets a tile after some others: those that are not near yet hold nothing, the first one does.
   return model_->geometries[at(side.solid)].body < 0 &&
          std::any_of(contacts.begin(), contacts.end(), [&](const Contact& c) {
-           const bool another = c.geometry_a != side.solid || (of_plane(c) && c.R_WC.col(2).dot(side.n) < 1 - flat);
+           const bool another = c.geometry_a != side.solid || (of_plane(c) && c.R_WC.col(2).dot(side.n) < 1 - level);
            return c.geometry_b == side.other && another && as_one(placed, side, c.geometry_a) && holds(c, c.geometry_a);
          });
 }
@@ -167,7 +167,7 @@ void Seams::gather(std::span<const PlacedSolid> placed, const Contacts& contacts
     const Side held = first ? side_a(c) : side_b(c);
     const Vec3 d = held.p - side.p;
     const double apart = std::min(std::abs(side.n.dot(d)), std::abs(held.n.dot(d)));  // one may be GJK's
-    if ((held.n - side.n).norm() > one_normal || apart > flat * size || !as_one(placed, side, held.solid)) continue;
+    if ((held.n - side.n).norm() > one_normal || apart > level * size || !as_one(placed, side, held.solid)) continue;
     beside_.push_back({x.dot(d), y.dot(d), c.gap - contacts[i].gap});
   }
 }
@@ -190,15 +190,15 @@ bool Seams::surrounded(double size) {
   if (widest > half_turn) return false;
   M.diagonal().array() += 1e-14 * M(0, 0);  // of a line: any plane through it
   const Vec3 plane = M.ldlt().solve(b);
-  return std::abs(plane[0]) <= flat * size && std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
-           return std::abs(plane.dot(Vec3(1, p.x / size, p.y / size)) - p.gap) <= flat * size;
+  return std::abs(plane[0]) <= level * size && std::all_of(beside_.begin(), beside_.end(), [&](const Beside& p) {
+           return std::abs(plane.dot(Vec3(1, p.x / size, p.y / size)) - p.gap) <= level * size;
          });
 }
 
 bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contacts, std::size_t i, const Side& side) {
   const PlacedSolid &a = placed[at(side.solid)], &b = placed[at(side.other)];
   if (endless(a.solid->kind) || !b.solid->convex_or_flat()) return false;
-  const double size = std::min(a.solid->radius, b.solid->radius), still = flat * size;
+  const double size = std::min(a.solid->radius, b.solid->radius), still = level * size;
   const Contact& c = contacts[i];
   if ((!c.arm_a.isZero(0) || !c.arm_b.isZero(0)) && std::abs(c.gap) <= still) {  // (seams.4)
     gather(placed, contacts, i, side);
