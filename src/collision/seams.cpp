@@ -18,7 +18,7 @@ namespace {
 
 constexpr double tolerance = 1e-5;  // of the smallest of the three radii: how far joined solids may miss each other
 constexpr double found = 1e-4;      // the same of a point on the edge of a solid, as GJK finds it
-constexpr double level = 1e-6;       // of the smaller radius: out of one plane, of the surface and of gaps
+constexpr double level = 1e-6;      // of the smaller radius: out of one plane, of the surface and of gaps
 constexpr double one_normal = 1e-5, half_turn = M_PI + 1e-7;
 
 Bounds bounds_of(const Geometry& g, const Solid& solid, int index) {

@@ -73,6 +73,9 @@ const char* CompliantDerivative::join(const StepInput& step, StepReport& report,
     const auto open = crossing_.open_contacts();
     open_before_.assign(open.begin(), open.end());
     if (!crossing_.solve(h)) return "a solve that did not converge";
+    const auto slips = [](const CompliantContact& s) { return s.mode == ContactMode::Slip; };
+    if (divided && std::any_of(compliant_.active().begin(), compliant_.active().end(), slips))
+      return "a contact slips in a step that is divided";
     const Start start = crossing_.start(h);
     if (const char* why = differentiate(start, crossing_.outcome(), i == 0, out)) return why;
     through_.noalias() = whole_.map().leftCols(columns_.state()) * sum_;

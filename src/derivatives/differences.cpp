@@ -14,7 +14,7 @@ constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
 constexpr double finer = 0.1, widest_speed = 1e3, widest_input = 1e5;
 constexpr double still = 0.1;          // of the spread: what moves less over it is looked at over a larger one
-constexpr double wider_inputs = 10;     // a torque moves anchors by the square of dt alone
+constexpr double wider_inputs = 10;    // a torque moves anchors by the square of dt alone
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row

@@ -419,7 +419,7 @@ TEST_CASE("derivative: products with it, the run that does not change, and stepp
   CHECK(w.dot(forward) == doctest::Approx(back.head(36).dot(dx) + back.tail(12).dot(du)).epsilon(1e-12));
   CHECK_THROWS_AS(lin.jvp(w.head(3), du), InvalidInput);
 
-  scene.set_stepper("exponential");
+  scene.set_stepper("runge-kutta");
   Simulation springs = make_simulation(scene);
   springs.linearize(lin);
   CHECK(lin.method == Linearization::Method::Differences);

@@ -74,7 +74,7 @@ class ImplicitEuler final : public Compliant, public ImplicitView {
   std::vector<Followed> followed_;
   std::vector<Vec3> wanted_;  // forces before projection
 
-  BlockLu A_;  // dr/dz, its nodes the trees
+  BlockLu A_;      // dr/dz, its nodes the trees
   MatX by_q_end_;  // dr/dq+ (nv x nv), for the derivative alone
   bool linearising_ = false;
   std::vector<Turn> turns_;
