@@ -100,7 +100,7 @@ TEST_CASE("names: text of others is shown letter by letter, and names that canno
     CHECK_THROWS_AS(check_name("link", broken), InvalidInput);
   }
   CHECK_NOTHROW(check_name("link", "linke h\u00fcfte"));
-  for (const std::string name :
+  for (const std::string& name :
        {std::string("a\nb"), std::string("\x1b[2J"), std::string(501, 'a'), std::string(1, '\0')}) {
     CHECK_THROWS_AS(check_name("link", name), InvalidInput);
     ModelBuilder builder;
