@@ -20,6 +20,7 @@
 #include "collision/ahead.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 
 #include "collision/terrain.hpp"
 
@@ -30,7 +31,9 @@ constexpr int most_rounds = 120, most_over_terrain = 400;  // low over a plain, 
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double meets = 1e-8, near_enough = 1e-6;
-constexpr double end_overlap = 0.05;  // of the margin: overlap at the end of a step that is left to be removed
+// Of the margin: overlap at the end of a step that is left to be removed. Less is taken off in a step than what rolls or
+// turns may add, so it would gather.
+constexpr double end_overlap = 0.01;
 
 /// No point of the shape goes along n faster than this, however it turns [m/s].
 double fastest_along(const PlacedSolid& x, const Vec3& n) {
@@ -210,11 +213,15 @@ void look_at_end(const Query& query, Touches& touches) {
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);
   Touches found;
   touch({a, b, 0, 0, 0, query.scratch, 0, query.ring}, found);
+  // Along the normal of the end the pair may overlap at the start though it is apart: that is not to be removed.
+  const double least = touches.count > 0 ? std::min(0.0, touches.items[at(nearest(touches))].gap) : 0;
   for (int i = 0; i < found.count && touches.count < Touches::most; ++i) {
     Touch x = found.items[at(i)];
     const double gap = x.gap, allowed = most + bent(a, x.p, dt) + bent(b, x.p, dt);
     take_back(query, a, b, dt, x);
-    if (gap < -allowed && gap < x.gap) touches.items[at(touches.count++)] = x;  // deep, and closing
+    if (!(gap < -allowed && gap < x.gap)) continue;  // deep, and closing
+    x.gap = std::max(x.gap, least);
+    touches.items[at(touches.count++)] = x;
   }
 }
 

@@ -18,6 +18,7 @@ constexpr int largest_table = 2048;  // geometries: up to here, which pairs may 
 constexpr int most_geometries = 1 << 24;
 
 constexpr double sunk = 0.05;        // of the margin: overlap from which on a point looks for a way out
+constexpr double off = 0.5;          // of the margin: what bounces and is farther has left
 constexpr double same_plane = 1e-6;  // of the cosine between normals
 
 /// 16 bits of a feature. Wide ones (hulls) are hashed into the upper half; two of a pair that fall together are parted
@@ -317,7 +318,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
   if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
-      !carries_on(a, b, query.margin))
+      !carries_on(a, b, (!plane && bounces(solid, b) ? off : 1) * query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;
   if (listing_again && !(plane && lists_corners(query.b.solid->kind))) look_at_end(query, touches);
@@ -398,7 +399,7 @@ void Collision::Impl::list_at_end(const Query& query, int a, int b, std::size_t 
 
 // A pair that pressed in the last step and is still near stays as it is found. What slides over a curved surface leaves it by
 // v^2 dt^2/2R in every step: when within the step it would meet it again, along which normal, changes from step to step,
-// and the force with it.
+// and the force with it. What bounces has left when it is farther than off: it may come back with another end.
 bool Collision::Impl::carries_on(int a, int b, double near) const {
   if ((!is_plane(a) && !solids[at(a)].convex_or_flat()) || !solids[at(b)].convex_or_flat()) return false;  // edges
   const auto end = touches.items.begin() + touches.count;
