@@ -31,9 +31,6 @@ constexpr int most_rounds = 120, most_over_terrain = 400;  // low over a plain, 
 // Shares of the smaller shape's radius: pairs no farther apart touch already, and how near polytopes are brought (where
 // they touch exactly the way from one to the other is no direction).
 constexpr double meets = 1e-8, near_enough = 1e-6;
-// Of the margin: overlap at the end of a step that is left to be removed. Less is taken off in a step than what rolls or
-// turns may add, so it would gather.
-constexpr double end_overlap = 0.01;
 
 /// No point of the shape goes along n faster than this, however it turns [m/s].
 double fastest_along(const PlacedSolid& x, const Vec3& n) {
@@ -207,7 +204,7 @@ void look_ahead(const Query& query, Touches& touches) {
 }
 
 void look_at_end(const Query& query, Touches& touches) {
-  const double dt = query.dt, most = end_overlap * query.margin;
+  const double dt = query.dt, most = query.left * query.margin;
   const double turn = (!query.a.solid->convex_or_flat() ? 0 : turning(query.a)) + turning(query.b);
   if (dt * turn * smaller_radius(query) < most) return;
   const PlacedSolid a = moved_on(query.a, dt), b = moved_on(query.b, dt);

@@ -17,8 +17,10 @@ namespace {
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
 constexpr int most_geometries = 1 << 24;
 
-constexpr double sunk = 0.05;        // of the margin: overlap from which on a point looks for a way out
-constexpr double off = 0.5;          // of the margin: what bounces and is farther has left
+constexpr double sunk = 0.05;  // of the margin: overlap from which on a point looks for a way out
+constexpr double off = 0.5;    // of the margin: what bounces and is farther has left
+// The same as Query::left of links: what joints carry may add more in every step than is taken off, and it would gather.
+constexpr double links_left = 0.01;
 constexpr double same_plane = 1e-6;  // of the cosine between normals
 
 /// 16 bits of a feature. Wide ones (hulls) are hashed into the upper half; two of a pair that fall together are parted
@@ -123,6 +125,7 @@ struct Collision::Impl {
   bool is_plane(int a) const { return at(a) >= solids.size() || solids[at(a)].kind == ShapeKind::HalfSpace; }
   std::span<const ContactMemory> remembered(int a, int b) const;
   unsigned ring(int a, int b) const;
+  bool linked(int a) const;  ///< to other bodies of its tree?
   bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
   bool known(std::uint64_t id, const Vec3& n) const;
   void list(const Query& query, std::pair<int, int> pair, std::uint64_t id, const Touch& t);
@@ -308,6 +311,11 @@ Query Collision::Impl::make_query(const PlacedSolid& a, const PlacedSolid& b, do
   return query;
 }
 
+bool Collision::Impl::linked(int a) const {
+  const int body = at(a) < model->geometries.size() ? model->geometries[at(a)].body : -1;
+  return body >= 0 && model->trees[at(model->bodies[at(body)].tree)].bodies > 1;
+}
+
 /// Fills touches with what touches of b with a (a name: of a plane too, then solid is one under it). How many of them are
 /// foreseen: the others overlap at the end of the step.
 int Collision::Impl::meet(Query& query, int a, int b, int solid) {
@@ -321,6 +329,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
       !carries_on(a, b, (!plane && bounces(solid, b) ? off : 1) * query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;
+  if (linked(a) || linked(b)) query.left = links_left;
   if (listing_again && !(plane && lists_corners(query.b.solid->kind))) look_at_end(query, touches);
   return foreseen;
 }

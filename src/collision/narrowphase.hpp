@@ -152,8 +152,9 @@ struct Query {
   double margin, dt;
   double reach;  ///< no contact beyond this gap can be listed [m]
   Scratch* scratch;
-  double bend = 0;    ///< how far turning alone may bend the way of a point within dt [m]
-  unsigned ring = 0;  ///< of a cylinder's cap: where on the rim its points are (CapLoad)
+  double bend = 0;     ///< how far turning alone may bend the way of a point within dt [m]
+  unsigned ring = 0;   ///< of a cylinder's cap: where on the rim its points are (CapLoad)
+  double left = 0.05;  ///< of the margin: overlap at the end of a step that is left to be removed
 
   /// Nearer than the margin, or closing within dt, or nearly so: weights on joints and forces are not foreseen.
   bool listed(const Vec3& p, const Vec3& n, double gap) const {
