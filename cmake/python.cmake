@@ -21,7 +21,7 @@ nanobind_add_stub(tribo_stubs INCLUDE_PRIVATE MODULE _core OUTPUT ${TRIBO_PYTHON
                   PYTHON_PATH ${TRIBO_PYTHON_STAGE}/tribo DEPENDS tribo_python)
 
 if(NOT SKBUILD)
-  file(GLOB TRIBO_PYTHON_SOURCES CONFIGURE_DEPENDS python/tribo/*.py python/tribo/*.md python/tribo/py.typed)
+  file(GLOB TRIBO_PYTHON_SOURCES CONFIGURE_DEPENDS python/tribo/*.py python/tribo/*.md python/tribo/*.css python/tribo/*.js python/tribo/py.typed)
   file(MAKE_DIRECTORY ${TRIBO_PYTHON_STAGE}/tribo)
   foreach(source ${TRIBO_PYTHON_SOURCES})
     get_filename_component(name ${source} NAME)

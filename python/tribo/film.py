@@ -1,4 +1,4 @@
-"""Films and pictures of a run: tribo video RECORDING --out x.mp4, .gif or .png."""
+"""Films, pictures and pages of a run: tribo video RECORDING --out x.mp4, .gif, .png or .html."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, drawing
+from . import _core, drawing, page
 from .extras import need
 from .files import whole_file
 from .render import Camera, Renderer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Image = NDArray[np.uint8]
 
-KINDS = (".mp4", ".gif", ".png")
+KINDS = (".mp4", ".gif", ".png", ".html")
 MOST_FRAMES = 100_000
 
 
@@ -74,7 +74,8 @@ def _write_gif(path: str, frames: Iterator[Image], fps: float) -> None:
 def write(track: Track, path: str | os.PathLike[str], *, fps: float = 30.0, speed: float = 1.0, start: float | None = None,
           end: float | None = None, camera: Camera | None = None, width: int = 640, height: int = 480, shadows: bool = True,
           progress: bool = False, **options: Any) -> int:
-    """Writes a film (.mp4, .gif) or the picture of its last moment (.png); returns the number of pictures.
+    """Writes a film (.mp4, .gif), the picture of its last moment (.png), or a page that plays in a browser and can be looked at
+    from all sides (.html; all of the track, whatever the options); returns the number of pictures.
 
     fps: pictures a second; speed: 2 shows the run twice as fast. start and end [s]. options: those of Renderer.draw.
     """
@@ -82,6 +83,9 @@ def write(track: Track, path: str | os.PathLike[str], *, fps: float = 30.0, spee
     kind = os.path.splitext(name)[1].lower()
     if kind not in KINDS:
         raise _core.InvalidInput(f"{name}: a film or picture ends in {', '.join(KINDS)}")
+    if kind == ".html":
+        page.write(track, path)
+        return len(track.t)
     indices = moments(track, fps, speed, start, end)
     if kind == ".png":
         indices = indices[-1:]

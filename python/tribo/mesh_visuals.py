@@ -117,23 +117,44 @@ def read_mesh(path: str) -> tuple[Part, ...]:
 
 
 def box(half: Array) -> Part:
-    trimesh = _trimesh()
-    return _part(trimesh.creation.box(2 * np.asarray(half)), False)
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float) * np.asarray(half)
+    sides = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    faces = [[f[0], f[k], f[k + 1]] for f in sides for k in (1, 2)]
+    return Part(corners, np.array(faces, dtype=np.uint32))
 
 
-def sphere(radius: float, subdivisions: int = 3) -> Part:
-    trimesh = _trimesh()
-    return _part(trimesh.creation.icosphere(subdivisions=subdivisions, radius=radius), False)
+def _turned(radii: Array, heights: Array, sides: int) -> Part:
+    """A surface of revolution about z through rings from the bottom up; the first and the last are points."""
+    angles = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vertices = [np.array([[0.0, 0, heights[0]]])]
+    vertices += [np.column_stack([r * ring, np.full(sides, z)]) for r, z in zip(radii[1:-1], heights[1:-1])]
+    vertices += [np.array([[0.0, 0, heights[-1]]])]
+    k = np.arange(sides)
+    on = (k + 1) % sides
+    rings = len(radii) - 2
+    last = 1 + (rings - 1) * sides
+    top = np.full(sides, last + sides)
+    faces = [np.stack([np.zeros(sides, dtype=int), 1 + on, 1 + k], axis=1), np.stack([last + k, last + on, top], axis=1)]
+    for r in range(rings - 1):
+        low, high = 1 + r * sides, 1 + (r + 1) * sides
+        faces += [np.stack([low + k, low + on, high + on], axis=1), np.stack([low + k, high + on, high + k], axis=1)]
+    return Part(np.vstack(vertices), np.vstack(faces).astype(np.uint32))
+
+
+def sphere(radius: float, sides: int = 32) -> Part:
+    angles = np.linspace(-np.pi / 2, np.pi / 2, sides // 2 + 1)
+    return _turned(radius * np.cos(angles), radius * np.sin(angles), sides)
 
 
 def cylinder(radius: float, length: float) -> Part:
-    trimesh = _trimesh()
-    return _part(trimesh.creation.cylinder(radius, length, sections=32), False)
+    return _turned(radius * np.array([0.0, 1, 1, 0]), length / 2 * np.array([-1.0, -1, 1, 1]), 32)
 
 
 def capsule(radius: float, length: float) -> Part:
-    trimesh = _trimesh()
-    return _part(trimesh.creation.capsule(length, radius, count=[24, 24]), False)
+    angles = np.linspace(0, np.pi / 2, 9)
+    up = length / 2 + radius * np.sin(angles)
+    return _turned(radius * np.concatenate([np.cos(angles)[::-1], np.cos(angles)]), np.concatenate([-up[::-1], up]), 32)
 
 
 def ellipsoid(half: Array) -> Part:

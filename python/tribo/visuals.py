@@ -157,7 +157,7 @@ def _of_shape(shape: _core.Geometry, colour: Colour) -> Visual | None:
     if kind == _core.ShapeKind.Sphere:
         part = mesh_visuals.sphere(size[0])
     elif kind == _core.ShapeKind.Point:
-        part = mesh_visuals.sphere(POINT, 1)
+        part = mesh_visuals.sphere(POINT, 8)
     elif kind == _core.ShapeKind.Box:
         part = mesh_visuals.box(size)
     elif kind == _core.ShapeKind.Capsule:
@@ -219,15 +219,15 @@ def _skeleton(model: _core.Model, body: int) -> list[Visual]:
     return made
 
 
-def visuals_of(model: _core.Model) -> list[Visual]:
-    """Everything that moves or stands, but the ground."""
+def visuals_of(model: _core.Model, *, files: bool = True) -> list[Visual]:
+    """Everything that moves or stands, but the ground. files: robots look as their files say, else as they collide."""
     out: list[Visual] = []
     drawn: set[int] = set()  # bodies
     mounted: list[str] = []  # names of robots whose visuals on the world are drawn
     colours: dict[int, Colour] = {}
     objects = 0
     for member in model.members:
-        if member.robot:
+        if member.robot and files:
             found, seen = _of_urdf(model, member)
             out += found
             drawn |= seen - {-1}
@@ -241,7 +241,7 @@ def visuals_of(model: _core.Model) -> list[Visual]:
         visual = _of_shape(shape, colours.get(shape.body, FIXED))
         if visual is not None:
             out.append(visual)
-    shown = {v.body for v in out if len(v.vertices) > 42}  # a point alone shows little of a body
+    shown = {g.body for g in model.geometries if g.kind != _core.ShapeKind.Point}  # a point alone shows little of a body
     for member in model.members:
         bodies = range(member.first_body, member.first_body + member.bodies)
         if member.robot and not drawn & set(bodies):
