@@ -32,9 +32,9 @@ def _video(options: argparse.Namespace) -> int:
 
 
 def _add_video(commands: Any) -> None:
-    video = commands.add_parser("video", help="write a recording as a film or a picture")
+    video = commands.add_parser("video", help="write a recording as a film, a picture or a page")
     video.add_argument("recording", help="recording.npz, or the folder that holds it")
-    video.add_argument("--out", required=True, help=".mp4, .gif, or .png for the last moment")
+    video.add_argument("--out", required=True, help=".mp4, .gif, .png for the last moment, or .html for a page to look around in")
     video.add_argument("--camera", help="corner, front, back, left, right, top, or what is to be followed")
     for name, default in (("fps", 30.0), ("speed", 1.0), ("start", None), ("end", None)):
         video.add_argument("--" + name, type=float, default=default)

@@ -1,4 +1,4 @@
-"""What the renderer and the viewer share: rotations, the size of a world, arrows of forces, cones of friction."""
+"""What the renderer and the viewer share: the size of a world, arrows of forces, cones of friction."""
 
 from __future__ import annotations
 
@@ -23,16 +23,6 @@ MODES = {"Stick": (36, 113, 163), "Slip": (230, 126, 34), "Impact": (192, 57, 43
 SKY = ((188, 214, 240), (250, 252, 255))  # above, at the horizon
 TILES = ((206, 212, 218), (176, 184, 192))  # of the ground
 SIDES = 20  # of cones and arrows
-
-
-def quaternion(R: Array) -> Array:
-    """(w, x, y, z) of a rotation matrix, by the largest of its four components."""
-    k = np.array([[R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-                  [0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-                  [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]], [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]]])
-    _, vectors = np.linalg.eigh((k + np.triu(k, 1).T) / 3)
-    q: Array = vectors[:, -1]
-    return q if q[0] >= 0 else -q
 
 
 def _across(n: Array) -> tuple[Array, Array]:

@@ -37,7 +37,7 @@ class Part:
 
 
 def _trimesh() -> Any:
-    return need("trimesh", "meshes are drawn by trimesh", "render")
+    return need("trimesh", "the meshes of robot files are read by trimesh", "view")
 
 
 def _material(visual: Any) -> tuple[Colour | None, float, Any]:
@@ -79,7 +79,7 @@ def _part(mesh: Any, has_colours: bool) -> Part:
 
 def _without_broken_materials(path: str, trimesh: Any) -> Any:
     """A COLLADA file that names materials it does not have, without those: its reader would drop what is made of them."""
-    collada = need("collada", "COLLADA meshes are read by pycollada", "render")
+    collada = need("collada", "COLLADA meshes are read by pycollada", "view")
     kept = {m.id for m in collada.Collada(path, ignore=[collada.common.DaeError]).materials}
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()

@@ -68,12 +68,24 @@ def looks(model: _core.Model) -> tuple[list[Visual], str]:
         return visuals_of(model, files=False), f"shapes that collide are drawn: {error}"
 
 
+def _stage(track: Track, visuals: list[Visual]) -> tuple[Array, Array]:
+    """Lowest and highest corner of what a camera shows: where the run begins, and where it goes if that is near."""
+    low, high = drawing.bounds(visuals, track.poses(0))
+    reach = max(float(np.linalg.norm(high - low)), 0.05)
+    for i in (len(track.t) // 2, len(track.t) - 1):
+        other = drawing.bounds(visuals, track.poses(i))
+        wide = np.minimum(low, other[0]), np.maximum(high, other[1])
+        if np.isfinite(wide).all() and float(np.linalg.norm(wide[1] - wide[0])) < 2 * reach:
+            low, high = wide
+    return low, high
+
+
 def scene_of(track: Track) -> dict[str, Any]:
     """What stays as it is: meshes, ground, names, the size of the world."""
     model = track.model
     visuals, note = looks(model)
     shapes = shapes_of(model)
-    low, high = drawing.bounds(visuals or shapes, track.poses(0))
+    low, high = _stage(track, visuals or shapes)
     size = max(float(np.linalg.norm(high - low)), 0.05)
     meshes = _Meshes()
 
@@ -141,10 +153,9 @@ def motion_of(track: Track) -> dict[str, Any]:
         at = track.poses(i)
         poses.append([at[body][:3].ravel() for body in sorted(at, key=lambda body: (body < 0, abs(body)))])
     forces = [c.force for c in track.contacts]
-    size = drawing.bounds(shapes_of(track.model), track.poses(0))
-    reach = max(float(np.linalg.norm(size[1] - size[0])), 0.05)
+    low, high = drawing.bounds(shapes_of(track.model), track.poses(0))
     return {"t": _packed(track.t[kept], "<f8"), "poses": _packed(poses), "contacts": _contacts([track.contacts[i] for i in kept]),
-            "scale": drawing.force_scale(reach, forces), "stride": stride, "moments": len(track.t),
+            "scale": drawing.force_scale(max(float(np.linalg.norm(high - low)), 0.05), forces), "stride": stride, "moments": len(track.t),
             "curves": {title: {name: _packed(values[kept], "<f8") for name, values in rows.items()}
                        for title, rows in curves_of(track).items()}}
 

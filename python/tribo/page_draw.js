@@ -39,7 +39,8 @@ class Picture {
 
   home() {
     this.target = [...this.scene.middle];
-    this.away = 1.45 * this.scene.size;
+    const aspect = this.canvas.clientWidth / (this.canvas.clientHeight || 1) || 1;
+    this.away = 0.53 * this.scene.size / Math.sin(0.35) / Math.min(1, aspect);
     this.turn = Math.atan2(-1.15, 1.0);
     this.rise = Math.atan2(0.55, Math.hypot(1.0, 1.15));
   }

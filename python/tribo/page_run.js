@@ -38,7 +38,7 @@ class Page {
       ...["0.01", "0.1", "0.25", "0.5", "1", "2", "5"].map((s) => element("option", { value: s, textContent: s + " ×", selected: s === "1" })));
     return element("div", { id: "bar" }, this.start, button("‹", () => this.step(-1), "one moment back (left arrow)"),
       button("›", () => this.step(1), "one moment on (right arrow)"), this.line, this.clock, speeds,
-      button("☰", () => { this.panel.classList.toggle("hidden"); this.change(); }, "controls and plots"));
+      button("☰", () => { document.body.classList.toggle("wide"); this.change(); }, "controls and plots"));
   }
 
   buildPanel() {
@@ -47,7 +47,8 @@ class Page {
     this.sheets.plots = element("div", { className: "sheet" });
     const tabs = element("div", { id: "tabs", role: "tablist" });
     for (const name of Object.keys(this.sheets)) tabs.append(element("button", { textContent: name, role: "tab", type: "button", onclick: () => this.open(name) }));
-    this.panel = element("div", { id: "panel", className: window.innerWidth < 720 ? "hidden" : "" }, tabs, ...Object.values(this.sheets));
+    this.panel = element("div", { id: "panel" }, tabs, ...Object.values(this.sheets));
+    document.body.classList.toggle("wide", window.innerWidth <= 720);
     this.open("show");
     return this.panel;
   }

@@ -371,7 +371,7 @@ class Simulation(_Handed):
                                       collision=collision)
 
     def film(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Writes what the simulation remembers of its run as .mp4, .gif, or .png (the last moment).
+        """Writes what the simulation remembers of its run as .mp4, .gif, .png (the last moment), or .html (a page to look around in).
 
         fps, speed, start and end [s], camera, width, height, shadows, forces, cones, collision: see tribo video --help.
         """

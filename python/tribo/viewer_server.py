@@ -148,7 +148,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self._answer(HTTPStatus.OK, "")
             except (KeyError, TypeError) as error:
                 self._answer(HTTPStatus.BAD_REQUEST, f"refused: the order is not complete ({error})\n")
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, IndexError) as error:
                 self._answer(HTTPStatus.BAD_REQUEST, f"refused: {error}\n")
 
     def _tell_events(self, viewer: Viewer) -> None:

@@ -29,9 +29,8 @@ def on_ray():
 
 
 CASES = {
-    "viser": ("view", lambda: tribo.load("cube").view()),
     "vtkmodules.all": ("render", lambda: tribo.load("cube").render()),
-    "trimesh": ("render", lambda: mesh_visuals.box([1, 1, 1])),
+    "trimesh": ("view", lambda: mesh_visuals.read_mesh("x.stl")),
     "imageio_ffmpeg": ("render", lambda: film._write_mp4("x.mp4", iter(()), (16, 16), 30)),
     "PIL.Image": ("render", lambda: film._write_gif("x.gif", iter(()), 30)),
     "gymnasium": ("learn", gym),

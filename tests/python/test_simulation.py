@@ -335,7 +335,7 @@ def test_recording_within_a_recording_of_the_same_folder_is_refused(tmp_path):
 
 def test_import_needs_no_numpy_and_no_viewer():
     # What makes an import slow is imported when it is used.
-    code = "import sys, tribo; print([m for m in ('viser', 'matplotlib', 'trimesh', 'gymnasium') if m in sys.modules])"
+    code = "import sys, tribo; print([m for m in ('tribo.viewer', 'matplotlib', 'trimesh', 'gymnasium') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 

@@ -1,4 +1,4 @@
-"""The viewer in a headless browser: the page opens, the robot is drawn, the slider moves it."""
+"""The viewer in a headless browser: the page opens, the robot is drawn, the slider moves it; a file plays without a server."""
 
 import asyncio
 import base64
@@ -17,7 +17,9 @@ import numpy as np
 import pytest
 
 import tribo
-from tribo.drawing import cones, quaternion
+from tribo import mesh_visuals, page
+from tribo.drawing import cones
+from tribo.mesh_visuals import read_mesh
 from tribo.track import of_recording, of_simulation
 from tribo.viewer import Viewer
 from tribo.visuals import visuals_of
@@ -33,16 +35,6 @@ def falling():
     sim = tribo.load("solo", settings={"robot.drop": 0.3})
     sim.run(0.5)
     return sim
-
-
-def test_quaternion_of_rotations():
-    rng = np.random.default_rng(0)
-    for q in rng.normal(size=(50, 4)):
-        w, x, y, z = q = q / np.linalg.norm(q) * (1 if q[0] > 0 else -1)
-        R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                      [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                      [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
-        np.testing.assert_allclose(quaternion(R), q, atol=1e-12)
 
 
 def test_cones_have_the_slope_of_friction(falling):
@@ -96,16 +88,83 @@ def test_export_to_rerun(falling, tmp_path):
 def test_push_and_other_laws_from_the_page(falling):
     viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
     try:
-        before = falling.t
-        viewer.seconds.value = 0.2
-        viewer._continue(push=True)
+        before, told = falling.t, viewer.watched()
+        viewer.perform({"what": "push", "who": "solo12", "newtons": 5.0, "along": "+y", "seconds": 0.2})
         assert falling.t == pytest.approx(before + 0.2)
-        viewer.law.value, viewer.change_mu.value, viewer.mu.value = "ccp", True, 0.1
-        viewer._again()
-        assert viewer.simulation.scene.contact_model == "ccp"
+        viewer.perform({"what": "again", "model": "ccp", "change": True, "friction": 0.1, "seconds": 0.2, "t": 0.25})
+        assert viewer.simulation.scene.contact_model == "ccp" and viewer.simulation.t == pytest.approx(before + 0.4)
         assert viewer.simulation.model.surface(0, 0).mu_static == 0.1
+        kinds = [kind for kind, _ in (told.get_nowait() for _ in range(told.qsize())) if kind != "moment"]
+        assert kinds == ["motion", "note", "motion", "note"]
+        with pytest.raises(tribo.InvalidInput, match="run, push, again, walk, joint"):
+            viewer.perform({"what": "jump"})
     finally:
         viewer.close()
+
+
+def test_targets_are_told_from_the_page():
+    sim = tribo.load("ur10")
+    viewer = Viewer(of_simulation(sim), simulation=sim, port=0)
+    try:
+        joints = viewer.scene()["live"]["joints"]
+        assert len(joints) == 6 and all(j["low"] <= j["value"] <= j["high"] for j in joints)
+        viewer.perform({"what": "joint", "iq": joints[1]["iq"], "value": -1.0})
+        assert (sim.target if sim.scene._has_pd else sim.q)[joints[1]["iq"]] == -1.0
+    finally:
+        viewer.close()
+
+
+def test_what_a_page_is_told_is_what_happened(falling):
+    track = of_simulation(falling)
+    motion = page.motion_of(track)
+
+    def numbers(text, kind="<f4"):
+        return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+    np.testing.assert_array_equal(numbers(motion["t"], "<f8"), track.t)
+    poses = numbers(motion["poses"]).reshape(len(track.t), -1, 3, 4)
+    at = track.poses(-1)
+    np.testing.assert_allclose(poses[-1], [at[b][:3] for b in sorted(at)], atol=1e-6)
+    start = numbers(motion["contacts"]["start"], "<u4")
+    assert list(np.diff(start)) == [len(c.mu) for c in track.contacts]
+    force = numbers(motion["contacts"]["force"]).reshape(-1, 3)
+    np.testing.assert_allclose(force[start[-2]:start[-1]], track.contacts[-1].force, rtol=1e-6, atol=1e-6)
+    lift = numbers(motion["curves"]["contact forces [N]"]["normal"], "<f8")
+    assert lift[-1] == pytest.approx(float(track.contacts[-1].force[:, 2].sum()))
+
+
+def test_long_runs_are_thinned(falling, monkeypatch):
+    track = of_simulation(falling)
+    whole = len(page.motion_of(track)["poses"])
+    monkeypatch.setattr(page, "MOST_BYTES", 20_000)
+    motion = page.motion_of(track)
+    assert motion["stride"] > 1 and motion["moments"] == len(track.t)
+    assert len(motion["poses"]) < 1.2 * whole / motion["stride"]
+
+
+def test_robots_are_drawn_without_what_reads_their_meshes(monkeypatch):
+    sim = tribo.load("ur10")
+    read_mesh.cache_clear()
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    scene = page.scene_of(of_simulation(sim))
+    assert "pip install 'tribo[view]'" in scene["note"]
+    assert {part["body"] for part in scene["drawn"]} >= {g.body for g in sim.model.geometries if g.body >= 0}
+    read_mesh.cache_clear()
+
+
+def test_shapes_have_their_size():
+    """Meshes are closed, turned outwards, and have the volume of the shape, but for their corners."""
+    half = np.array([0.1, 0.2, 0.3])
+    exact = {"box": 8 * half.prod(), "sphere": 4 / 3 * np.pi * 0.1**3, "cylinder": np.pi * 0.1**2 * 0.4,
+             "capsule": np.pi * 0.1**2 * 0.4 + 4 / 3 * np.pi * 0.1**3, "ellipsoid": 4 / 3 * np.pi * half.prod()}
+    made = {"box": mesh_visuals.box(half), "sphere": mesh_visuals.sphere(0.1), "cylinder": mesh_visuals.cylinder(0.1, 0.4),
+            "capsule": mesh_visuals.capsule(0.1, 0.4), "ellipsoid": mesh_visuals.ellipsoid(half)}
+    for name, part in made.items():
+        a, b, c = (part.vertices[part.faces[:, k]] for k in range(3))
+        volume = float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6
+        assert 0.97 * exact[name] < volume <= exact[name] * (1 + 1e-12), name
+        edges = np.sort(np.vstack([part.faces[:, [i, (i + 1) % 3]] for i in range(3)]), axis=1)
+        assert (np.unique(edges, axis=0, return_counts=True)[1] == 2).all(), name
 
 
 class Page:
@@ -160,21 +219,21 @@ async def settled(page, enough):
 
 
 @contextlib.asynccontextmanager
-async def opened(debug, viewer):
-    """The page of a viewer, once its controls are there."""
+async def opened(debug, url):
+    """The page, once its run is there."""
     import websockets
 
     with urllib.request.urlopen(f"{debug}/json") as answer:
         target = next(t for t in json.load(answer) if t["type"] == "page")
     async with websockets.connect(target["webSocketDebuggerUrl"], max_size=None) as socket:
         page = Page(socket)
-        await page.send("Page.navigate", url=viewer.url)
+        await page.send("Page.navigate", url=url)
         for _ in range(120):
             await asyncio.sleep(0.5)
-            if await page.evaluate("document.querySelectorAll('[role=slider]').length"):
+            if await page.evaluate("window.page && page.t && page.t.length"):
                 break
         else:
-            raise AssertionError("the page has no slider")
+            raise AssertionError(await page.evaluate("document.body.innerText"))
         yield page
 
 
@@ -197,58 +256,67 @@ def browser(folder):
         process.wait()
 
 
-async def drive(debug, viewer, keep):
-    async with opened(debug, viewer) as page:
+async def press(page, key, code=0):
+    for kind in ("keyDown", "keyUp"):
+        await page.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+async def drive(debug, url, keep):
+    async with opened(debug, url) as page:
         first = await settled(page, lambda image: share(image, np.broadcast_to(image[90, 60], image.shape)) > 0.01)
-        await page.evaluate("document.querySelectorAll('[role=slider]')[0].focus()")
-        await page.send("Input.dispatchKeyEvent", type="keyDown", key="End", code="End", windowsVirtualKeyCode=35)
-        for _ in range(40):
-            await asyncio.sleep(0.5)
-            if viewer._index == len(viewer.track.t) - 1:
-                break
+        await press(page, "End", 35)
         last = await settled(page, lambda image: share(image, first) > 0.005)
+        at_end = await page.evaluate("page.index === page.t.length - 1")
+        await page.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent === 'plots')")
+        plots = await settled(page, lambda image: True)
+        await press(page, " ", 32)  # from the start again
+        await asyncio.sleep(1)
+        moving = await page.evaluate("page.playing && page.at > page.t[0]") or await page.evaluate("page.at > page.t[0]")
         if keep:
             from PIL import Image
 
-            for name, image in (("start", first), ("end", last)):
+            for name, image in (("start", first), ("end", last), ("plots", plots)):
                 Image.fromarray(image.astype(np.uint8)).save(pathlib.Path(keep) / f"viewer-{name}.png")
-        return first, last
+        assert at_end, "the key did not reach the page"
+        assert moving, "it does not play"
+        said = await page.evaluate("document.getElementById('note').textContent")
+        assert said == "", said
+        return first, last, plots
 
 
-def test_page_in_a_browser(falling, tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("no chromium on the PATH (apt-get install chromium)")
-    viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
-    try:
-        with browser(tmp_path) as debug:
-            first, last = asyncio.run(drive(debug, viewer, os.environ.get("TRIBO_SCREENSHOTS")))
-    finally:
-        index, end = viewer._index, len(viewer.track.t) - 1
-        viewer.close()
-    assert index == end, "the slider did not reach the viewer"
+def looked_at(debug, url):
+    first, last, plots = asyncio.run(drive(debug, url, os.environ.get("TRIBO_SCREENSHOTS")))
     assert share(first, np.broadcast_to(first[90, 60], first.shape)) > 0.01, "nothing is drawn"
     assert share(first, last) > 0.005, "the robot did not move"
+    assert float((plots[60:600, 700:].max(axis=2) - plots[60:600, 700:].min(axis=2) > 60).mean()) > 0.001, "no curve is drawn"
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_page_in_a_browser(falling, tmp_path, served):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH (apt-get install chromium)")
+    falling.film(tmp_path / "run.html")
+    viewer = Viewer(of_simulation(falling), simulation=falling, port=0)
+    try:
+        with browser(tmp_path / "browser") as debug:
+            looked_at(debug, viewer.url if served else (tmp_path / "run.html").as_uri())
+    finally:
+        viewer.close()
 
 
 async def walk_and_turn(debug, viewer):
     """0.3 m/s and 0.5 rad/s by the arrow keys (0.05 each), then the button that runs on."""
-    async with opened(debug, viewer) as page:
-        of_walk = "[...document.querySelectorAll('[role=slider]')].filter(s => s.getAttribute('aria-valuemin') == '-1')"
-        for _ in range(10):
-            await page.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent.trim() == 'run')")
-            await asyncio.sleep(2)
-            if await page.evaluate(f"{of_walk}.length") == 2:  # forward and turning; that to the left goes to 0.5
-                break
-        for slider, presses in ((0, 6), (1, 10)):
-            await page.evaluate(f"{of_walk}[{slider}].focus()")
+    async with opened(debug, viewer.url) as page:
+        await page.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent === 'run')")
+        for name, presses in (("for [s]", 10), ("forward [m/s]", 6), ("turning [rad/s]", 10)):
+            await page.evaluate(f"document.querySelector('input[aria-label=\"{name}\"]').focus()")
             for _ in range(presses):
-                await page.send("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
-                await asyncio.sleep(0.1)
+                await press(page, "ArrowRight", 39)
         await asyncio.sleep(2)
-        await page.click("[...document.querySelectorAll('button:not([role=tab])')].find(b => b.textContent.trim() == 'run')")
+        await page.click("[...document.querySelectorAll('button:not([role=tab])')].find(b => b.textContent === 'run')")
         for _ in range(120):
             await asyncio.sleep(0.5)
-            if "ran to" in viewer.note.content:
+            if "ran to" in await page.evaluate("document.getElementById('note').textContent"):
                 return
 
 
@@ -258,7 +326,6 @@ def test_a_robot_is_told_where_to_walk_by_the_sliders(tmp_path):
     sim = tribo.load("solo-walk")
     sim.run(0.5)  # its scene has it stand still until 1 s
     viewer = Viewer(of_simulation(sim), simulation=sim, port=0)
-    viewer.seconds.value = 3.0
     try:
         with browser(tmp_path) as debug:
             asyncio.run(walk_and_turn(debug, viewer))
@@ -269,6 +336,35 @@ def test_a_robot_is_told_where_to_walk_by_the_sliders(tmp_path):
         assert np.arctan2(turned[1, 0], turned[0, 0]) == pytest.approx(0.5, abs=0.05)
         ahead = sim.pose("solo12")[:3, :3].T @ sim.jacobian("solo12")[:3] @ sim.v  # the mean is 0.3; this is one moment of a stride
         assert ahead[0] == pytest.approx(0.3, abs=0.1)
+    finally:
+        viewer.close()
+
+
+async def step_and_look(debug, sim, viewer):
+    """What a page shows while its simulation is stepped: the time by its clock, and whether it hears of the end."""
+    async with opened(debug, viewer.url) as page:
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if viewer._watching:
+                break
+        await asyncio.to_thread(sim.step, 300)
+        viewer.sync()
+        await asyncio.sleep(1)
+        fresh = await page.evaluate("page.time")
+        await press(page, "Home", 36)  # looks back: what the simulation remembers
+        await asyncio.sleep(2)
+        return fresh, await page.evaluate("page.t[page.t.length - 1]")
+
+
+def test_a_simulation_is_seen_as_it_is_stepped(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH (apt-get install chromium)")
+    sim = tribo.load("cube")
+    viewer = sim.view(port=0)
+    try:
+        with browser(tmp_path) as debug:
+            fresh, remembered = asyncio.run(step_and_look(debug, sim, viewer))
+        assert fresh == pytest.approx(sim.t) and remembered == pytest.approx(sim.t, abs=0.05)
     finally:
         viewer.close()
 
@@ -305,13 +401,13 @@ def test_a_mesh_that_unfolds_without_end_is_not_drawn(tmp_path):
     ("0.0.0.0", {"Host": "evil.example:8080"}, False),
 ])
 def test_who_may_see_the_page(host, headers, passes):
-    from tribo.viewer_guard import Guard
+    from tribo.viewer_server import Guard
 
     assert (Guard(host).refusal("/", headers) is None) == passes
 
 
 def test_beyond_loopback_the_page_asks_for_its_token():
-    from tribo.viewer_guard import COOKIE, Guard
+    from tribo.viewer_server import COOKIE, Guard
 
     guard = Guard("0.0.0.0")
     headers = {"Host": "192.168.0.7:8080"}
@@ -329,19 +425,38 @@ def test_a_server_refuses_strangers(falling):
 
     viewer = falling.view(port=0, block=False)
     try:
-        port = viewer.server.get_port()
+        port, before = viewer._server.port, falling.t
 
-        def answer(**headers):
+        def answer(path="/", order=None, **headers):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request("GET", "/", headers=headers)
+            connection.request("GET" if order is None else "POST", path, body=order, headers=headers)
             return connection.getresponse().status
 
-        assert answer() == 200
-        assert answer(Host="evil.example") == 403
-        assert answer(Origin="http://evil.example") == 403
-        assert answer(Host="evil.example", Upgrade="websocket", Connection="Upgrade") == 403
+        run = json.dumps({"what": "run", "seconds": 0.01})
+        assert answer() == 200 and answer("/scene") == 200 and answer("/motion") == 200
+        for path, order in (("/", None), ("/motion", None), ("/events", None), ("/do", run)):
+            assert answer(path, order, Host="evil.example") == 403
+            assert answer(path, order, Origin="http://evil.example") == 403
+        assert falling.t == before
+        assert answer("/../viewer.py") == 404 and answer("/do") == 404 and answer("/else", run) == 404
+        for bad in ("{", "[]", "{}", '{"what": "jump"}', '{"what": "run"}', '{"what": "run", "seconds": "x"}', '{"what": "run", "seconds": -1}',
+                    '{"what": "push", "who": "nobody", "newtons": 1, "along": "+x", "seconds": 1}', '{"what": "joint", "iq": 999, "value": 0}',
+                    '{"what": "walk", "robot": "solo12", "velocity": [1]}', " " * 200_000):
+            assert answer("/do", bad) in (400, 404), bad[:80]
+        assert falling.t == before
+        assert answer("/do", run) == 200 and falling.t == pytest.approx(before + 0.01)
     finally:
         viewer.close()
+
+
+def test_a_port_that_is_taken_is_left_for_the_next(falling):
+    first = falling.view(port=18731, block=False)
+    second = falling.view(port=18731, block=False)
+    try:
+        assert first.url != second.url
+    finally:
+        first.close()
+        second.close()
 
 
 def test_visual_meshes_do_not_lead_out_of_the_folder(tmp_path):

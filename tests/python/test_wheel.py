@@ -23,7 +23,7 @@ viewer.close()
 # What is asked for without the extra that brings it.
 MISSING = {
     "robots": 'tribo.load("solo12")',
-    "view": 'tribo.load("cube").view()',
+    "view": 'from tribo.mesh_visuals import read_mesh; read_mesh("x.stl")',
     "learn": "import tribo.gym",
     "render": 'tribo.load("cube").render()',
     "pinocchio": 'tribo.to_pinocchio(tribo.load("cube").model)',
