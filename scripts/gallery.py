@@ -30,6 +30,7 @@ def kind(name: str) -> str:
 
 def page() -> str:
     text = "# Gallery\nThe scenes that come with Tribo. Each runs by its name: `tribo run NAME --out out/NAME`, then `tribo view out/NAME`.\n"
+    text += "On the site that `make docs` makes, some can be played and turned about.\n"
     for title in TITLES:
         text += f"\n## {title.capitalize()}\n| | |\n|---|---|\n"
         for name, summary in sorted(tribo.scenes().items()):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
+LIVE = ROOT / "build" / "live"  # runs that play on the site, by scripts/docs
 LINK = re.compile(r"(\]\()([^)\s:#]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"`[^`\n]+`")  # GitHub wants a bar escaped in the code of a table, mkdocs does not
 LIST = re.compile(r"^((?!- |1\. |#)\S.*)\n(?=- |1\. )", re.MULTILINE)  # after a line of text: mkdocs wants an empty line between, GitHub does not
@@ -66,3 +68,20 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
     parts = FENCED.split(CODE.sub(lambda match: match[0].replace("\\|", "|"), LINK.sub(to_page, markdown)))
     return "".join(part if part.startswith("```") else LIST.sub(r"\1\n\n", part) for part in parts)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """In the gallery, a link to each run that plays."""
+    if page.file.src_uri != "gallery.md":
+        return html
+    names = {path.stem for path in LIVE.glob("*.html")}
+    def linked(match: re.Match[str]) -> str:
+        name = match[1]
+        return f'{match[0]} <a href="live/{name}.html#play">play it here</a>' if name in names else match[0]
+
+    return re.sub(r"<strong>([\w-]+)</strong>", linked, html)
+
+
+def on_post_build(config: Any) -> None:
+    if LIVE.is_dir():
+        shutil.copytree(LIVE, Path(config["site_dir"]) / "live", dirs_exist_ok=True)

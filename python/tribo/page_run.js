@@ -13,6 +13,7 @@ class Page {
     this.watchPointer();
     this.watchKeys();
     if (live) this.listen();
+    if (location.hash === "#play") this.play(true);
     new ResizeObserver(() => this.change()).observe(this.canvas);
     requestAnimationFrame((now) => this.tick(now));
   }
@@ -70,7 +71,7 @@ class Page {
       box("collision shapes", "shapes", false, "instead of what is drawn of the files"), box("names", "names", false, "a click on a body shows its own"),
       element("h2", { textContent: "Camera" }), choice("follow", names, "nothing", (name) => { this.followed = name; this.place = null; this.change(); }),
       element("div", { className: "row" }, button("home", () => { this.picture.home(); this.place = null; this.change(); }, "as at the start (h)")),
-      element("p", { textContent: "Drag: turn. Shift and drag, or right button: move. Wheel: closer." }),
+      element("p", { textContent: "Drag: turn. Shift and drag, or right button: move. Wheel: closer. Space: play. A click: the name of a body." }),
       element("h2", { textContent: "Keep" }), keep);
   }
 
