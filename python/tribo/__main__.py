@@ -27,7 +27,8 @@ def _video(options: argparse.Namespace) -> int:
               camera=camera_of(options.camera, track.model), width=options.width, height=options.height,
               shadows=not options.no_shadows, forces=not options.no_forces, cones=options.cones,
               collision=options.collision, progress=True)
-    print(f"{options.out}: {n} picture{'s' if n > 1 else ''}")
+    kind = "moment" if options.out.lower().endswith(".html") else "picture"
+    print(f"{options.out}: {n} {kind}{'s' if n > 1 else ''}")
     return 0
 
 

@@ -73,7 +73,8 @@ class Viewer:
             while not self._ended.wait(0.2):
                 pass
         except KeyboardInterrupt:
-            self.close()
+            with contextlib.suppress(KeyboardInterrupt):  # one who is in a hurry
+                self.close()
 
     def sync(self) -> None:
         """Draws the present moment of the simulation."""
