@@ -48,11 +48,11 @@ RunEnd step_through(Simulation& simulation, Run& run, const RunWarning& warning,
   const double start = simulation.state().t;
   Progress progress(duration);
   const auto began = WallClock::now();
-  bool warned = false;
+  RunWarning::Kind told = RunWarning::Kind::None;
   while (run.step()) {
     const StepReport& report = run.last();
-    if (!warned && warning.kind() != RunWarning::Kind::None) {
-      warned = true;
+    if (warning.kind() != told) {
+      told = warning.kind();
       std::fprintf(stderr, "tribo: warning: %s\n", warning.text().c_str());
     }
     if (ended(report) || (strict && broke_policy(report))) {
