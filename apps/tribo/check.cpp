@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "base/file.hpp"
 #include "base/legible.hpp"
 #include "base/problems.hpp"
 #include "common.hpp"
@@ -84,10 +84,7 @@ bool concerns(const fs::path& path) {
   const std::string extension = path.extension().string();
   if (extension == ".toml" || extension == ".urdf" || extension == ".mjcf") return true;
   if (extension != ".xml") return false;
-  std::ifstream file(path);
-  std::string head(4096, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string head = read_start(path.string(), 4096);
   for (std::size_t i = 0; (i = head.find('<', i)) != std::string::npos;) {
     if (head.compare(i, 4, "<!--") == 0) {
       i = head.find("-->", i);
