@@ -138,13 +138,13 @@ class Runner final : public Observer {
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
     const Turn turn(*this);
     check_commands();
+    Run steps(*simulation_, duration);
     std::unique_ptr<Recorder> recorder;
     if (!record.empty()) {
       Scene now = scene_;
       now.start = simulation_->state();
       recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
-    Run steps(*simulation_, duration);
     steps.watch(witness_).watch(warning_).watch(*this);
     if (recorder) steps.watch(*recorder);
     if (recorder_) steps.watch(*recorder_);
