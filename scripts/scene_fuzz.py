@@ -230,6 +230,7 @@ def findings(r: dict[str, Any]) -> list[str]:
     if "steps" not in r:
         return found
     warned = bool(r["warnings"] or r["warned"])  # before the run, or before it ended
+    deep = "that contact allows" in r["warned"]  # which says nothing of energy
     if "ended" in r:
         found.append("ended after a warning" if warned else "ENDED WITHOUT A WARNING")
     if not r["finite"]:
@@ -238,7 +239,7 @@ def findings(r: dict[str, Any]) -> list[str]:
         if r["status"].get(status):
             found.append(status.lower())
     if r.get("gain", 0) > 0.01 and not r["drive"]:
-        told = warned or r["gained"] > 0.01
+        told = bool(r["warnings"] or (r["warned"] and not deep)) or r["gained"] > 0.01
         found.append("gain of energy after an overlap at the start, warned" if r["overlaps"] else
                      "gain of energy, told" if told else "GAIN OF ENERGY, SILENT")
     if r["ledger"] > 1e-6:
@@ -247,7 +248,7 @@ def findings(r: dict[str, Any]) -> list[str]:
     if r["force"] > 1:
         found.append("ABSURD FORCE")
     if r.get("overlap_grew", 0) > 0.01:
-        found.append("overlap grew by 1 cm")
+        found.append("overlap grew by 1 cm, told" if warned or r["overlaps"] else "overlap grew by 1 cm, untold")
     return found
 
 

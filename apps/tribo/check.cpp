@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "base/file.hpp"
 #include "base/legible.hpp"
 #include "base/problems.hpp"
 #include "common.hpp"
@@ -84,10 +84,7 @@ bool concerns(const fs::path& path) {
   const std::string extension = path.extension().string();
   if (extension == ".toml" || extension == ".urdf" || extension == ".mjcf") return true;
   if (extension != ".xml") return false;
-  std::ifstream file(path);
-  std::string head(4096, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
+  const std::string head = read_start(path.string(), 4096);
   for (std::size_t i = 0; (i = head.find('<', i)) != std::string::npos;) {
     if (head.compare(i, 4, "<!--") == 0) {
       i = head.find("-->", i);
@@ -123,8 +120,11 @@ int check_folder(Options options) {
   const std::vector<std::string> files = files_below(folder);
   if (files.empty())
     throw InvalidInput(folder + ": a folder without a scene (.toml) or robot file (.urdf, .xml, .mjcf)");
+  const auto place_of = [&](const std::string& file) {  // a link stands where it lies
+    return legible(fs::path(file).lexically_relative(folder).string());
+  };
   std::size_t width = 4;
-  for (const std::string& file : files) width = std::max(width, fs::relative(file, folder).string().size());
+  for (const std::string& file : files) width = std::max(width, place_of(file).size());
   const int column = static_cast<int>(width);
   Json list = Json::array();
   int bad = 0, doubtful = 0;
@@ -142,8 +142,8 @@ int check_folder(Options options) {
     if (const std::size_t place = first.find(file); place != std::string::npos)
       first.replace(place, file.size(), fs::path(file).filename().string());
     const std::string bodies = v.scene ? std::to_string(v.scene->model->bodies.size()) : "-";
-    std::printf("%-*s  %6d  %8d  %6s  %s\n", column, fs::relative(file, folder).c_str(), v.errors, v.warnings,
-                bodies.c_str(), legible(first_line(first, 100)).c_str());
+    std::printf("%-*s  %6d  %8d  %6s  %s\n", column, place_of(file).c_str(), v.errors, v.warnings, bodies.c_str(),
+                legible(first_line(first, 100)).c_str());
     std::fflush(stdout);
   }
   const int all = static_cast<int>(files.size());

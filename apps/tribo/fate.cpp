@@ -9,29 +9,15 @@
 
 #include "base/limits.hpp"
 #include "base/names.hpp"
-#include "scene/clearance.hpp"
+#include "dynamics/clearance.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo::app {
 namespace {
 
 constexpr double low_share = 0.5;
-constexpr double steepest = M_PI / 3;   // [rad]
-constexpr double wild = 50;             // [m/s]; faster than robots and what they throw
-constexpr double least_allowed = 1e-3;  // [m]
-constexpr double robot_share = 0.01, object_share = 0.1;
-/// What a member may overlap with others: a share of the box around its shapes at the start [m].
-double allowed_overlap(const Model& model, const Dynamics& dynamics, int member) {
-  Vec3 edges;
-  for (int k = 0; k < 3; ++k) {
-    const Lowest low = lowest_points(model, dynamics, member, Vec3::Unit(k));
-    const Lowest high = lowest_points(model, dynamics, member, -Vec3::Unit(k));
-    edges[k] = -std::min(low.moving, low.fixed) - std::min(high.moving, high.fixed);
-  }
-  const bool robot = model.members[at(member)].robot;
-  return std::max(least_allowed, robot ? robot_share * edges.maxCoeff() : object_share * edges.minCoeff());
-}
-
+constexpr double steepest = M_PI / 3;  // [rad]
+constexpr double wild = 50;            // [m/s]; faster than robots and what they throw
 }  // namespace
 
 Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()), v_start_(scene.start.v) {
@@ -42,10 +28,8 @@ Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()), v_star
       ground_ = up_.dot(g.X_BG.p);
   Dynamics dynamics(model_);
   dynamics.compute(q, VecX::Zero(model_.nv));
-  std::vector<double> allowed;
   for (int m = 0; m < static_cast<int>(model_.members.size()); ++m) {
     const Member& member = model_.members[at(m)];
-    allowed.push_back(allowed_overlap(model_, dynamics, m));
     if (!member.robot || member.bodies == 0 || up_.isZero()) continue;
     const Body& base = model_.bodies[at(member.first_body)];
     if (base.joint != JointKind::Free) continue;
@@ -53,7 +37,6 @@ Fate::Fate(const Scene& scene) : model_(*scene.model), up_(Vec3::Zero()), v_star
     const Quat R(Eigen::Vector4d(q.segment<4>(base.iq + 3)));
     walkers_.push_back({m, height, R.inverse() * up_});
   }
-  for (const Geometry& g : model_.geometries) allowed_.push_back(g.member < 0 ? inf : allowed[at(g.member)]);
 }
 
 void Fate::watch(Walker& walker, const Simulation& simulation) const {
@@ -76,7 +59,8 @@ void Fate::watch(Walker& walker, const Simulation& simulation) const {
   if (low || tilt > steepest) walker.fall = Walker::Fall{simulation.state().t, z - level, tilt, low};
 }
 
-void Fate::observe(Simulation& simulation, const StepReport&) {
+void Fate::observe(Simulation& simulation, const StepReport& report) {
+  overlaps_.observe(simulation, report);
   for (Walker& walker : walkers_) watch(walker, simulation);
   for (std::size_t m = 0; m < model_.members.size() && !thrown(); ++m) {
     const Member& member = model_.members[m];
@@ -86,11 +70,6 @@ void Fate::observe(Simulation& simulation, const StepReport&) {
     const double speed = simulation.state().v.segment<3>(base.iv).norm();
     if (speed > wild && speed > 3 * v_start_.segment<3>(base.iv).norm())
       throw_ = {static_cast<int>(m), speed, simulation.state().t};
-  }
-  for (const ContactReport& c : simulation.contacts()) {
-    Overlap found{-c.gap, std::min(allowed_[at(c.geometry_a)], allowed_[at(c.geometry_b)]),
-                  simulation.state().t - simulation.dt(), c.geometry_a, c.geometry_b};
-    if (found.share() > overlap_.share()) overlap_ = found;
   }
 }
 
@@ -110,13 +89,14 @@ void Fate::add_to(Json& summary) const {
   if (thrown())
     summary["thrown"].push_back(
         {{"name", model_.members[at(throw_.member)].name}, {"speed", throw_.speed}, {"time", throw_.t}});
-  summary["overlap"] = {{"too_deep", overlap_.share() > 1}};
-  if (overlap_.geometry_a >= 0)
-    summary["overlap"].update({{"depth", overlap_.depth},
-                               {"allowed", overlap_.allowed},
-                               {"time", overlap_.t},
-                               {"between", Json::array({model_.geometries[at(overlap_.geometry_a)].name,
-                                                        model_.geometries[at(overlap_.geometry_b)].name})}});
+  const OverlapWatch::Overlap& overlap = overlaps_.worst();
+  summary["overlap"] = {{"too_deep", overlap.share() > 1}};
+  if (overlap.geometry_a >= 0)
+    summary["overlap"].update({{"depth", overlap.depth},
+                               {"allowed", overlap.allowed},
+                               {"time", overlap.t},
+                               {"between", Json::array({model_.geometries[at(overlap.geometry_a)].name,
+                                                        model_.geometries[at(overlap.geometry_b)].name})}});
 }
 
 void print_fate(const Json& summary) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common.hpp"
-#include "tribo/run.hpp"
+#include "tribo/overlap_watch.hpp"
 
 namespace tribo::app {
 
@@ -32,13 +32,6 @@ class Fate : public Observer {
     std::optional<Fall> fall{};
   };
 
-  /// The deepest overlap, as a share of what is allowed.
-  struct Overlap {
-    double depth = 0, allowed = 0, t = 0;  ///< [m], [m], [s]
-    int geometry_a = -1, geometry_b = -1;
-    double share() const { return allowed > 0 ? depth / allowed : 0; }
-  };
-
   /// The first free body that is faster than anything of its kind, and was not at the start.
   struct Throw {
     int member = -1;
@@ -51,8 +44,7 @@ class Fate : public Observer {
   Vec3 up_;                       ///< against gravity; zero where there is none
   std::optional<double> ground_;  ///< height of the ground along up [m]
   std::vector<Walker> walkers_;
-  std::vector<double> allowed_;  ///< overlap of each geometry [m]
-  Overlap overlap_;
+  OverlapWatch overlaps_;
   VecX v_start_;
   Throw throw_;
 };

@@ -48,11 +48,11 @@ RunEnd step_through(Simulation& simulation, Run& run, const RunWarning& warning,
   const double start = simulation.state().t;
   Progress progress(duration);
   const auto began = WallClock::now();
-  bool warned = false;
+  RunWarning::Kind told = RunWarning::Kind::None;
   while (run.step()) {
     const StepReport& report = run.last();
-    if (!warned && warning.kind() != RunWarning::Kind::None) {
-      warned = true;
+    if (warning.kind() != told) {
+      told = warning.kind();
       std::fprintf(stderr, "tribo: warning: %s\n", warning.text().c_str());
     }
     if (ended(report) || (strict && broke_policy(report))) {
@@ -273,6 +273,7 @@ int run(const RunOptions& options) {
       std::fprintf(stderr, "tribo: warning: %s: %s\n", options.load_state.c_str(), legible(text).c_str());
     simulation.set_state(scene.start);
   }
+  Run steps(simulation, scene.duration);
   std::optional<FolderLock> lock;
   std::optional<Recorder> recorder;  // locks the folder too
   if (!options.out.empty()) {
@@ -292,7 +293,6 @@ int run(const RunOptions& options) {
   RunWarning warning;
   Json json;
   try {
-    Run steps(simulation, scene.duration);
     if (recorder) steps.watch(*recorder);
     steps.watch(witness).watch(fate).watch(warning);
     outcome = step_through(simulation, steps, warning, scene.duration, options.strict);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tribo/run.hpp"
+#include "tribo/overlap_watch.hpp"
 
 namespace tribo {
 
@@ -16,10 +16,11 @@ class RunWarning final : public Observer {
     Speed,        ///< a coordinate changes by half a turn, or by 3 m, in a step
     SchemeGain,   ///< the scheme itself put energy in: 5 % of what moves, within a second
     ContactGain,  ///< contacts put energy in, with what they store
+    Overlap,      ///< shapes came to overlap by more than contact allows; gives way to the others
   };
 
   void observe(Simulation& simulation, const StepReport& report) override;
-  /// The first; what follows it may be anything, up to numbers that are not finite.
+  /// The first, but for an overlap; what follows it may be anything, up to numbers that are not finite.
   Kind kind() const { return kind_; }
   /// When [s].
   double time() const { return time_; }
@@ -28,6 +29,7 @@ class RunWarning final : public Observer {
 
  private:
   Kind look(const Simulation& simulation, const StepReport& report) const;
+  void look_for_overlap(Simulation& simulation, const StepReport& report);
 
   Kind kind_ = Kind::None;
   double time_ = 0;
@@ -37,6 +39,9 @@ class RunWarning final : public Observer {
   double integrator_ = 0, contacts_ = 0, given_ = 0;  ///< work at its start; of motors and pushes [J]
   double through_ = 0, through_before_ = 0;  ///< most that these gave or took since, and in the second before [J]
   bool began_ = false;
+  OverlapWatch overlaps_;
+  double first_overlap_ = 0;  ///< of the first step: it is told before the run [m]
+  std::string overlap_;       ///< what overlapped first, and by how much
 };
 
 }  // namespace tribo

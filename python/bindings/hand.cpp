@@ -6,10 +6,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
+#include "dynamics/clearance.hpp"
 #include "height_scans.hpp"
 #include "kinematic_commands.hpp"
 #include "origins.hpp"
-#include "scene/clearance.hpp"
 #include "tribo/commands.hpp"
 #include "tribo/inquiry.hpp"
 #include "tribo/inverse_kinematics.hpp"

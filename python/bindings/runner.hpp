@@ -138,13 +138,13 @@ class Runner final : public Observer {
   StepReport run(double duration, const std::string& record, const std::string& controller, const Settings& settings) {
     const Turn turn(*this);
     check_commands();
+    Run steps(*simulation_, duration);
     std::unique_ptr<Recorder> recorder;
     if (!record.empty()) {
       Scene now = scene_;
       now.start = simulation_->state();
       recorder = std::make_unique<Recorder>(record, now, RecordingRequest{controller, overrides_of(settings)});
     }
-    Run steps(*simulation_, duration);
     steps.watch(witness_).watch(warning_).watch(*this);
     if (recorder) steps.watch(*recorder);
     if (recorder_) steps.watch(*recorder_);
@@ -198,7 +198,7 @@ class Runner final : public Observer {
     witness_.see_period(period_);
     last_ = {};
     warning_ = {};
-    warned_ = false;
+    told_ = {};
     history_.clear();
     show();
     if (file_sensors_) file_sensors_->forget();
@@ -331,7 +331,7 @@ class Runner final : public Observer {
     witness_.see_period(period_);
     last_ = {};
     warning_ = {};
-    warned_ = false;
+    told_ = {};
   }
 
   std::runtime_error in_use() const {
@@ -346,10 +346,10 @@ class Runner final : public Observer {
   void check_still() const {
     if (busy_ && stepper_ != std::this_thread::get_id()) throw in_use();
   }
-  // Once a run, with the GIL.
+  // Once a run, twice where what follows an overlap is graver; with the GIL.
   void warn() {
-    if (warned_ || warning_.kind() == RunWarning::Kind::None) return;
-    warned_ = true;
+    if (warning_.kind() == told_) return;
+    told_ = warning_.kind();
     if (PyErr_WarnEx(PyExc_UserWarning, warning_.text().c_str(), 1) != 0) throw nb::python_error();
   }
   void take() {
@@ -387,7 +387,7 @@ class Runner final : public Observer {
   std::size_t sensors_at_ = 0;                 ///< where their memory begins in State::control
   StepReport last_;
   RunWarning warning_;
-  bool warned_ = false;
+  RunWarning::Kind told_{};
   History history_;
   std::atomic<bool> busy_{false};
   std::thread::id stepper_;  ///< who took the turn, under the GIL

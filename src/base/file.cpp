@@ -255,4 +255,15 @@ std::string read_text(const std::string& path, std::uint64_t most) {
   return text;
 }
 
+std::string read_start(const std::string& path, std::uint64_t most) {
+  try {
+    const File file(path, File::Mode::Read);
+    std::string text(static_cast<std::size_t>(std::min(file.size(), most)), '\0');
+    file.read_at(0, text.data(), text.size());
+    return text;
+  } catch (const InvalidInput&) {
+    return "";
+  }
+}
+
 }  // namespace tribo

@@ -69,7 +69,10 @@ class AtomicFile {
 /// An AtomicFile of these bytes.
 void write_file(const std::string& path, const std::string& bytes);
 
-/// The whole file. InvalidInput where it is missing, not a regular file, or longer than most.
+/// The whole file: the bytes that it says it has, since files of a kernel may not end. InvalidInput where it is missing, not a
+/// regular file, or longer than most.
 std::string read_text(const std::string& path, std::uint64_t most);
+/// Its first bytes, most of them at most; none where it cannot be read.
+std::string read_start(const std::string& path, std::uint64_t most);
 
 }  // namespace tribo

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "dynamics/clearance.hpp"
 #include "dynamics/derivatives.hpp"
 #include "linalg/decompositions.hpp"
-#include "scene/clearance.hpp"
 #include "scene/model_checks.hpp"
 #include "stepping/workspace.hpp"
 #include "tribo/compliant.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/names.hpp"
-#include "scene/clearance.hpp"
+#include "dynamics/clearance.hpp"
 
 namespace tribo {
 namespace {

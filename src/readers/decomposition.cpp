@@ -2,10 +2,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <mutex>
 
+#include "base/file.hpp"
 #include "base/hash.hpp"
 #include "readers/mesh_file.hpp"
 
@@ -41,8 +41,7 @@ void set_decomposer(Decomposer decomposer) {
 
 std::string decomposed_mesh(const std::string& mesh, int most) {
   check_mesh(mesh);
-  std::ifstream in(mesh, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = read_text(mesh, std::numeric_limits<std::uint64_t>::max());  // checked above
   Hash hash;
   hash.add(std::string("convex parts 1")).add(static_cast<std::uint64_t>(bytes.size())).add(most);
   hash.bytes(bytes.data(), bytes.size());

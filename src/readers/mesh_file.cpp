@@ -9,10 +9,9 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "base/file.hpp"
 #include "readers/collada.hpp"
 #include "readers/ply.hpp"
 
@@ -83,10 +82,7 @@ std::vector<std::vector<Vec3>> lines_of(const std::string& bytes, const std::str
   return parts;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string bytes_of(const std::string& path) { return read_text(path, largest_file); }
 
 MeshSurface by_assimp(const std::string& path) {
   try {
@@ -139,6 +135,7 @@ void check_mesh(const std::string& path) {
   if (!fs::is_regular_file(path, error)) throw InvalidInput("mesh '" + path + "' is not a file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > largest_file) throw InvalidInput("mesh '" + path + "' is larger than 500 MB");
+  if (size == 0) throw InvalidInput("mesh '" + path + "' is empty: it has no points");
   if (lower_extension(path) == ".dae") check_collada(bytes_of(path), path, static_cast<double>(largest_file));
   if (lower_extension(path) == ".ply") check_ply(bytes_of(path), path);
 }

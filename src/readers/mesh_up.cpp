@@ -1,8 +1,9 @@
 #include "readers/mesh_up.hpp"
 
-#include <fstream>
+#include <cstdint>
 #include <limits>
 
+#include "base/file.hpp"
 #include "readers/urdf_tree.hpp"
 #include "readers/xml_file.hpp"
 #include "tribo/model.hpp"
@@ -10,7 +11,7 @@
 namespace tribo {
 namespace {
 
-constexpr std::streamsize head = 20'000;  // what comes before the numbers of a file [bytes]
+constexpr std::uint64_t head = 20'000;  // what comes before the numbers of a file [bytes]
 
 struct Box {
   Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
@@ -81,10 +82,7 @@ bool says_y_up(const std::string& path) {
   if (dot == std::string::npos) return false;
   const std::string kind = path.substr(dot);
   if (kind != ".dae" && kind != ".DAE") return false;
-  std::ifstream in(path, std::ios::binary);
-  std::string text(static_cast<std::size_t>(head), '\0');
-  in.read(text.data(), head);
-  return text.find("<up_axis>Y_UP") != std::string::npos;
+  return read_start(path, head).find("<up_axis>Y_UP") != std::string::npos;
 }
 
 Mat3 upright() {

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "base/file.hpp"
 #include "base/legible.hpp"
 #include "readers/mjcf.hpp"
 #include "tribo/types.hpp"
@@ -25,9 +24,7 @@ std::string text_of(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) throw InvalidInput("robot file '" + path + "' cannot be read (" + error.message() + ")");
   if (size > largest_robot_file) throw InvalidInput("robot file '" + path + "' is larger than 20 MB");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InvalidInput("robot file '" + path + "' cannot be read");
-  return {std::istreambuf_iterator<char>(in), {}};
+  return read_text(path, largest_robot_file);
 }
 
 int line_of(const std::string& text, std::size_t position) {

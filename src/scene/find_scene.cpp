@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "base/names.hpp"
+#include "dynamics/clearance.hpp"
 #include "readers/data_folders.hpp"
 #include "readers/mjcf.hpp"
 #include "readers/robots.hpp"
-#include "scene/clearance.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/dynamics.hpp"
 

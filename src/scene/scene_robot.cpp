@@ -5,9 +5,9 @@
 
 #include "base/names.hpp"
 #include "base/problems.hpp"
+#include "dynamics/clearance.hpp"
 #include "readers/mjcf.hpp"
 #include "readers/robots.hpp"
-#include "scene/clearance.hpp"
 #include "scene/scene_parts.hpp"
 #include "tribo/robot_file.hpp"
 

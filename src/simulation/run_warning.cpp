@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/names.hpp"
+#include "dynamics/clearance.hpp"
 
 namespace tribo {
 
@@ -25,7 +26,7 @@ RunWarning::Kind RunWarning::look(const Simulation& simulation, const StepReport
 }
 
 void RunWarning::observe(Simulation& simulation, const StepReport& report) {
-  if (kind_ != Kind::None || ended(report)) return;
+  if ((kind_ != Kind::None && kind_ != Kind::Overlap) || ended(report)) return;
   const double t = simulation.state().t;
   const EnergyLines& sum = simulation.audit().energy;
   const double energy = sum.kinetic + sum.elastic;
@@ -33,8 +34,11 @@ void RunWarning::observe(Simulation& simulation, const StepReport& report) {
   growth_ = std::max(growth_, energy - last_);
   last_ = energy;
   through_ = std::max(through_, std::abs(sum.actuators + sum.external - given_));
-  kind_ = look(simulation, report);
-  time_ = t;
+  if (const Kind kind = look(simulation, report); kind != Kind::None) {
+    kind_ = kind;
+    time_ = t;
+  }
+  if (kind_ == Kind::None) look_for_overlap(simulation, report);
   if (began_ && t - second_ < 1 - 1e-9) return;
   if (began_) {
     most_before_ = most_;
@@ -47,6 +51,19 @@ void RunWarning::observe(Simulation& simulation, const StepReport& report) {
   }
   second_ = t;
   began_ = true;
+}
+
+void RunWarning::look_for_overlap(Simulation& simulation, const StepReport& report) {
+  if (!began_) first_overlap_ = report.penetration;
+  if (report.penetration <= first_overlap_ + least_allowed_overlap) return;
+  overlaps_.observe(simulation, report);
+  const OverlapWatch::Overlap& worst = overlaps_.worst();
+  if (worst.depth <= worst.allowed + first_overlap_) return;
+  const auto name = [&](int geometry) { return "'" + simulation.model().geometries[at(geometry)].name + "'"; };
+  kind_ = Kind::Overlap;
+  time_ = worst.t;
+  overlap_ = name(worst.geometry_a) + " and " + name(worst.geometry_b) + " overlap by " + shown(worst.depth) +
+             " m, more than the " + shown(worst.allowed) + " m that contact allows";
 }
 
 std::string RunWarning::text() const {
@@ -66,6 +83,8 @@ std::string RunWarning::text() const {
       return when +
              "contacts put energy into the motion, as they do where they overlap deeply: take a stiffer material or a "
              "smaller dt";
+    case Kind::Overlap:
+      return when + overlap_ + ": take a smaller dt or a stiffer material";
     case Kind::None:
       break;
   }

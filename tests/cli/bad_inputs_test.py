@@ -292,6 +292,10 @@ CASES = {
     "mjcf plugin": ({"r.xml": mjcf(BALL, "<extension><plugin plugin='mujoco.none'/></extension>\n")}, "r.xml", ["plugin"]),
     "mjcf refused": ({"s.toml": "[robot]\nmodel = 'r.xml'\nunsupported = 'refuse'\n", "r.xml": mjcf("<body><freejoint/><geom size='1' margin='0.1'/></body>")},
                      "s.toml", ["s.toml:2", "margin"]),
+    # A reader that waits for its end waits for ever: it says that it has no bytes.
+    "robot file of the kernel": ({"r.urdf": Link("/proc/kmsg")}, "r.urdf", ["r.urdf"]),
+    **{f"mesh of the kernel as {kind}": ({"s.toml": MESH + f"file = 'm.{kind}'\n", f"m.{kind}": Link("/proc/kmsg")}, "s.toml", ["s.toml:4", f"m.{kind}"])
+       for kind in ("stl", "obj", "ply", "dae")},
     "xml of something else": ({"r.xml": "<svg/>"}, "r.xml", ["r.xml:1", "<robot>"]),
 }
 

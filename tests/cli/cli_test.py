@@ -333,6 +333,7 @@ class BadInput(Case):
             ([scene, "--dt", "nan"], "dt"),
             ([scene, "--dt", "soon"], "soon"),
             ([scene, "--duration", "inf"], "duration"),
+            ([scene, "--duration", "1e300"], "duration"),
             ([scene, "--set", "stepper.dtt=1"], "dtt"),
             ([scene, "--set", "no equals sign"], "path.key=value"),
             ([scene, "--set", "object.7.mass=1"], "index"),

@@ -39,6 +39,10 @@ def test_check_of_a_folder(tmp_path):
     assert [os.path.basename(f["file"]) for f in said["files"] if f["errors"]] == ["bad.toml"]
     empty = subprocess.run([COMMAND, "check", str(tmp_path / "deep" / "..")], capture_output=True, text=True)
     assert empty.returncode == 2 and "bad.toml" in empty.stdout
+    (tmp_path / "deep" / "link\x1b[31m.toml").symlink_to("/dev/null")
+    (tmp_path / "deep" / "far.urdf").symlink_to(tmp_path / "good.urdf")
+    done = subprocess.run([COMMAND, "check", str(tmp_path) + "/"], capture_output=True, text=True)
+    assert "\ndeep/far.urdf " in done.stdout and "\x1b" not in done.stdout, done.stdout  # where it lies, not where it leads
 
 
 def test_xacro_is_refused_with_the_line_that_helps(tmp_path):

@@ -296,6 +296,13 @@ def test_two_threads_do_not_step_one_simulation():
     assert errors and "another thread" in errors[0]
 
 
+def test_a_duration_that_cannot_be_leaves_nothing_behind(tmp_path):
+    sim = resting("rigid")
+    with pytest.raises(tribo.InvalidInput, match="at most 1e15 steps"):
+        sim.run(1e300, record=tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
 def test_recording(tmp_path):
     sim = tribo.load("solo", settings={"record.period": 0.0})
     sim.run(0.1, record=tmp_path)

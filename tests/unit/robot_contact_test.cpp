@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "dynamics/clearance.hpp"
 #include "readers/foot_shapes.hpp"
-#include "scene/clearance.hpp"
 #include "scene/find_scene.hpp"
 #include "tribo/scene.hpp"
 

@@ -76,6 +76,20 @@ TEST_CASE("run warnings: a run that ends by itself has warned before") {
   }
 }
 
+TEST_CASE("run warnings: an overlap that dt does not resolve") {
+  // A flat ellipsoid lands on its edge and turns by 1 rad a step: what is flat in the step's beginning stands on end in its end.
+  const std::string flat =
+      "[material.default]\nmu = 0.2001925976727313\n[[object]]\nname = 'flat'\nshape = 'ellipsoid'\nmass = 147\n"
+      "radii = [0.026386454356441266, 0.02773636657939536, 0.015020717410432408]\n"
+      "position = [0, 0, 0.07864106638966321]\nrpy = [2.211328165767573, 2.34012055000772, -1.7199633450810043]\n"
+      "velocity = [0.8600343860222761, -0.42466107622150684, -0.5713899482520626]\n"
+      "angular_velocity = [4.755761741698395, -1.598417955352165, 0.11573044021297382]\n[stepper]\ndt = ";
+  const RunWarning coarse = after(flat + "0.02526089639868011\n", 0.5).warning;
+  CHECK(coarse.kind() == RunWarning::Kind::Overlap);
+  CHECK(has(coarse.text(), "'flat' overlap by"));
+  CHECK(after(flat + "0.0025\n", 0.5).warning.text() == "");
+}
+
 TEST_CASE("run warnings: what lands deep under the momentum scheme goes on") {
   // An ellipsoid that lands at 1.9 m/s, 62 mm a step: it sinks in, and is not thrown.
   const std::string sinks =

@@ -1,6 +1,8 @@
 // How low shapes reach.
 #pragma once
 
+#include <vector>
+
 #include "tribo/model.hpp"
 
 namespace tribo {
@@ -17,5 +19,10 @@ struct Lowest {
 };
 Lowest lowest_points(const Model& model, const Dynamics& dynamics, int member, const Vec3& up);
 Lowest lowest_points(const Model& model, const VecX& q, int member, const Vec3& up);
+
+constexpr double least_allowed_overlap = 1e-3;  // [m]
+/// By how much each geometry may overlap others: 1 % of a robot's size, 10 % of an object's thickness (springs give way, and
+/// fast things are met late), 1 mm at least, by the boxes around them at q; infinite where nothing has a size [m].
+std::vector<double> allowed_overlaps(const Model& model, const VecX& q);
 
 }  // namespace tribo
