@@ -14,9 +14,11 @@ struct StepLanes {
   Pack *v_end, *correction, *w, *q_next, *v_next;
   Pack *end, *held_mu;  // velocities of contacts at the end, and their friction
   Pack* guess;          // forces of contacts that a pass begins with
+  Pack *kept_c, *kept_row_f, *kept_row_c;  // of lanes that need no further pass; rows by kind
   Mask* slipped;
   Mask going;  // lanes that take the step here
   Mask held;   // lanes on which a contact acts
+  Mask open;   // lanes that need another pass
   ResidualLanes residual;
   V3 origin;  // of the tree at the start
 
@@ -33,13 +35,14 @@ struct StepLanes {
         overlap(shape, arrays, tree, problem, newton, motion, room) {
     room.share(s.nv, v_end, correction, w, v_next);
     q_next = room.take<Pack>(s.nq);
-    room.share(ProblemLanes::most(s), end, held_mu, guess);
+    room.share(ProblemLanes::most(s), end, held_mu, guess, kept_c);
+    room.share(ProblemLanes::most_rows(s), kept_row_f, kept_row_c);
     slipped = room.take<Mask>(ProblemLanes::most_slots(s));
   }
   static unsigned long packs(const Shape& s) {
     return TreeLanes::packs(s) + ProblemLanes::packs(s) + NewtonLanes::packs(s) + FreeLanes::packs(s) +
            OverlapLanes::packs(s) + 4ul * (unsigned long)s.nv + (unsigned long)s.nq +
-           4ul * (unsigned long)ProblemLanes::most(s);
+           5ul * (unsigned long)ProblemLanes::most(s) + 2ul * (unsigned long)ProblemLanes::most_rows(s);
   }
 
   unsigned run(unsigned running) {
@@ -60,14 +63,15 @@ struct StepLanes {
     for (int i = 0; i < problem.nc; ++i)
       for (int k = 0; k < 3; ++k)
         guess[3 * i + k] = only(problem.contact[i].listed, packed(a.f)[3 * problem.contact[i].point + k]);
-    Mask again = going;
-    for (int pass = 0; any(again & going); ++pass) {
-      if (pass == 6) going &= ~again;
+    open = going;
+    for (int pass = 0; any(open & going); ++pass) {
+      if (pass == 6) going &= ~open;
       solve();
-      again = motion.wrong(v_end);
+      Mask again = motion.wrong(v_end);
       again |= motion.torques(v_end);
       again |= motion.overrun(v_end);
-      for (int i = 0; i < 3 * problem.nc; ++i) guess[i] = select(again, problem.f[i], guess[i]);
+      keep(open & ~again);
+      open &= again;
     }
     if (!any(going)) return 0;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);
@@ -76,6 +80,20 @@ struct StepLanes {
     move();
     if (s.floats && any(going & ~held)) keep_momentum(~held);
     return commit();
+  }
+
+  // The next pass begins with the forces of this one, and leaves lanes that are done as they are.
+  void keep(Mask done) {
+    const int nc = problem.nc;
+    for (int i = 0; i < 3 * nc; ++i) {
+      guess[i] = problem.f[i];
+      kept_c[i] = select(done, problem.c[i], kept_c[i]);
+    }
+    for (int j = 0; j < problem.nr; ++j) {
+      const int i = problem.row[j].kind * s.nv + problem.row[j].dof, o = 3 * nc + j;
+      kept_row_f[i] = select(done, problem.f[o], kept_row_f[i]);
+      kept_row_c[i] = select(done, problem.c[o], kept_row_c[i]);
+    }
   }
 
   double gravity() const {
@@ -268,7 +286,7 @@ struct StepLanes {
       problem.g[o] = problem.free[o] * rate + x.bias;
       problem.R[o] = x.compliance;
       const Pack memory = packed(a.row_f)[x.kind * s.nv + x.dof];
-      problem.f[o] = only(x.listed, min(max(memory, x.lower), x.upper));
+      problem.f[o] = only(x.listed, select(open, min(max(memory, x.lower), x.upper), kept_row_f[x.kind * s.nv + x.dof]));
     }
   }
 
@@ -304,7 +322,12 @@ struct StepLanes {
     const Mask stands = met(residual, at_rest * s.tolerance_abs, at_rest * s.tolerance_rel) |
                         (met(residual, in_motion * s.tolerance_abs, in_motion * s.tolerance_rel) &
                          (fastest > 0.1 * s.dt * residual.relative() * residual.motion));
-    const Mask asked = NewtonLanes::exactly(s.tolerance_rel) ? going : going & ~stands;
+    for (int i = 0; i < 3 * problem.nc; ++i) problem.c[i] = select(open, problem.c[i], kept_c[i]);
+    for (int j = 0; j < problem.nr; ++j) {
+      Pack& c = problem.c[3 * problem.nc + j];
+      c = select(open | ~problem.row[j].listed, c, kept_row_c[problem.row[j].kind * s.nv + problem.row[j].dof]);
+    }
+    const Mask asked = NewtonLanes::exactly(s.tolerance_rel) ? open & going : open & going & ~stands;
     if (!any(asked)) return;
     problem.gram();
     const Mask found = newton.solve(asked, s.tolerance_abs, s.tolerance_rel, most_iterations, residual);
@@ -471,9 +494,15 @@ struct StepLanes {
       }
       put(a.known, i, Pack{}), put(a.slips, i, Pack{}), put(a.touched, i, Pack{}), put(a.f, 3 * i, V3{});
     }
-    if (!any(going & (TreeLanes::at(a.rows, 0) > 0.0)) && problem.nr == 0) return;
+    Mask at_limits = none();
+    for (int k = 0; k < s.nv; ++k) at_limits |= motion.clamped[k];
+    if (!any(going & ((TreeLanes::at(a.rows, 0) > 0.0) | at_limits)) && problem.nr == 0) return;
     for (int i = 0; i < row_kinds * s.nv; ++i) put(a.row_known, i, Pack{}), put(a.row_f, i, Pack{});
-    put(a.rows, 0, all(problem.nr));
+    put(a.rows, 0, problem.nr + only(at_limits, all(s.nv)));
+    for (int k = 0; k < s.nv; ++k) {
+      put(a.row_known, drive_row * s.nv + k, only(motion.clamped[k], all(1)));
+      put(a.row_f, drive_row * s.nv + k, only(motion.clamped[k], motion.clamp[k]));
+    }
     for (int j = 0; j < problem.nr; ++j) {
       const RowSlot& x = problem.row[j];
       put(a.row_known, x.kind * s.nv + x.dof, only(x.listed, all(1)));
