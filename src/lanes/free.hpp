@@ -12,7 +12,7 @@ struct FreeLanes {
   Pack *asked, *asked_gain;    // of all of them
   Pack *direction, *patience;  // of dry friction
   Mask *saturated, *rubbed, *held, *row_rubs;
-  Mask *clamped, *guessed;  // drives that are taken to be at a limit, which is `clamp`; because the last step left them there
+  Mask* clamped;  // drives that are taken to be at a limit, which is `clamp`
   Pack* clamp;
   Pack *extra, *force, *bias, *h, *v_free, *middle, *last, *last_bias, *out_torque, *reached;
   Pack turned;  // what the first pass of (rigid.12) changed
@@ -25,9 +25,9 @@ struct FreeLanes {
     v = reinterpret_cast<const Pack*>(a.v);
     room.share(s.nv, torque, gain, asked, asked_gain, direction, patience, extra, force, bias, h, v_free, middle, last,
                last_bias, out_torque, reached, clamp);
-    room.share(s.nv, saturated, rubbed, held, row_rubs, clamped, guessed);
+    room.share(s.nv, saturated, rubbed, held, row_rubs, clamped);
   }
-  static unsigned long packs(const Shape& s) { return 23ul * (unsigned long)s.nv; }
+  static unsigned long packs(const Shape& s) { return 22ul * (unsigned long)s.nv; }
 
   /// What the drives ask for, and the guesses of dry friction.
   void begin() {
@@ -38,8 +38,7 @@ struct FreeLanes {
       const Pack error = i >= 0 ? TreeLanes::at(a.target, k) - q[i] : Pack{};
       asked[k] = TreeLanes::at(a.tau, k) + kp * error;
       asked_gain[k] = kd + s.dt * kp;
-      saturated[k] = rubbed[k] = held[k] = row_rubs[k] = none();
-      guess_clamp(k);
+      saturated[k] = clamped[k] = rubbed[k] = held[k] = row_rubs[k] = none();
       direction[k] = patience[k] = reached[k] = Pack{};
     }
     for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
@@ -52,14 +51,6 @@ struct FreeLanes {
       held[k] = has & ~row_rubs[k] & (abs(v[k]) <= at_rest);
       rubbed[k] = has & ~row_rubs[k] & ~held[k];
     }
-  }
-
-  void guess_clamp(int k) {
-    const Pack last = TreeLanes::at(a.row_f, drive_row * s.nv + k);
-    const Mask bound = (last == TreeLanes::at(a.effort_lower, k)) | (last == TreeLanes::at(a.effort_upper, k));
-    const Mask was = TreeLanes::at(a.row_known, drive_row * s.nv + k) > 0.0;
-    clamped[k] = guessed[k] = was & bound & (asked_gain[k] != 0.0) & ~known(k);
-    clamp[k] = last;
   }
 
   Mask known(int k) const { return TreeLanes::at(a.effort_lower, k) == TreeLanes::at(a.effort_upper, k); }
@@ -246,14 +237,12 @@ struct FreeLanes {
     return again;
   }
 
-  // A drive beyond its limits is taken to be at the one that it passed. Where it comes back from it, it is a row (rigid.7); where
-  // only the last step said so, it is as it would have been without.
+  // A drive beyond its limits is taken to be at the one that it passed. Where it comes back from it, it is a row (rigid.7).
   Mask wrong_clamp(int k, Pack x, Pack asks) {
     const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
     const Mask beyond = (gain[k] != 0.0) & ((x < lower) | (x > upper));
     const Mask inside = clamped[k] & (((clamp[k] == upper) & (asks < upper)) | ((clamp[k] != upper) & (asks > lower)));
-    saturated[k] |= inside & ~guessed[k];
-    guessed[k] &= ~inside;
+    saturated[k] |= inside;
     clamped[k] = (clamped[k] & ~inside) | beyond;
     clamp[k] = select(beyond, select(x > upper, upper, lower), clamp[k]);
     return beyond | inside;

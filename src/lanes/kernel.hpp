@@ -13,6 +13,7 @@ namespace TRIBO_LANE_SET {
 #include "lanes/pack.hpp"
 #include "lanes/tree.hpp"
 #include "lanes/problem.hpp"
+#include "lanes/ground.hpp"
 #include "lanes/newton.hpp"
 #include "lanes/free.hpp"
 #include "lanes/overlap.hpp"

@@ -260,7 +260,7 @@ struct NewtonLanes {
       open &= ~(spare ? reached : good | reached);
       reached |= good;
     }
-    return found;
+    return found & ~open;  // not what met the tolerance with the last step, if one was to be spared
   }
 
   static void keep(Mask m, const ResidualLanes& from, ResidualLanes& to) {
