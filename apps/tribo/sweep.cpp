@@ -65,7 +65,7 @@ void add_train(CommandLine& command, Action& action) {
   struct Options {
     std::string robot, out;
     int worlds = 256, iterations = 60, seed = 0, threads = 0, episodes = 500;
-    bool no_film = false;
+    bool lanes = false, no_film = false;
   };
   auto o = std::make_shared<Options>();
   command.add_option("ROBOT", o->robot, "solo, or a legged robot or scene by name or file")->required();
@@ -75,6 +75,7 @@ void add_train(CommandLine& command, Action& action) {
   command.add_option("--seed", o->seed, "of the network and the worlds")->range(0, 1000000).capture_default_str();
   command.add_option("--threads", o->threads, "0: one a core")->range(0, 1000);
   command.add_option("--episodes", o->episodes, "of the test at the end")->range(1, 1000000).capture_default_str();
+  command.add_flag("--lanes", o->lanes, "worlds side by side in SIMD lanes");
   command.add_flag("--no-film", o->no_film, "without a film of the result");
   command.footer(
       "A second call with the same folder goes on where the first one ended. Needs pip install "
@@ -90,6 +91,7 @@ void add_train(CommandLine& command, Action& action) {
       add(words, "--seed", std::to_string(o->seed));
       add(words, "--threads", std::to_string(o->threads));
       add(words, "--episodes", std::to_string(o->episodes));
+      if (o->lanes) words.emplace_back("--lanes");
       if (o->no_film) words.emplace_back("--no-film");
       return hand_to_python(words);
     };

@@ -122,6 +122,7 @@ def _add_train(commands: Any) -> None:
     for name, default, text in (("worlds", 256, "that run at once"), ("iterations", 60, "of learning"), ("seed", 0, ""),
                                 ("threads", 0, "0: one a core"), ("episodes", 500, "of the test at the end")):
         train.add_argument("--" + name, type=int, default=default, help=text)
+    train.add_argument("--lanes", action="store_true", help="worlds side by side in SIMD lanes")
     train.add_argument("--no-film", action="store_true")
     train.set_defaults(run=_train)
 

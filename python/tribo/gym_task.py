@@ -71,8 +71,19 @@ class Terms(list[Term]):
 def turned(quaternion: Array, x: Array) -> Array:
     """Vectors (..., 3) in the world, from those in the axes of a body; quaternions xyzw (..., 4)."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
-    t = 2 * np.cross(u, x)
-    return x + w * t + np.cross(u, t)
+    t = 2 * _cross(u, x)
+    return np.asarray(x + w * t + _cross(u, t))
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """np.cross of many short vectors, in a quarter of its time."""
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = ay * bz - az * by
+    out[..., 1] = az * bx - ax * bz
+    out[..., 2] = ax * by - ay * bx
+    return out
 
 
 class Worlds:
@@ -148,10 +159,18 @@ class Worlds:
         return out
 
     @cached_property
+    def _foot_pose(self) -> Array:
+        return np.asarray(self.env.batch.body_pose)[:, self.robot.foot_body]
+
+    @cached_property
+    def _foot_arm(self) -> Array:
+        """From the origins of their bodies to the feet, in the world (n, feet, 3) [m]."""
+        return turned(self._foot_pose[..., 3:], self.robot.foot_point)
+
+    @cached_property
     def foot_position(self) -> Array:
         """Lowest points of the feet, in the world (n, feet, 3) [m]."""
-        pose = np.asarray(self.env.batch.body_pose)[:, self.robot.foot_body]
-        p = pose[..., :3] + turned(pose[..., 3:], self.robot.foot_point)
+        p = self._foot_pose[..., :3] + self._foot_arm
         p[..., 2] -= self.robot.foot_radius
         return p
 
@@ -163,9 +182,8 @@ class Worlds:
     @cached_property
     def foot_velocity(self) -> Array:
         """Of the feet, in the world (n, feet, 3) [m/s]."""
-        pose = np.asarray(self.env.batch.body_pose)[:, self.robot.foot_body, 3:]
         speed = np.asarray(self.env.batch.body_velocity)[:, self.robot.foot_body]
-        return speed[..., :3] + np.cross(speed[..., 3:], turned(pose, self.robot.foot_point))
+        return np.asarray(speed[..., :3] + _cross(speed[..., 3:], self._foot_arm))
 
     @cached_property
     def phase(self) -> Array:

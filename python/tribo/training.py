@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,33 @@ def film(policy: str, task: Task, path: str, *, duration: float = 6.0, command: 
     simulation.film(path, camera=simulation.model.members[0].name)
 
 
+def _film(policy: str, robot: str, path: str) -> None:
+    film(policy, Task(robot=robot), path)
+
+
+def film_apart(policy: str, robot: str, path: str) -> None:
+    """film() in a process of its own: ffmpeg is started by a fork, and JAX's threads do not survive one."""
+    worker = multiprocessing.get_context("spawn").Process(target=_film, args=(policy, robot, path))
+    worker.start()
+    worker.join()
+    if worker.exitcode != 0:
+        raise RuntimeError(f"no film {path}: its process ended with {worker.exitcode}, and said why above; --no-film leaves it out")
+
+
 def main(options: argparse.Namespace) -> int:
     robot = {"solo": "solo12"}.get(options.robot, options.robot)
     task, out = Task(robot=robot), Path(options.out)
-    settings = Settings(worlds=options.worlds, iterations=options.iterations, threads=options.threads, seed=options.seed)
+    settings = Settings(worlds=options.worlds, iterations=options.iterations, threads=options.threads, seed=options.seed,
+                        lanes=options.lanes)
     result = train(task, out, settings)
     names = ("velocity error [m/s]", "yaw error [rad/s]", "falls", "duty", "feet off the ground", "reward")
     joints = len(result.policy.joints)
     for who, policy in (("trained", result.policy), ("without the network", lambda x: np.zeros((len(x), joints)))):
-        score = evaluate(policy, task=task, episodes=options.episodes, threads=options.threads)
+        score = evaluate(policy, task=task, episodes=options.episodes, threads=options.threads, lanes=options.lanes)
         print(f"{who}: " + ", ".join(f"{name} {x:.3f}" for name, x in zip(names, score)))
     print(out / "policy.npz")
     if not options.no_film:
-        film(str(out / "policy.npz"), task, str(out / "film.mp4"))
+        film_apart(str(out / "policy.npz"), robot, str(out / "film.mp4"))
         print(out / "film.mp4")
     return 0
 

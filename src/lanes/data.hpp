@@ -111,6 +111,8 @@ struct Kernel {
   /// A step of every lane of `running` that can take it here; the others are as they were. Bit l: lane l has moved.
   /// finder: where shape.finds.
   unsigned (*step)(const Shape&, const PackArrays&, double* memory, unsigned running, const Finder* finder);
+  /// Of all lanes as they stand, in that memory.
+  Motions (*motions)(const Shape&, const PackArrays&, double* memory);
 };
 
 /// Null where this machine does not have it.

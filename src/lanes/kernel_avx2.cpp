@@ -10,7 +10,7 @@ namespace tribo::lanes {
 
 const Kernel* kernel_avx2() {
 #ifdef __AVX2__
-  static constexpr Kernel kernel{"avx2", TRIBO_LANES, avx2::memory, avx2::step};
+  static constexpr Kernel kernel{"avx2", TRIBO_LANES, avx2::memory, avx2::step, avx2::motions};
   return &kernel;
 #else
   return nullptr;

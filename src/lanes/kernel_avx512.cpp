@@ -10,7 +10,7 @@ namespace tribo::lanes {
 
 const Kernel* kernel_avx512() {
 #ifdef __AVX512VL__
-  static constexpr Kernel kernel{"avx512", TRIBO_LANES, avx512::memory, avx512::step};
+  static constexpr Kernel kernel{"avx512", TRIBO_LANES, avx512::memory, avx512::step, avx512::motions};
   return &kernel;
 #else
   return nullptr;

@@ -6,7 +6,7 @@
 namespace tribo::lanes {
 
 const Kernel* kernel_base() {
-  static constexpr Kernel kernel{"base", TRIBO_LANES, base::memory, base::step};
+  static constexpr Kernel kernel{"base", TRIBO_LANES, base::memory, base::step, base::motions};
   return &kernel;
 }
 

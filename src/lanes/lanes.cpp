@@ -315,6 +315,31 @@ unsigned Lanes::step(int pack, unsigned running, Room& room) {
   return moved;
 }
 
+void Lanes::write_bodies(int pack, unsigned chosen, Room& room, double* pose, double* velocity) const {
+  const Motions m = kernel_.motions(shape_, packs_[at(pack)], rooms_[at(room.index_)].get());
+  const int stride = width();
+  for (int l = 0; l < worlds_of(pack); ++l) {
+    if ((chosen >> l & 1u) == 0) continue;
+    const auto vector = [&](const double* x, int i) {
+      const double* p = x + 3 * i * stride + l;
+      return Vec3(p[0], p[stride], p[2 * stride]);
+    };
+    const int row = (pack * stride + l) * shape_.bodies;
+    const Vec3 O = vector(m.O, 0);
+    for (int b = 0; b < shape_.bodies; ++b) {
+      Mat3 R;
+      for (int c = 0; c < 3; ++c) R.col(c) = vector(m.R, 3 * b + c);
+      const Vec3 r = vector(m.r, b), lin = vector(m.V, 2 * b), ang = vector(m.V, 2 * b + 1);
+      const Quat turn(R);
+      double *x = pose + 7 * (row + b), *v = velocity + 6 * (row + b);
+      Eigen::Map<Vec3>{x} = O + r;
+      Eigen::Map<Eigen::Vector4d>(x + 3) = turn.w() < 0 ? Eigen::Vector4d(-turn.coeffs()) : turn.coeffs();
+      Eigen::Map<Vec3>{v} = lin + ang.cross(r);
+      Eigen::Map<Vec3>(v + 3) = ang;
+    }
+  }
+}
+
 double Lanes::normal_force(int w, int geometry) const {
   double sum = 0;
   if (shape_.finds) {

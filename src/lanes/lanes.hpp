@@ -64,6 +64,9 @@ class Lanes {
   /// A step of the lanes of `running`; bit l: lane l has moved, the others are as they were.
   unsigned step(int pack, unsigned running, Room& room);
 
+  /// Poses and velocities of the bodies of some lanes, in rows of worlds, as Simulation::write_bodies has them.
+  void write_bodies(int pack, unsigned chosen, Room& room, double* pose, double* velocity) const;
+
   // Of a world whose last step was taken here.
   double t(int world) const { return worlds_[at(world)].t; }
   void copy_q(int world, double* out) const { copy(world, &PackArrays::q, shape_.nq, out); }

@@ -7,16 +7,19 @@ struct StepLanes {
   const PackArrays& a;
   const Finder* finder;
   TreeLanes tree;
+  GroundLanes ground;
   ProblemLanes problem;
   NewtonLanes newton;
   FreeLanes motion;
   OverlapLanes overlap;
   Pack *v_end, *correction, *w, *q_next, *v_next;
-  Pack *end, *held_mu;  // velocities of contacts at the end, and their friction
-  Pack* guess;          // forces of contacts that a pass begins with
+  Pack *end, *held_mu;                     // velocities of contacts at the end, and their friction
+  Pack* guess;                             // forces of contacts that a pass begins with
+  Pack *kept_c, *kept_row_f, *kept_row_c;  // of lanes that need no further pass; rows by kind
   Mask* slipped;
   Mask going;  // lanes that take the step here
   Mask held;   // lanes on which a contact acts
+  Mask open;   // lanes that need another pass
   ResidualLanes residual;
   V3 origin;  // of the tree at the start
 
@@ -27,19 +30,21 @@ struct StepLanes {
         a(arrays),
         finder(looks),
         tree(shape, arrays, room),
+        ground{shape, arrays, tree},
         problem(shape, tree, room),
         newton(shape, problem, room),
         motion(shape, arrays, tree, problem, room),
         overlap(shape, arrays, tree, problem, newton, motion, room) {
     room.share(s.nv, v_end, correction, w, v_next);
     q_next = room.take<Pack>(s.nq);
-    room.share(ProblemLanes::most(s), end, held_mu, guess);
+    room.share(ProblemLanes::most(s), end, held_mu, guess, kept_c);
+    room.share(ProblemLanes::most_rows(s), kept_row_f, kept_row_c);
     slipped = room.take<Mask>(ProblemLanes::most_slots(s));
   }
   static unsigned long packs(const Shape& s) {
     return TreeLanes::packs(s) + ProblemLanes::packs(s) + NewtonLanes::packs(s) + FreeLanes::packs(s) +
            OverlapLanes::packs(s) + 4ul * (unsigned long)s.nv + (unsigned long)s.nq +
-           4ul * (unsigned long)ProblemLanes::most(s);
+           5ul * (unsigned long)ProblemLanes::most(s) + 2ul * (unsigned long)ProblemLanes::most_rows(s);
   }
 
   unsigned run(unsigned running) {
@@ -52,7 +57,7 @@ struct StepLanes {
     if (s.finds) {
       take_found();
     } else {
-      going = clear();
+      going = ground.clear(going);
       list_contacts();
     }
     motion.begin();
@@ -60,14 +65,15 @@ struct StepLanes {
     for (int i = 0; i < problem.nc; ++i)
       for (int k = 0; k < 3; ++k)
         guess[3 * i + k] = only(problem.contact[i].listed, packed(a.f)[3 * problem.contact[i].point + k]);
-    Mask again = going;
-    for (int pass = 0; any(again & going); ++pass) {
-      if (pass == 6) going &= ~again;
+    open = going;
+    for (int pass = 0; any(open & going); ++pass) {
+      if (pass == 6) going &= ~open;
       solve();
-      again = motion.wrong(v_end);
+      Mask again = motion.wrong(v_end);
       again |= motion.torques(v_end);
       again |= motion.overrun(v_end);
-      for (int i = 0; i < 3 * problem.nc; ++i) guess[i] = select(again, problem.f[i], guess[i]);
+      keep(open & ~again);
+      open &= again;
     }
     if (!any(going)) return 0;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);
@@ -76,6 +82,20 @@ struct StepLanes {
     move();
     if (s.floats && any(going & ~held)) keep_momentum(~held);
     return commit();
+  }
+
+  // The next pass begins with the forces of this one, and leaves lanes that are done as they are.
+  void keep(Mask done) {
+    const int nc = problem.nc;
+    for (int i = 0; i < 3 * nc; ++i) {
+      guess[i] = problem.f[i];
+      kept_c[i] = select(done, problem.c[i], kept_c[i]);
+    }
+    for (int j = 0; j < problem.nr; ++j) {
+      const int i = problem.row[j].kind * s.nv + problem.row[j].dof, o = 3 * nc + j;
+      kept_row_f[i] = select(done, problem.f[o], kept_row_f[i]);
+      kept_row_c[i] = select(done, problem.c[o], kept_row_c[i]);
+    }
   }
 
   double gravity() const {
@@ -88,77 +108,13 @@ struct StepLanes {
       if (s.joint[b] == revolute) going &= abs(motion.q[s.iq[b]]) < largest_angle;
   }
 
-  /// Shapes that have no points here must be away from the ground, at the velocities that stand.
-  Mask clear() const {
-    Mask away = going;
-    for (int i = 0; i < s.watched; ++i) {
-      const Watched& x = s.watch[i];
-      const Ground& ground = s.ground[x.ground];
-      const V3 n = given(ground.n), center = tree.r[x.body] + times(tree.R[x.body], x.center);
-      Pack reach[3], around{};
-      for (int k = 0; k < 3; ++k) {
-        const V3 axis = times(tree.R[x.body], x.axes + 3 * k);
-        reach[k] = dot(n, axis);
-        around += dot(axis, axis);
-      }
-      const Pack gap = dot(n, tree.O + center - given(ground.p)) - reaches(x.form, reach);
-      const Spatial6& V = tree.V[x.body];
-      const Pack speed = dot(n, V.lin + cross(V.ang, center)) - sqrt(dot(V.ang, V.ang) * around);
-      const Mask far = (gap >= x.margin) & (gap + s.dt * speed >= 0.0);
-      away &= x.vertices > 0 && any(away & ~far) ? far | vertices_clear(x) : far;
-    }
-    return away;
-  }
-
-  static Pack reaches(int form, const Pack* a) {
-    if (form == in_box) return abs(a[0]) + abs(a[1]) + abs(a[2]);
-    const Pack flat = a[0] * a[0] + a[1] * a[1];
-    return form == in_cylinder ? sqrt(flat) + abs(a[2]) : sqrt(flat + a[2] * a[2]);
-  }
-
-  // The same of every vertex of a hull. Height and speed along the normal are linear in the frame of the body.
-  Mask vertices_clear(const Watched& x) const {
-    const Ground& ground = s.ground[x.ground];
-    const Spatial6& V = tree.V[x.body];
-    const V3 n = given(ground.n), turning = cross(n, V.ang), r = tree.r[x.body];
-    const V3 up = turned_back(tree.R[x.body], n), faster = turned_back(tree.R[x.body], turning);
-    const Pack height = dot(n, tree.O + r - given(ground.p)), rate = dot(n, V.lin) + dot(turning, r);
-    Pack lowest = all(large), closest = all(large);
-    const double* p = s.vertex + 3 * x.first;
-    for (int k = 0; k < x.vertices; ++k, p += 3) {
-      const Pack gap = height + p[0] * up.x + p[1] * up.y + p[2] * up.z;
-      const Pack speed = rate + p[0] * faster.x + p[1] * faster.y + p[2] * faster.z;
-      lowest = min(lowest, gap);
-      closest = min(closest, gap + s.dt * speed);
-    }
-    return (lowest >= x.margin) & (closest >= 0.0);
-  }
-
-  struct Near {
-    Pack gap;
-    V3 rc;
-    Mask listed;
-  };
-  // A point at the velocities that stand: nearer than the margin, or closing within the step.
-  Near near_ground(int i) const {
-    const Point& x = s.point[i];
-    const Ground& ground = s.ground[x.ground];
-    const V3 n = given(ground.n), p = tree.r[x.body] + times(tree.R[x.body], x.p);
-    const Pack gap = dot(n, tree.O + p - given(ground.p)) - x.round;  // (half_space.1)
-    const V3 rc = p - (x.round + 0.5 * min(gap, all(0))) * n;         // the point itself, while it is above
-    const Spatial6& V = tree.V[x.body];
-    const Pack speed = dot(n, V.lin + cross(V.ang, rc));
-    return {gap, rc, (gap < TreeLanes::at(a.margin, i)) | (gap + s.dt * speed < 0.0)};
-  }
-
   void list_contacts() {
     problem.nc = 0;
     Pack count{};
     const int room = ProblemLanes::most_slots(s);
     for (int i = 0; i < s.points; ++i) {
       const Point& x = s.point[i];
-      const Ground& ground = s.ground[x.ground];
-      const Near near = near_ground(i);
+      const GroundLanes::Near near = ground.near(i);
       const Mask listed = going & near.listed;
       if (!any(listed)) continue;
       if (problem.nc == room) {  // cannot be: no lane has more than its part of the room
@@ -176,8 +132,8 @@ struct StepLanes {
       slot.gap = only(listed, near.gap);
       slot.rc = near.rc;
       slot.round = all(x.round);
-      slot.n = given(ground.n);
-      set_tangents(ground, i, slot);
+      slot.n = given(s.ground[x.ground].n);
+      set_tangents(s.ground[x.ground], i, slot);
     }
   }
 
@@ -209,9 +165,9 @@ struct StepLanes {
   }
 
   // The last tangent, turned as far as the normal turned; or a fresh one.
-  void set_tangents(const Ground& ground, int i, ContactSlot& slot) {
+  void set_tangents(const Ground& plane, int i, ContactSlot& slot) {
     const Pack* t = packed(a.t1) + 3 * i;
-    const V3 fresh = given(ground.t), last{t[0], t[1], t[2]};
+    const V3 fresh = given(plane.t), last{t[0], t[1], t[2]};
     const Pack along = dot(slot.n, last);
     const Mask known = TreeLanes::at(a.known, i) > 0.0, same = abs(along) < 1e-15;
     slot.t1 = select(known, last, fresh);
@@ -268,7 +224,8 @@ struct StepLanes {
       problem.g[o] = problem.free[o] * rate + x.bias;
       problem.R[o] = x.compliance;
       const Pack memory = packed(a.row_f)[x.kind * s.nv + x.dof];
-      problem.f[o] = only(x.listed, min(max(memory, x.lower), x.upper));
+      problem.f[o] =
+          only(x.listed, select(open, min(max(memory, x.lower), x.upper), kept_row_f[x.kind * s.nv + x.dof]));
     }
   }
 
@@ -293,7 +250,7 @@ struct StepLanes {
   // The forces of the last step where they hold, else by Newton's method: Rigid::stands.
   void find_forces() {
     constexpr double in_motion = 2e-3, at_rest = 1e-3;
-    constexpr int most_iterations = 16;
+    constexpr int most_iterations = 8;
     problem.velocity_by_factor(problem.f, w, problem.c);
     residual = problem.judge(problem.f, problem.c);
     Pack fastest{};
@@ -304,7 +261,12 @@ struct StepLanes {
     const Mask stands = met(residual, at_rest * s.tolerance_abs, at_rest * s.tolerance_rel) |
                         (met(residual, in_motion * s.tolerance_abs, in_motion * s.tolerance_rel) &
                          (fastest > 0.1 * s.dt * residual.relative() * residual.motion));
-    const Mask asked = NewtonLanes::exactly(s.tolerance_rel) ? going : going & ~stands;
+    for (int i = 0; i < 3 * problem.nc; ++i) problem.c[i] = select(open, problem.c[i], kept_c[i]);
+    for (int j = 0; j < problem.nr; ++j) {
+      Pack& c = problem.c[3 * problem.nc + j];
+      c = select(open | ~problem.row[j].listed, c, kept_row_c[problem.row[j].kind * s.nv + problem.row[j].dof]);
+    }
+    const Mask asked = NewtonLanes::exactly(s.tolerance_rel) ? open & going : open & going & ~stands;
     if (!any(asked)) return;
     problem.gram();
     const Mask found = newton.solve(asked, s.tolerance_abs, s.tolerance_rel, most_iterations, residual);
@@ -351,9 +313,9 @@ struct StepLanes {
       going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
       return;
     }
-    going &= clear() | ~far;
+    going &= ground.clear(going) | ~far;
     for (int i = 0, k = 0; i < s.points; ++i) {
-      Mask more = near_ground(i).listed;
+      Mask more = ground.near(i).listed;
       if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
       going &= ~(more & far);
     }

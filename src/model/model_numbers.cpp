@@ -49,9 +49,9 @@ std::string joint_defect(const Model& base, const char* what, const double* x) {
 void set_joints(VecX& x, const VecX& base, const double* row) {
   for (Eigen::Index k = 0; k < x.size(); ++k) x[k] = row == nullptr ? base[k] : row[k];
 }
-bool same_zeros(const VecX& x, const VecX& base, const double* row) {
+bool same_zeros(const VecX& x, const VecX& base, const double* row, Eigen::Index first, Eigen::Index n) {
   bool same = true;
-  for (Eigen::Index k = 0; k < x.size(); ++k) same &= (x[k] == 0) == ((row == nullptr ? base[k] : row[k]) == 0);
+  for (Eigen::Index k = first; k < first + n; ++k) same &= (x[k] == 0) == ((row == nullptr ? base[k] : row[k]) == 0);
   return same;
 }
 
@@ -113,11 +113,15 @@ void set_numbers(Model& model, const Model& base, const ModelNumbers& n) {
 }
 
 bool keeps_zeros(const Model& model, const Model& base, const ModelNumbers& n) {
-  for (std::size_t t = 0; t < model.trees.size(); ++t)
-    if (model.trees[t].single != single_with(base.trees[t], base, n.com)) return false;
-  return same_zeros(model.joints.damping, base.joints.damping, n.damping) &&
-         same_zeros(model.joints.armature, base.joints.armature, n.armature) &&
-         same_zeros(model.joints.friction, base.joints.friction, n.dry_friction);
+  for (std::size_t t = 0; t < model.trees.size(); ++t) {
+    const Tree& tree = model.trees[t];
+    if (tree.single != single_with(base.trees[t], base, n.com)) return false;
+    // A single body turns otherwise with armature; in larger trees it is read in every step.
+    if (tree.bodies == 1 && !same_zeros(model.joints.armature, base.joints.armature, n.armature, tree.iv, tree.nv))
+      return false;
+  }
+  return same_zeros(model.joints.damping, base.joints.damping, n.damping, 0, model.nv) &&
+         same_zeros(model.joints.friction, base.joints.friction, n.dry_friction, 0, model.nv);
 }
 
 OwnNumbers::OwnNumbers(const Model& model) {

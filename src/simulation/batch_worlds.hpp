@@ -234,19 +234,20 @@ struct Batch::Impl final : LaneWorlds::Host {
   }
 
   void show(int w) {
+    show_state(w);
+    if (!pose.empty()) synced(w).write_bodies(pose.data() + at(w) * 7 * nb, velocity.data() + at(w) * 6 * nb);
+  }
+  void show_state(int w) {
     if (lanes && lanes->holds(w)) {
       lanes->lanes().copy_q(w, q.data() + at(w) * nq);
       lanes->lanes().copy_v(w, v.data() + at(w) * nv);
       t[at(w)] = lanes->lanes().t(w);
-      if (!pose.empty()) synced(w).write_bodies(pose.data() + at(w) * 7 * nb, velocity.data() + at(w) * 6 * nb);
       return;
     }
     const State& state = worlds[at(w)].simulation->state();
     std::copy_n(state.q.data(), nq, q.data() + at(w) * nq);
     std::copy_n(state.v.data(), nv, v.data() + at(w) * nv);
     t[at(w)] = state.t;
-    if (!pose.empty())
-      worlds[at(w)].simulation->write_bodies(pose.data() + at(w) * 7 * nb, velocity.data() + at(w) * 6 * nb);
   }
 
   void show_forces(int w) {
@@ -320,9 +321,14 @@ struct Batch::Impl final : LaneWorlds::Host {
     for (int w = first; w < end && !halt; ++w)
       if (named[at(w)] != 0 && ready(w)) running |= 1u << (w - first);
     lanes->advance(pack, running, steps, *this);
+    const unsigned shown = pose.empty() ? running : lanes->write_bodies(pack, running, pose.data(), velocity.data());
     for (int w = first; w < end; ++w) {
-      if ((running >> (w - first) & 1u) == 0) continue;
-      show(w);
+      const unsigned bit = 1u << (w - first);
+      if ((running & bit) == 0) continue;
+      if ((shown & bit) != 0)
+        show_state(w);
+      else
+        show(w);
       show_forces(w);
     }
   }

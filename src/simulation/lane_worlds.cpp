@@ -85,6 +85,15 @@ void LaneWorlds::advance(int pack, unsigned running, int steps, Host& host) {
   }
 }
 
+unsigned LaneWorlds::write_bodies(int pack, unsigned chosen, double* pose, double* velocity) {
+  for (int l = 0; l < lanes_->worlds_of(pack); ++l)
+    if (held_[at(pack * width() + l)] == 0) chosen &= ~(1u << l);
+  if (chosen == 0) return 0;
+  lanes::Lanes::Room room(*lanes_);
+  lanes_->write_bodies(pack, chosen, room, pose, velocity);
+  return chosen;
+}
+
 void LaneWorlds::sync(int world, Simulation& simulation) {
   if (!on() || stale_[at(world)] == 0) return;
   State& state = states_[at(world / width())];

@@ -44,6 +44,8 @@ class LaneWorlds {
   };
   /// Steps of a pack. running: its worlds by bits.
   void advance(int pack, unsigned running, int steps, Host& host);
+  /// Lanes::write_bodies, of worlds that lanes hold; those by bits.
+  unsigned write_bodies(int pack, unsigned chosen, double* pose, double* velocity);
   /// The simulation of a world gets the state that its lane has.
   void sync(int world, Simulation& simulation);
   /// Was the last step of a world taken in its lane?

@@ -34,6 +34,28 @@ def test_contacts_are_those_of_the_last_step() -> None:
         assert ours.gap == pytest.approx(theirs.gap, abs=1e-9)
 
 
+def test_poses_of_bodies_come_from_lanes() -> None:
+    """Beside those of a simulation that has the state of the lane; where some lanes stand, those stay."""
+    batch = tribo.Batch("solo-standing", 11, 2, lanes=True)
+    poses, speeds = batch.body_pose, batch.body_velocity
+    random = np.random.default_rng(3)
+    batch.target[:, 7:] += random.uniform(-0.2, 0.2, (11, 12))
+    batch.step(40)
+    stood = np.array(poses[4])
+    batch.step(10, np.arange(11) != 4)
+    assert np.all(batch.lane_steps > 30) and np.array_equal(poses[4], stood)
+    for w in (0, 4, 10):
+        simulation = tribo.load("solo-standing")
+        simulation.state = batch.state(w)
+        for i, body in enumerate(batch.scene.model.bodies):
+            pose = simulation.pose(body.name)
+            x, y, z, o = poses[w, i, 3:]
+            assert o >= 0
+            np.testing.assert_allclose(poses[w, i, :3], pose[:3, 3], atol=1e-14)
+            np.testing.assert_allclose([1 - 2 * (y * y + z * z), 2 * (x * y + z * o), 2 * (x * z - y * o)], pose[:3, 0], atol=1e-14)
+            np.testing.assert_allclose(speeds[w, i], simulation.velocity(body.name), atol=1e-12)
+
+
 def test_a_state_goes_into_a_simulation_and_back() -> None:
     batch = moved(True)
     state = batch.state(4)

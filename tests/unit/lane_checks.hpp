@@ -17,7 +17,7 @@ struct Noise {
 
 struct Difference {
   double q = 0, v = 0, force = 0;
-  int moved = 0, steps = 0;
+  int moved = 0, steps = 0, limited = 0;  // limited: drives at a limit of effort at the end of a step
 };
 
 /// Steps of `worlds` worlds in lanes; before each, a simulation of its own gets the same state and commands. Targets jump
@@ -59,6 +59,8 @@ inline Difference compare(const Scene& scene, const lanes::Kernel& kernel, int w
         continue;
       }
       CHECK(state.t == alone.t);
+      for (int k = 6; k < model.nv; ++k)
+        d.limited += std::abs(beside.torque()[static_cast<std::size_t>(w * model.nv + k)]) == model.joints.effort_limit[k];
       d.q = std::max(d.q, (state.q - alone.q).cwiseAbs().maxCoeff());
       d.v = std::max(d.v, (state.v - alone.v).cwiseAbs().maxCoeff());
       std::vector<ContactReport> contacts;

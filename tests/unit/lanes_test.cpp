@@ -136,6 +136,20 @@ TEST_CASE("lanes: the same bits for any number of threads and any place in the b
   }
 }
 
+TEST_CASE("lanes: drives that stay at their limits of effort and come back from them") {
+  const Scene scene = load_scene(std::string(TRIBO_SCENES) + "/solo-standing.toml",
+                                 {{"contact.tolerance", "1e-13"}, {"robot.effort_limit", "1.2"}});
+  for (const lanes::Kernel* kernel : kernels()) {
+    CAPTURE(kernel->name);
+    const Difference d = compare(scene, *kernel, 9, 80, 0.3);
+    CHECK(d.limited > 0.02 * 12 * d.steps);
+    CHECK(d.limited < 0.9 * 12 * d.steps);
+    CHECK(d.q < 1e-12);
+    CHECK(d.v < 1e-11);
+    CHECK(d.moved > 0.8 * d.steps);
+  }
+}
+
 TEST_CASE("lanes: a poisoned lane does not disturb its neighbours") {
   const Scene scene = named("solo-standing");
   Batch sound(scene, 4, 1, {}, {}, true), poisoned(scene, 4, 1, {}, {}, true);
