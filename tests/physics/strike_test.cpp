@@ -52,12 +52,12 @@ double error(const Case& c, double dt) {
   const Vec3 a = c.body.lowest(R), n = Vec3::UnitZ();
   const double before = 2.37 * dt;
   char text[500];
-  std::snprintf(text, sizeof text,
-                "gravity = [0, 0, 0]\n%s[[object]]\nname = \"b\"\n%smass = %.17g\nposition = [0, 0, 1]\n"
-                "[material.default]\nmu = %g\nrestitution = %g\n[stepper]\ndt = %g\n%s",
-                c.wall ? "[ground]\nnone = true\n[[wall]]\nshape = \"box\"\nsize = [2, 2, 0.2]\nposition = [0, 0, -0.1]\n"
-                       : "",
-                c.body.shape().c_str(), mass, c.mu, c.e, dt, c.touch ? "touch = true\n" : "");
+  std::snprintf(
+      text, sizeof text,
+      "gravity = [0, 0, 0]\n%s[[object]]\nname = \"b\"\n%smass = %.17g\nposition = [0, 0, 1]\n"
+      "[material.default]\nmu = %g\nrestitution = %g\n[stepper]\ndt = %g\n%s",
+      c.wall ? "[ground]\nnone = true\n[[wall]]\nshape = \"box\"\nsize = [2, 2, 0.2]\nposition = [0, 0, -0.1]\n" : "",
+      c.body.shape().c_str(), mass, c.mu, c.e, dt, c.touch ? "touch = true\n" : "");
   Simulation s = make_simulation(parse_scene(text, "strike.toml"));
   const Eigen::Quaterniond start(Mat3(Eigen::AngleAxisd(-before * spin.norm(), spin.normalized()) * R));
   State state = s.state();
@@ -96,7 +96,8 @@ TEST_CASE("a spinning cube or cylinder strikes with the point, and at the place,
         }
 }
 
-TEST_CASE("what does not bounce spreads its strike over two steps: off by w dt, of order one, unless steps are divided") {
+TEST_CASE(
+    "what does not bounce spreads its strike over two steps: off by w dt, of order one, unless steps are divided") {
   for (bool cube : {true, false})
     for (bool wall : {false, true}) {
       CAPTURE(cube);

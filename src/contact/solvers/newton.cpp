@@ -51,6 +51,7 @@ constexpr int most_first = 10;
 // Of (newton.7): springs over sigma, steps, and of the largest force what may still change, and what may carry.
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
+constexpr double most_products = 2e11;               // of numbers, in factors of the interior point: about 40 s
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
 class Newton final : public ContactSolver {
@@ -76,6 +77,7 @@ class Newton final : public ContactSolver {
     if (report.status == SolveStatus::Converged || report.status == SolveStatus::Invalid) return report;
 
     const SolveReport first = report;
+    interior_point_.allow(most_products);
     saved_.resize(problem.size());
     if (!problem.dense() && first.residual.relative() > in_motion) {
       sweeps_.run(problem, sweeps_first, f);
@@ -199,7 +201,8 @@ class Newton final : public ContactSolver {
       parts_.clear_others(problem, f.data());
       report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
       if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
-      more = report.status != SolveStatus::Converged && parts_.choose_more(problem, c_whole_.data(), 0);
+      more = report.status != SolveStatus::Converged && !interior_point_.spent() &&
+             parts_.choose_more(problem, c_whole_.data(), 0);
     }
     report.iterations = iterations;
     report.escalated = true;
@@ -215,7 +218,7 @@ class Newton final : public ContactSolver {
     for (int k = 0; k < most_tries; ++k) {
       report = interior_point_.approach(part_, tolerance, k > 0, f);
       iterations += report.iterations;
-      if (report.status == SolveStatus::Converged) break;
+      if (report.status == SolveStatus::Converged || interior_point_.spent()) break;
       sweeps_.run(part_, sweeps_between, f);
     }
     if (report.status != SolveStatus::Converged) {
