@@ -20,17 +20,21 @@ void BlockLu::lay_out() {
   lower_.resize(at(order_.links()));
   upper_.resize(at(order_.links()));
   entries_ = 0;
+  work_ = 0;
   int coordinates = 0;
   for (int p = 0; p < order_.nodes(); ++p) {
     diagonal_[at(p)] = entries_;
     entries_ += at(order_.size(p) * order_.size(p));
     coordinates += order_.size(p);
+    double linked = 0;  // coordinates that are changed where these are taken out
     for (int l = order_.first(p); l < order_.last(p); ++l) {
       const std::size_t n = at(order_.size(p) * order_.size(order_.other(l)));
       lower_[at(l)] = entries_;
       upper_[at(l)] = entries_ + n;
       entries_ += 2 * n;
+      linked += order_.size(order_.other(l));
     }
+    work_ += order_.size(p) * (linked + order_.size(p)) * (linked + order_.size(p));
   }
   values_.resize(std::max(values_.size(), entries_));
   pivots_.resize(at(coordinates));

@@ -36,6 +36,8 @@ class BlockLu {
   int start(int node) const { return order_.start(order_.position(node)); }
   /// Numbers that are kept.
   std::size_t entries() const { return entries_; }
+  /// Products of numbers that factors take.
+  double work() const { return work_; }
 
   /// The matrix -> its factors. False where it is singular.
   bool factor();
@@ -50,6 +52,7 @@ class BlockLu {
   // rows.
   std::vector<std::size_t> diagonal_, lower_, upper_;
   std::size_t entries_ = 0;
+  double work_ = 0;
   std::vector<double> values_;
   std::vector<int> pivots_;
 };

@@ -6,6 +6,7 @@
 // Problems that come without a factor are solved with I + D G instead.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "contact/block_lu.hpp"
@@ -25,6 +26,8 @@ class BlockSystem {
   std::size_t entries() const {
     return sparse_ ? lu_.entries() : static_cast<std::size_t>(matrix_.rows() * matrix_.cols());
   }
+  /// Products of numbers that its factors take.
+  double work() const { return sparse_ ? lu_.work() : std::pow(static_cast<double>(matrix_.rows()), 3) / 3; }
 
  private:
   bool factor_dense(const ContactProblem& problem, const double* D);

@@ -289,7 +289,7 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
   // The problem is not monotone: a path may turn back before its end. Other starts take other paths.
   const double F = report.residual.force_scale;
   start_.resize(problem.size());
-  for (int k = 0; k < other_starts && report.status != SolveStatus::Converged; ++k) {
+  for (int k = 0; k < other_starts && report.status != SolveStatus::Converged && !spent(); ++k) {
     for (int i = 0; i < problem.size(); ++i) {
       const double x = std::fmod(0.7548776662466927 * (i + 1) + 0.5698402909980532 * (k + 1) * (i + 1), 1.0);
       start_[i] = f[i] + F * (x - 0.5);

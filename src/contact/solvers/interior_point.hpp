@@ -16,6 +16,9 @@ class InteriorPoint {
 
   /// From the guess alone, no closer than asked, and given up where steps stay short; again: farther from the boundaries.
   SolveReport approach(const ContactProblem& problem, const Tolerance& tolerance, bool again, VecRef f);
+  /// Products of numbers that factors may take from now on; what would take more stalls.
+  void allow(double work) { allowed_ = work; }
+  bool spent() const { return allowed_ < 0; }
 
  private:
   struct Point {                    // scaled iterate, or a direction
@@ -92,6 +95,7 @@ class InteriorPoint {
   VectorBuffer fixed_;  // force of a row without room, else infinite
   VectorBuffer start_, r_, rho_, work_, c_true_, best_, D_, metric_;
   BlockSystem system_;
+  double allowed_ = HUGE_VAL;
   double last_step_ = 1;
   bool turning_ = false;  // (ip.7) is on
   int corrections_ = 0;   // of the last advance along the path

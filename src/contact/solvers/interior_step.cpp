@@ -96,6 +96,8 @@ Eigen::Vector2d InteriorPoint::divide(const ConePoint& x, double bx, double by) 
 
 // D = (R + W)^-1 of (ip.5), and the factor. A floor keeps D finite where a contact sticks and is rigid.
 bool InteriorPoint::factor(const ContactProblem& problem) {
+  allowed_ -= system_.work();
+  if (spent()) return false;
   const int nc = problem.nc();
   D_.setZero(D_size(problem));
   for (int i = 0; i < nc; ++i) {

@@ -16,14 +16,18 @@
 // scale, so that they share what they can share in equal parts. What sigma leaves is removed with the factor at hand,
 //   (A + sigma) df = sigma (f+ - f_k)                                                            (newton.5)
 // Where nothing slips the matrix is symmetric and Cholesky's factor serves.
-// If this does not reach the tolerance within a few iterations, the interior-point method (interior_point.cpp)
-// is called and its answer polished here. What neither solves is either hard or without a solution: infeasibility.cpp
-// tells which, and last_resort.cpp takes the hard ones.
+// Where something slips, how contacts share a load that they could share otherwise changes the motion. Then their forces
+// are those of a bed of equal springs, z = Q Q^T f (load_share.hpp), clipped at zero: c+ carries rho (f+ - z) until f = z
+//                                                                                              (newton.7)
+// If this does not reach the tolerance within a few iterations, the interior-point method is called and its answer
+// polished here. What neither solves is hard or without a solution: infeasibility.cpp tells, last_resort.cpp takes the hard.
 #include <cmath>
 
 #include "contact/solvers/contact_sweeps.hpp"
 #include "contact/solvers/infeasibility.hpp"
 #include "contact/solvers/last_resort.hpp"
+#include "contact/solvers/load_share.hpp"
+#include "contact/solvers/newton_slip.hpp"
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/problem_parts.hpp"
 #include "contact/solvers/solvers.hpp"
@@ -31,9 +35,6 @@
 
 namespace tribo {
 namespace {
-
-// Forces and accelerations are far from overflow: no need of hypot's care.
-double norm(double x, double y) { return std::sqrt(x * x + y * y); }
 
 // Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
 // three of thirteen on 300 balls, and most of the starts that stall.
@@ -44,16 +45,14 @@ constexpr double in_motion = 1e-3;  // relative residual that Newton's method le
 constexpr double exact = 1e-11;
 constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
 constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
+// Newton's method that has not come to an end by now wanders, and where to is a matter of rounding: it leaves its place to
+// the interior point, which begins where the first step led.
+constexpr int most_first = 10;
+// Of (newton.7): springs over sigma, steps, and of the largest force what may still change, and what may carry.
+constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
+constexpr int most_bed_steps = 12;
+constexpr double most_products = 2e11;               // of numbers, in factors of the interior point: about 40 s
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
-
-// A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
-struct Slip {
-  int row, normal;    // among the unknowns: its first row, and the normal force that bounds it
-  int size;           // rows
-  double y[2], f[2];  // trial point and force
-  double mu, n, r;    // coefficient or length, normal part of the trial point, inverse scale
-  double rN[4] = {};  // r N, row by row
-};
 
 class Newton final : public ContactSolver {
  public:
@@ -61,15 +60,24 @@ class Newton final : public ContactSolver {
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
+    SolveReport report = find(problem, tolerance, f);
+    if (report.status == SolveStatus::Converged && problem.dense() && problem.discs.empty() && problem.nc() > 2)
+      share_load(problem, tolerance, f, report);
+    return report;
+  }
+
+ private:
+  SolveReport find(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
     SolveReport report;
     if (!problem.mu().allFinite()) {  // what else is not finite shows in the residual of the guess
       report.status = SolveStatus::Invalid;
       return report;
     }
-    report = iterate(problem, tolerance, f, std::min(options_.max_iterations, 16));
+    report = iterate(problem, tolerance, f, std::min(options_.max_iterations, most_first));
     if (report.status == SolveStatus::Converged || report.status == SolveStatus::Invalid) return report;
 
     const SolveReport first = report;
+    interior_point_.allow(most_products);
     saved_.resize(problem.size());
     if (!problem.dense() && first.residual.relative() > in_motion) {
       sweeps_.run(problem, sweeps_first, f);
@@ -78,6 +86,7 @@ class Newton final : public ContactSolver {
         if (report.status == SolveStatus::Converged) return report;
       }
     }
+    if (problem.dense() && first.iterations > 0) f = early_.map();
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
@@ -113,7 +122,66 @@ class Newton final : public ContactSolver {
     return report;
   }
 
- private:
+  // (newton.7), with less and less spring where contacts contradict each other by a little.
+  void share_load(const ContactProblem& problem, const Tolerance& tolerance, VecRef f, SolveReport& report) {
+    prepare(problem);
+    set_scales(problem);
+    saved_.resize(problem.size());
+    saved_.map() = f;
+    for (spring_ = firmest; spring_ >= softest; spring_ *= 1e-2) {
+      const Bed bed = settle_on_bed(problem, f, report);
+      const Residual residual = judge_afresh(problem, options_.model, f.data(), c_);
+      if (bed == Bed::Settled && tolerance.met(residual)) {
+        report.residual = residual;
+        return;
+      }
+      f = saved_.map();
+      if (bed == Bed::NotNeeded) return;
+    }
+  }
+
+  enum class Bed { NotNeeded, Settled, Unsettled };
+
+  Bed settle_on_bed(const ContactProblem& problem, VecRef f, SolveReport& report) {
+    problem.velocity(f.data(), c_.data());
+    const double size = f.cwiseAbs().maxCoeff();
+    bed_.resize(problem.size());
+    bed_.map() = f;
+    for (int i = 0; i < problem.nc(); ++i) bed_[3 * i + 2] += may_carry * size;
+    sharing_ = true;
+    double change = size;
+    bool needed = false;
+    for (int k = 0; k < most_bed_steps && change > settled_share * size; ++k) {
+      best_.map() = f;
+      const int m = count_active(problem, f, 0);
+      f = best_.map();
+      needed |= !slips_.empty() && share_.find(problem, held_rows(problem, m));
+      if (!needed || slips_.empty()) break;
+      share_.of(f, bed_);
+      for (const Slip& slip : slips_)
+        for (int i = 0; i < slip.size; ++i) bed_[active_[at(slip.row + i)]] = f[active_[at(slip.row + i)]];
+      if (!newton_step(problem, f, false)) break;
+      ++report.iterations;
+      change = (f - best_.map()).cwiseAbs().maxCoeff();
+      problem.velocity(f.data(), c_.data());
+    }
+    sharing_ = false;
+    return !needed ? Bed::NotNeeded : change > settled_share * size ? Bed::Unsettled : Bed::Settled;
+  }
+
+  /// Rows of contacts that hold a velocity: normals, and what sticks.
+  const std::vector<int>& held_rows(const ContactProblem& problem, int m) {
+    held_.clear();
+    auto slip = slips_.begin();
+    for (int a = 0; a < m && active_[at(a)] < 3 * problem.nc(); ++a) {
+      if (slip != slips_.end() && slip->row == a)
+        ++a, ++slip;
+      else
+        held_.push_back(active_[at(a)]);
+    }
+    return held_;
+  }
+
   // What presses, part by part. What is left out is looked at with the velocities that they give.
   SolveReport solve_parts(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
     SolveReport report;
@@ -133,7 +201,8 @@ class Newton final : public ContactSolver {
       parts_.clear_others(problem, f.data());
       report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
       if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
-      more = report.status != SolveStatus::Converged && parts_.choose_more(problem, c_whole_.data(), 0);
+      more = report.status != SolveStatus::Converged && !interior_point_.spent() &&
+             parts_.choose_more(problem, c_whole_.data(), 0);
     }
     report.iterations = iterations;
     report.escalated = true;
@@ -149,7 +218,7 @@ class Newton final : public ContactSolver {
     for (int k = 0; k < most_tries; ++k) {
       report = interior_point_.approach(part_, tolerance, k > 0, f);
       iterations += report.iterations;
-      if (report.status == SolveStatus::Converged) break;
+      if (report.status == SolveStatus::Converged || interior_point_.spent()) break;
       sweeps_.run(part_, sweeps_between, f);
     }
     if (report.status != SolveStatus::Converged) {
@@ -169,6 +238,7 @@ class Newton final : public ContactSolver {
     c_.resize(n);
     rhs_.resize(n);
     best_.resize(n);
+    early_.resize(n);
     scale_.resize(problem.blocks());
   }
 
@@ -236,6 +306,7 @@ class Newton final : public ContactSolver {
         if (!met) report.status = SolveStatus::Stalled;
         break;
       }
+      if (k == 0 && !polish) early_.map() = f;
       const Residual residual = judge_afresh(problem, options_.model, f.data(), c_);
       report.iterations = k + 1;
       if (options_.trace) options_.trace->push_back(residual.absolute());
@@ -267,14 +338,14 @@ class Newton final : public ContactSolver {
     matrix_.resize(m, m);
     assemble(problem, f, first);
     if (slips) {
-      for (Slip& slip : slips_) slip.size == 1 ? torsional_row(slip, m) : slip_rows(slip, m);
+      for (Slip& slip : slips_) slip.size == 1 ? torsional_row(slip, matrix_, rhs_) : slip_rows(slip, matrix_, rhs_);
       pivot_.resize(at(m));
       if (!dense::lu(matrix_.data(), m, pivot_.data())) return false;
     } else if (!dense::cholesky(matrix_.data(), m)) {
       return false;
     }
     back_substitute(slips, m, rhs_.data());
-    refine(problem, f, first, slips, m);
+    if (!sharing_) refine(problem, f, first, slips, m);
     for (int a = 0; a < m; ++a) f[active_[at(a)]] = rhs_[a];
     return true;
   }
@@ -304,7 +375,8 @@ class Newton final : public ContactSolver {
   }
 
   double sigma(const ContactProblem& problem, int i) const {
-    return sigma_[i < 3 * problem.nc() ? i / 3 : i - 2 * problem.nc()];
+    const bool contact = i < 3 * problem.nc();
+    return sigma_[contact ? i / 3 : i - 2 * problem.nc()] * (sharing_ && contact ? spring_ : 1.0);
   }
 
   // What a guess leaves of accelerations that shall vanish: below it the sign of another one tells nothing.
@@ -327,7 +399,8 @@ class Newton final : public ContactSolver {
     for (int i = 0; i < problem.nc(); ++i) {
       const int o = 3 * i;
       const double r = 1.0 / scale_[i], mu = problem.mu()[i];
-      const double x = f[o] - r * c_[o], y = f[o + 1] - r * c_[o + 1], n = f[o + 2] - r * c_[o + 2];
+      const double x = f[o] - r * c_[o], y = f[o + 1] - r * c_[o + 1];
+      const double n = f[o + 2] - r * c_[o + 2] - (sharing_ ? r * sigma(problem, o + 2) * (f[o + 2] - bed_[o + 2]) : 0);
       trial_[i] = n;
       normal_[at(i)] = mu > 0 ? m + 2 : m;
       if (n <= 0) {
@@ -394,7 +467,7 @@ class Newton final : public ContactSolver {
       for (int b = 0; b < m; ++b) out[b] = column[active_[at(b)]];
       const double shift = sigma(problem, i);
       out[a] += problem.R()[i] + shift;
-      rhs_[a] = -problem.g()[i] + (first ? 0.0 : shift * f[i]);
+      rhs_[a] = -problem.g()[i] + (first ? 0.0 : shift * (sharing_ && i < 3 * problem.nc() ? bed_[i] : f[i]));
     }
     if (!fixed) return;
     for (int j = 0, a = 0; j < problem.nr(); ++j) {
@@ -403,49 +476,6 @@ class Newton final : public ContactSolver {
       if ((a < m && active_[at(a)] == o) || f[o] == 0) continue;
       for (int b = 0; b < m; ++b) rhs_[b] -= G(active_[at(b)], o) * f[o];
     }
-  }
-
-  // Two rows of a matrix of m by (newton.3).
-  void slip_rows(Slip& slip, int m) {
-    const int row = slip.row;
-    const double mu = slip.mu, r = slip.r;
-    const double length = norm(slip.y[0], slip.y[1]), bound = mu * slip.n;
-    const double yx = length > 0 ? slip.y[0] / length : 0, yy = length > 0 ? slip.y[1] / length : 0;
-    const double e = length > 0 ? bound / length : 0;
-    double fx = slip.f[0], fy = slip.f[1];
-    const double t = norm(fx, fy);
-    if (t > bound) {
-      fx *= bound / t;
-      fy *= bound / t;
-    }
-    const double inverse = length > 0 ? 1.0 / length : 0;
-    const double N[2][2] = {{e - fx * yx * inverse, -fx * yy * inverse}, {-fy * yx * inverse, e - fy * yy * inverse}};
-    for (int k = 0; k < 4; ++k) slip.rN[k] = r * N[k / 2][k % 2];
-    auto A = matrix_.map();
-    for (int b = 0; b < m; ++b) {
-      const double x = A(row, b), y = A(row + 1, b);
-      A(row, b) = r * (N[0][0] * x + N[0][1] * y);
-      A(row + 1, b) = r * (N[1][0] * x + N[1][1] * y);
-    }
-    A(row, row) += 1 - N[0][0];
-    A(row, row + 1) -= N[0][1];
-    A(row + 1, row) -= N[1][0];
-    A(row + 1, row + 1) += 1 - N[1][1];
-    A(row, slip.normal) -= mu * yx;
-    A(row + 1, slip.normal) -= mu * yy;
-    const double bx = rhs_[row], by = rhs_[row + 1];  // minus the free acceleration, sigma included
-    rhs_[row] = fx - bound * yx + r * (N[0][0] * bx + N[0][1] * by);
-    rhs_[row + 1] = fy - bound * yy + r * (N[1][0] * bx + N[1][1] * by);
-  }
-
-  // The row of torsional friction that slips (newton.6).
-  void torsional_row(Slip& slip, int m) {
-    auto A = matrix_.map();
-    for (int b = 0; b < m; ++b) A(slip.row, b) = 0;
-    A(slip.row, slip.row) = 1;
-    A(slip.row, slip.normal) = slip.y[0] < 0 ? slip.mu : -slip.mu;
-    rhs_[slip.row] = 0;
-    std::fill_n(slip.rN, 4, 0.0);
   }
 
   SolverOptions options_;
@@ -460,6 +490,11 @@ class Newton final : public ContactSolver {
   VectorBuffer trial_;       // normal part of its trial point
   VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
+  LoadShare share_;
+  std::vector<int> held_;
+  VectorBuffer bed_, early_;
+  bool sharing_ = false;
+  double spring_ = 1;
   ProblemParts parts_;
   ContactProblem part_;
   VectorBuffer part_f_, c_whole_;

@@ -12,6 +12,7 @@ namespace {
 constexpr int most_meetings = 200;         // of each contact
 constexpr int most_impact_sweeps = 20000;  // of (impacts.2)
 constexpr double stopped_share = 1e-15;    // of the fastest contact
+constexpr double at_target = 1e-12;        // the same: whoever is as near has taken part, with force or without
 
 }  // namespace
 
@@ -48,7 +49,6 @@ bool Impacts::find(ImpactLaw law, const ContactProblem& problem, const double* b
 }
 
 void Impacts::push(int k, double impulse) {
-  hit_[at(k)] = 1;
   for (int i = 0; i < n_; ++i) c_[at(i)] += G_[at(i * n_ + k)] * impulse;
 }
 
@@ -74,7 +74,7 @@ bool Impacts::one_by_one(ImpactLaw law, double dt) {
     now = when;
     more |= !pairs_[at(next)].bounces || hit_[at(next)];
     if (law == ImpactLaw::Sequential)
-      push(next, -(1 + pairs_[at(next)].restitution) * c_[at(next)] / G_[at(next * n_ + next)]);
+      hit_[at(next)] = 1, push(next, -(1 + pairs_[at(next)].restitution) * c_[at(next)] / G_[at(next * n_ + next)]);
     else if (!together())
       return false;
   }
@@ -104,7 +104,10 @@ bool Impacts::sweep(TakesPart takes_part, Shift shift) {
       if (d != 0) push(i, d);
       change = std::max(change, std::abs(d) * G);
     }
-    if (change <= stopped_share * fastest) return true;
+    if (change > stopped_share * fastest) continue;
+    for (int i = 0; i < n_; ++i)
+      if (takes_part(i) && c_[at(i)] + shift(i) <= at_target * fastest) hit_[at(i)] = 1;
+    return true;
   }
   return false;
 }
@@ -118,7 +121,6 @@ bool Impacts::all_at_once(double dt) {
         return pairs_[at(i)].restitution > 0 && pairs_[at(i)].gap <= std::max(fastest * dt, pairs_[at(i)].touching);
       },
       [](int) { return 0.0; });
-  for (int i = 0; i < n_; ++i) hit_[at(i)] = 0;
   for (int i = 0; i < n_; ++i)
     if (f_[at(i)] > 0) push(i, pairs_[at(i)].restitution * f_[at(i)]);
   return stopped;

@@ -56,7 +56,8 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         flight_(model, own_.smooth),
         setup_(model, contact_, own_, !closures_.empty()),
         touches_(model, own_.touch),
-        jams_(model) {
+        jams_(model),
+        sizes_(model) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
     solver.max_iterations = contact_.max_iterations;
@@ -108,7 +109,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   }
 
   // What the next step begins with: forces and modes of contacts, then forces of rows.
-  void finish(const Start&, Outcome& out) override {
+  void finish(const Start& start, Outcome& out) override {
     out.memory.begin(MemoryFamily::Rigid, out.contacts.size());
     for (std::size_t i = 0; i < out.contacts.size(); ++i) {
       const ContactReport& r = out.contacts[i];
@@ -117,7 +118,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
-      m.touched = r.mode != ContactMode::Open;
+      m.touched = r.mode != ContactMode::Open || shares(out.contacts, i, start.dt);
     }
     std::vector<RowMemory>& rows = out.memory.rows;
     rows.resize(rows_.size());
@@ -127,6 +128,18 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       rows[j] = {row.id, rows_.forces()[static_cast<Eigen::Index>(j)], c ? rows_.friction().patience(c->dof) : 0};
     }
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
+  }
+
+  // Closed at the end, without force while others of its pair carry: which of them do is not unique.
+  bool shares(const std::vector<ContactReport>& contacts, std::size_t i, double dt) const {
+    const ContactReport& r = contacts[i];
+    if (!(r.gap + dt * r.c.z() < touching_share * sizes_.of(r))) return false;
+    const auto carries = [&](const ContactReport& x) { return x.mode != ContactMode::Open; };
+    for (std::size_t k = i; k-- > 0 && contacts[k].id >> 16 == r.id >> 16;)
+      if (carries(contacts[k])) return true;
+    for (std::size_t k = i + 1; k < contacts.size() && contacts[k].id >> 16 == r.id >> 16; ++k)
+      if (carries(contacts[k])) return true;
+    return false;
   }
 
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
@@ -445,6 +458,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   IslandSetup setup_;
   Touches touches_;
   Jams jams_;
+  Sizes sizes_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 

@@ -1,0 +1,26 @@
+// Which of the forces that give the same motion: those that a bed of equal springs would have under it.
+#pragma once
+
+#include <vector>
+
+#include "tribo/buffer.hpp"
+#include "tribo/contact_solver.hpp"
+
+namespace tribo {
+
+/// Forces of rows that hold a motion, z = Y u: no others of the same resultant are smaller. Rows that carry nothing have a z
+/// too: below zero where the bed lifts off.
+class LoadShare {
+ public:
+  /// For these rows of the problem. False where their forces are unique.
+  bool find(const ContactProblem& problem, const std::vector<int>& rows);
+  /// z of the rows with forces f; of all rows of contacts.
+  void of(const VecRef& f, VectorBuffer& z) const;
+
+ private:
+  std::vector<int> rows_;
+  int n_ = 0, rank_ = 0;
+  MatrixBuffer left_, basis_;  // all rows: columns of G still to be looked at; orthonormal on rows_
+};
+
+}  // namespace tribo
