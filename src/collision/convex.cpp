@@ -27,7 +27,7 @@ struct GjkSolver {
   coal::details::EPA epa{coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE};
 };
 
-Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) {}
+Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) { picked.reserve(256); }
 Scratch::~Scratch() = default;
 
 namespace {
@@ -63,6 +63,7 @@ Polytope hull_polytope(const Hull& hull) {
     for (int i : loop) face.offset = std::max(face.offset, face.n.dot(hull.vertices[at(i)]));
     p.faces.push_back(std::move(face));
   }
+  p.plant();
   return p;
 }
 
@@ -183,9 +184,7 @@ double lowest(const Solid& solid, const Vec3& n, double offset) {
   const double along = std::abs(n.z()) * solid.size.z();
   if (solid.kind == ShapeKind::Cylinder) return -along - std::hypot(n.x(), n.y()) * solid.size.x() - offset;
   if (!solid.polytope) return -along - solid.round - offset;
-  double least = HUGE_VAL;
-  for (const Vec3& x : solid.polytope->vertices) least = std::min(least, n.dot(x));
-  return least - offset;
+  return -solid.polytope->highest(-n) - offset;
 }
 
 struct FaceChoice {
@@ -195,23 +194,24 @@ struct FaceChoice {
 
 /// The face of f that separates best from the other shape, among those that GJK points at: the one most along n, and
 /// those through the witness point; among all of them where EPA failed. n from f outward, p the witness, both in W.
-FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec3& p, const Vec3& n, double gap) {
-  const std::vector<PolytopeFace>& faces = f.solid->polytope->faces;
+FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec3& p, const Vec3& n, double gap,
+                       std::vector<int>& through) {
+  const Polytope& polytope = *f.solid->polytope;
+  const std::vector<PolytopeFace>& faces = polytope.faces;
   const Vec3 n_F = f.X.R.transpose() * n, p_F = f.X.R.transpose() * (p - f.X.p);
   const double near = 1e-4 * f.solid->radius;
   const double cosine = std::abs(gap) < near ? -2.0 : 0.8;  // close to zero gap the normal of GJK says little
-  std::size_t aligned = 0;
-  for (std::size_t k = 1; k < faces.size(); ++k)
-    if (faces[k].n.dot(n_F) > faces[aligned].n.dot(n_F)) aligned = k;
+  const int aligned = static_cast<int>(polytope.face_along(n_F));
   const Mat3 R_OF = other.X.R.transpose() * f.X.R;
   const Vec3 p_FO = f.X.R.transpose() * (other.X.p - f.X.p);
+  polytope.faces_through(p_F, std::isfinite(gap) ? near : HUGE_VAL, through);
+  if (!std::binary_search(through.begin(), through.end(), aligned)) through.insert(through.begin(), aligned);
   FaceChoice best;
-  for (std::size_t k = 0; k < faces.size(); ++k) {
-    const PolytopeFace& face = faces[k];
-    const bool touches = face.n.dot(n_F) > cosine && std::abs(face.n.dot(p_F) - face.offset) < near;
-    if (k != aligned && !touches && std::isfinite(gap)) continue;
+  for (const int k : through) {
+    const PolytopeFace& face = faces[at(k)];
+    if (k != aligned && std::isfinite(gap) && !(face.n.dot(n_F) > cosine)) continue;
     const double s = lowest(*other.solid, R_OF * face.n, face.offset - face.n.dot(p_FO));
-    if (s > best.s) best = {static_cast<int>(k), s};
+    if (s > best.s || (s == best.s && k < best.face)) best = {k, s};
   }
   return best;
 }
@@ -234,16 +234,32 @@ ClipVertex in_plane(const FacePlane& plane, const Vec3& p, std::uint32_t code, i
   return {plane.u.dot(d), plane.v.dot(d), plane.n.dot(d), code, edge};
 }
 
-/// Cuts scratch.polygon (closed, or an open segment of two) by the side of the loop from corner s on.
-void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, int s, bool closed,
-               double tolerance, Scratch& work) {
-  const std::vector<Vec3>& x = f.solid->polytope->vertices;
-  const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
-  const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
-  const double length = std::hypot(d.x - c.x, d.y - c.y);
-  auto outside = [&](const ClipVertex& p) {
-    return length > 0 ? ((p.x - c.x) * (d.y - c.y) - (p.y - c.y) * (d.x - c.x)) / length : -1.0;
-  };
+/// Where what is clipped lies in the plane: no point of it is farther than radius from (x, y).
+struct Circle {
+  double x, y, radius;
+};
+
+Circle circle_around(const std::vector<ClipVertex>& polygon) {
+  double x_lo = HUGE_VAL, x_hi = -HUGE_VAL, y_lo = HUGE_VAL, y_hi = -HUGE_VAL, squared = 0;
+  for (const ClipVertex& p : polygon) {
+    x_lo = std::min(x_lo, p.x), x_hi = std::max(x_hi, p.x);
+    y_lo = std::min(y_lo, p.y), y_hi = std::max(y_hi, p.y);
+  }
+  const double x = 0.5 * (x_lo + x_hi), y = 0.5 * (y_lo + y_hi);
+  for (const ClipVertex& p : polygon) squared = std::max(squared, (p.x - x) * (p.x - x) + (p.y - y) * (p.y - y));
+  return {x, y, std::sqrt(squared)};
+}
+
+/// A side of the face in its plane, from c to d. What is outside has a positive moment about it.
+struct Side {
+  double x, y, dx, dy;
+  double moment(double px, double py) const { return (px - x) * dy - (py - y) * dx; }
+};
+
+/// Cuts scratch.polygon (closed, or an open segment of two) by side s.
+void clip_side(const Side& side, int s, bool closed, double tolerance, Scratch& work) {
+  const double length = std::hypot(side.dx, side.dy);
+  auto outside = [&](const ClipVertex& p) { return length > 0 ? side.moment(p.x, p.y) / length : -1.0; };
   const std::vector<ClipVertex>& in = work.polygon;
   std::vector<ClipVertex>& out = work.clipped;
   out.clear();
@@ -253,8 +269,8 @@ void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace&
     const bool p_in = dp <= tolerance;
     if (p_in) out.push_back(p);
     if (p_in && dp > 0) {
-      out.back().x -= dp * (d.y - c.y) / length;
-      out.back().y += dp * (d.x - c.x) / length;
+      out.back().x -= dp * side.dy / length;
+      out.back().y += dp * side.dx / length;
     }
     if (!closed && i + 1 == in.size()) break;
     const ClipVertex& q = in[(i + 1) % in.size()];
@@ -280,8 +296,22 @@ void clip_by_face(const Query& query, const PlacedSolid& f, const FacePlane& pla
                   bool closed) {
   Scratch& work = *query.scratch;
   const double tolerance = side_tolerance * std::min(query.a.solid->radius, query.b.solid->radius);
-  for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
-    clip_side(f, plane, face, s, closed, tolerance, work);
+  const std::vector<Vec3>& x = f.solid->polytope->vertices;
+  work.sides.clear();
+  for (const int i : face.loop) work.sides.push_back(in_plane(plane, f.X * x[at(i)], 0, 0));
+  const Circle around = circle_around(work.polygon);
+  const double far = (1 + 1e-9) * around.radius + tolerance;
+  const int n = static_cast<int>(work.sides.size());
+  for (int s = 0; s < n && !work.polygon.empty(); ++s) {
+    const ClipVertex &c = work.sides[at(s)], &d = work.sides[at(s + 1 < n ? s + 1 : 0)];
+    const Side side{c.x, c.y, d.x - c.x, d.y - c.y};
+    const double middle = side.moment(around.x, around.y);
+    if (middle < 0 && middle * middle > far * far * (side.dx * side.dx + side.dy * side.dy)) continue;
+    if (std::none_of(work.polygon.begin(), work.polygon.end(),
+                     [&](const ClipVertex& p) { return side.moment(p.x, p.y) > 0; }))
+      continue;
+    clip_side(side, s, closed, tolerance, work);
+  }
 }
 
 /// The cap of a standing cylinder, with the lowest point of its rim; of a lying one, its lowest line.
@@ -373,7 +403,7 @@ bool nearness(const Query& query, Nearness& near) {
   near.x = repaired(query, near.x);
   near.tolerance = absolute_preference * std::min(smallest(*query.b.solid), smallest(*query.a.solid));
   const double half = std::isfinite(near.x.gap) ? 0.5 * near.x.gap : 0;
-  near.choice = choose_face(query.b, query.a, near.x.p + half * near.x.n, -near.x.n, near.x.gap);
+  near.choice = choose_face(query.b, query.a, near.x.p + half * near.x.n, -near.x.n, near.x.gap, query.scratch->picked);
   return true;
 }
 
@@ -407,8 +437,8 @@ void touch_polytope_polytope(const Query& query, Touches& out) {
   x = repaired(query, x);
   const double tolerance = absolute_preference * std::min(smallest(*query.a.solid), smallest(*query.b.solid));
   const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
-  const FaceChoice on_a = choose_face(query.a, query.b, x.p - half * x.n, x.n, x.gap);
-  const FaceChoice on_b = choose_face(query.b, query.a, x.p + half * x.n, -x.n, x.gap);
+  const FaceChoice on_a = choose_face(query.a, query.b, x.p - half * x.n, x.n, x.gap, query.scratch->picked);
+  const FaceChoice on_b = choose_face(query.b, query.a, x.p + half * x.n, -x.n, x.gap, query.scratch->picked);
   const bool b_first = better(on_b.s, on_a.s, tolerance);
   const FaceChoice& choice = b_first ? on_b : on_a;
   if (!better(x.gap, choice.s, tolerance)) {

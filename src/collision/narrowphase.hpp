@@ -8,22 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "collision/polytope_tree.hpp"
 #include "tribo/shape.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
-
-struct PolytopeFace {
-  Vec3 n = Vec3::Zero();  ///< outward
-  double offset = 0;      ///< n . x on the face [m]
-  std::vector<int> loop;  ///< counter-clockwise seen from outside
-};
-
-/// A box or a hull by its vertices and faces, in the frame of the geometry.
-struct Polytope {
-  std::vector<Vec3> vertices;
-  std::vector<PolytopeFace> faces;
-};
 
 /// A height field, and what is looked up in it often.
 struct Terrain {
@@ -114,8 +103,9 @@ struct Scratch {
 
   std::vector<Touch> candidates, corners;
   std::vector<double> spread;
-  std::vector<ClipVertex> polygon, clipped;
+  std::vector<ClipVertex> polygon, clipped, sides;
   std::vector<NearTriangle> triangles;
+  std::vector<int> picked;  ///< faces or corners
   std::unique_ptr<GjkSolver> gjk;
 };
 
