@@ -110,13 +110,14 @@ struct Collision::Impl {
   }
   bool tumbles(int g) const;
   bool bounces(int a, int b) const { return model->surface(model->surface_index(a, b)).restitution > 0; }
-  void place(std::span<const BodyMotion> bodies);
+  bool place(std::span<const BodyMotion> bodies);  ///< Is a shape elsewhere than before?
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
   Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt);
   void add(int a, int b, const DetectionRange& range);
   int meet(Query& query, int a, int b, int solid);
+  void touch_or_recall(const Query& query, int a, int b);
   void list_touches(const Query& query, int a, int b, int foreseen);
   void pave(const DetectionRange& range);
   bool paved(int a, int b) const { return std::binary_search(on_planes.begin(), on_planes.end(), std::pair(a, b)); }
@@ -149,6 +150,16 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
+  /// Pairs that GJK has looked at where they are: with other velocities it finds the same again.
+  struct Looked {
+    std::pair<int, int> pair;
+    unsigned ring;
+    double margin, apart;    // apart: they are no nearer; else of no account
+    int first, count;        // in looked_touches
+    bool again;              // the touches are the same with any velocities
+  };
+  std::vector<Looked> looked;  // sorted
+  std::vector<Touch> looked_touches;
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
@@ -199,21 +210,24 @@ bool Collision::Impl::tumbles(int g) const {
   return body.joint == JointKind::Free && model->trees[at(body.tree)].bodies == 1 && turning(placed[at(g)]) > 0;
 }
 
-void Collision::Impl::place(std::span<const BodyMotion> bodies) {
+bool Collision::Impl::place(std::span<const BodyMotion> bodies) {
+  bool moved = false;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Geometry& g = model->geometries[i];
     if (g.body == -1) continue;
     const BodyMotion& body = bodies[g.body >= 0 ? at(g.body) : model->bodies.size() + at(kinematic_index(g.body))];
     PlacedSolid& x = placed[i];
-    const Vec3 r = body.X_WB.R * g.X_BG.p;
-    x.X.p = body.X_WB.p + r;
-    x.X.R = body.X_WB.R;
-    if (turned[i]) x.X.R *= g.X_BG.R;
+    const Vec3 r = body.X_WB.R * g.X_BG.p, p = body.X_WB.p + r;
+    const Mat3 R = turned[i] ? Mat3(body.X_WB.R * g.X_BG.R) : body.X_WB.R;
+    moved = moved || p != x.X.p || R != x.X.R;
+    x.X.p = p;
+    x.X.R = R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
     x.arm = r;
     if (!endless(g.kind)) x.spin = body.w.norm() * g.radius;
   }
+  return moved;
 }
 
 void Collision::Impl::find_grounds(const DetectionRange& range) {
@@ -316,13 +330,41 @@ bool Collision::Impl::linked(int a) const {
   return body >= 0 && model->trees[at(model->bodies[at(body)].tree)].bodies > 1;
 }
 
+/// touch, but for what it has found already while the shapes were there.
+void Collision::Impl::touch_or_recall(const Query& query, int a, int b) {
+  const std::pair pair(a, b);
+  if (listing_again) {
+    const auto x = std::lower_bound(looked.begin(), looked.end(), pair,
+                                    [](const Looked& l, const std::pair<int, int>& p) { return l.pair < p; });
+    if (x != looked.end() && x->pair == pair && x->ring == query.ring && x->margin == query.margin) {
+      if (query.reach <= x->apart) return;
+      if (x->again) {
+        touches.count = x->count;
+        std::copy_n(looked_touches.begin() + x->first, x->count, touches.items.begin());
+        return;
+      }
+    }
+  }
+  scratch.look = {};
+  touch(query, touches);
+  const Scratch::Look& look = scratch.look;
+  if (listing_again || !look.by_gjk || (look.by_velocity && look.apart < 0)) return;
+  const auto first = static_cast<int>(looked_touches.size());
+  const auto begin = touches.items.begin();
+  looked_touches.insert(looked_touches.end(), begin, begin + touches.count);
+  looked.push_back({pair, query.ring, query.margin, look.apart, first, touches.count, !look.by_velocity});
+}
+
 /// Fills touches with what touches of b with a (a name: of a plane too, then solid is one under it). How many of them are
 /// foreseen: the others overlap at the end of the step.
 int Collision::Impl::meet(Query& query, int a, int b, int solid) {
   query.ring = ring(a, b);
-  touches.count = 0;
-  touch(query, touches);
   const bool plane = is_plane(a) || is_plane(b);
+  touches.count = 0;
+  if (plane)
+    touch(query, touches);
+  else
+    touch_or_recall(query, a, b);
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
   if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
@@ -453,7 +495,10 @@ Collision::Collision(Collision&&) noexcept = default;
 bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRange& range) {
   contacts.clear();
   pairs.clear();
-  place(bodies);
+  if (place(bodies) || !listing_again) {
+    looked.clear();
+    looked_touches.clear();
+  }
   find_grounds(range);
   find_pairs(range);
   if (pairs.empty()) return false;

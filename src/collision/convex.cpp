@@ -136,11 +136,30 @@ Solid::Solid(const Geometry& g, double unit_length)
 Solid::~Solid() = default;
 Solid::Solid(Solid&&) noexcept = default;
 
+namespace {
+
+/// The bounding boxes are no nearer than this, nor then the shapes: the best of their six normals and the way between them.
+double between_boxes(const PlacedSolid& a, const PlacedSolid& b) {
+  const Vec3 way = b.X * b.solid->box_center - a.X * a.solid->box_center;
+  const Vec3 &h = a.solid->box_half, &k = b.solid->box_half;
+  const Mat3 C = a.X.R.transpose() * b.X.R;
+  const Vec3 t = a.X.R.transpose() * way, u = b.X.R.transpose() * way;
+  const Vec3 on_a = t.cwiseAbs() - h - C.cwiseAbs() * k, on_b = u.cwiseAbs() - k - C.cwiseAbs().transpose() * h;
+  const double between = way.norm() - (t.cwiseAbs().dot(h) + u.cwiseAbs().dot(k)) / way.norm();
+  return std::max({on_a.maxCoeff(), on_b.maxCoeff(), between});
+}
+
+}  // namespace
+
 // Coal's GJKSolver without its memory: the same first guess in every query, so that results do not depend on the
 // queries before. Coal works in the frame of a, so digits do not depend on the distance from the world's origin.
 Separation separation(const Query& query) {
   using coal::details::EPA;
   using coal::details::GJK;
+  query.scratch->look.by_gjk = true;
+  const double parted = between_boxes(query.a, query.b);
+  if (parted > query.reach + 1e-9 * (query.a.solid->radius + query.b.solid->radius))
+    return {parted, Vec3::Constant(NAN), Vec3::Constant(NAN)};
   coal::details::MinkowskiDiff& difference = query.scratch->gjk->difference;
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
   const double unit = query.a.solid->unit;
@@ -178,13 +197,13 @@ constexpr double touching = 1e-4;  // of the smaller radius: gaps at which GJK's
 
 double smallest(const Solid& solid) { return solid.round > 0 ? solid.round : solid.box_half.minCoeff(); }
 
-/// Lowest height of the other shape over a face; n and offset in the frame of the other shape.
-double lowest(const Solid& solid, const Vec3& n, double offset) {
+/// Lowest height of the other shape over a face; n and offset in the frame of the other shape. corner: of a polytope, there.
+double lowest(const Solid& solid, const Vec3& n, double offset, int& corner) {
   if (solid.kind == ShapeKind::Ellipsoid) return -n.cwiseProduct(solid.size).norm() - offset;
   const double along = std::abs(n.z()) * solid.size.z();
   if (solid.kind == ShapeKind::Cylinder) return -along - std::hypot(n.x(), n.y()) * solid.size.x() - offset;
   if (!solid.polytope) return -along - solid.round - offset;
-  return -solid.polytope->highest(-n) - offset;
+  return -solid.polytope->highest(-n, &corner) - offset;
 }
 
 struct FaceChoice {
@@ -207,10 +226,14 @@ FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec
   polytope.faces_through(p_F, std::isfinite(gap) ? near : HUGE_VAL, through);
   if (!std::binary_search(through.begin(), through.end(), aligned)) through.insert(through.begin(), aligned);
   FaceChoice best;
+  int corner = -1;  // the lowest of the other shape over the face before: what it is over this one, none is higher
   for (const int k : through) {
     const PolytopeFace& face = faces[at(k)];
     if (k != aligned && std::isfinite(gap) && !(face.n.dot(n_F) > cosine)) continue;
-    const double s = lowest(*other.solid, R_OF * face.n, face.offset - face.n.dot(p_FO));
+    const Vec3 n_O = R_OF * face.n;
+    const double offset = face.offset - face.n.dot(p_FO);
+    if (corner >= 0 && n_O.dot(other.solid->polytope->vertices[at(corner)]) - offset < best.s) continue;
+    const double s = lowest(*other.solid, n_O, offset, corner);
     if (s > best.s || (s == best.s && k < best.face)) best = {k, s};
   }
   return best;
@@ -259,13 +282,14 @@ struct Side {
 /// Cuts scratch.polygon (closed, or an open segment of two) by side s.
 void clip_side(const Side& side, int s, bool closed, double tolerance, Scratch& work) {
   const double length = std::hypot(side.dx, side.dy);
-  auto outside = [&](const ClipVertex& p) { return length > 0 ? side.moment(p.x, p.y) / length : -1.0; };
+  auto outside = [&](const ClipVertex& p) { return side.moment(p.x, p.y) / length; };
   const std::vector<ClipVertex>& in = work.polygon;
   std::vector<ClipVertex>& out = work.clipped;
   out.clear();
+  double next = outside(in[0]);
   for (std::size_t i = 0; i < in.size(); ++i) {
     const ClipVertex& p = in[i];
-    const double dp = outside(p);
+    const double dp = next;
     const bool p_in = dp <= tolerance;
     if (p_in) out.push_back(p);
     if (p_in && dp > 0) {
@@ -273,8 +297,8 @@ void clip_side(const Side& side, int s, bool closed, double tolerance, Scratch& 
       out.back().y += dp * side.dx / length;
     }
     if (!closed && i + 1 == in.size()) break;
-    const ClipVertex& q = in[(i + 1) % in.size()];
-    const double dq = outside(q);
+    const ClipVertex& q = in[i + 1 < in.size() ? i + 1 : 0];
+    const double dq = next = outside(q);
     if (p_in == (dq <= tolerance)) continue;
     if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
       if (p_in) out.back().edge = -1 - s;
@@ -399,7 +423,7 @@ struct Nearness {
 // False where they are out of reach.
 bool nearness(const Query& query, Nearness& near) {
   near.x = separation(query);
-  if (!(near.x.gap < query.reach)) return false;
+  if (!query.within_reach(near.x.gap)) return false;
   near.x = repaired(query, near.x);
   near.tolerance = absolute_preference * std::min(smallest(*query.b.solid), smallest(*query.a.solid));
   const double half = std::isfinite(near.x.gap) ? 0.5 * near.x.gap : 0;
@@ -433,7 +457,7 @@ void touch_capsule_polytope(const Query& query, Touches& out) {
 
 void touch_polytope_polytope(const Query& query, Touches& out) {
   Separation x = separation(query);
-  if (!(x.gap < query.reach)) return;
+  if (!query.within_reach(x.gap)) return;
   x = repaired(query, x);
   const double tolerance = absolute_preference * std::min(smallest(*query.a.solid), smallest(*query.b.solid));
   const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
@@ -487,7 +511,7 @@ void touch_ellipsoid_polytope(const Query& query, Touches& out) {
 
 void touch_smooth(const Query& query, Touches& out) {
   const Separation x = separation(query);
-  if (x.gap < query.reach) add_polished(query, x, 0, out);
+  if (query.within_reach(x.gap)) add_polished(query, x, 0, out);
 }
 
 }  // namespace tribo

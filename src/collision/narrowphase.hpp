@@ -106,6 +106,13 @@ struct Scratch {
   std::vector<ClipVertex> polygon, clipped, sides;
   std::vector<NearTriangle> triangles;
   std::vector<int> picked;  ///< faces or corners
+
+  /// What the last look at a pair took: GJK, and velocities, which decide about points farther than the margin; or else, where
+  /// the shapes are out of reach, no less than how far they are apart [m].
+  struct Look {
+    bool by_gjk = false, by_velocity = false;
+    double apart = -HUGE_VAL;
+  } look;
   std::unique_ptr<GjkSolver> gjk;
 };
 
@@ -149,9 +156,17 @@ struct Query {
   /// Nearer than the margin, or closing within dt, or nearly so: weights on joints and forces are not foreseen.
   bool listed(const Vec3& p, const Vec3& n, double gap) const {
     if (gap < margin) return true;
+    scratch->look.by_velocity = true;
     if (!(gap < reach)) return false;
     const Vec3 c = b.v + b.w.cross(p - b.X.p) - a.v - a.w.cross(p - a.X.p);
     return gap + dt * n.dot(c) < bend + astray * margin;
+  }
+  /// Can a point with this gap be listed? gap: no less than that of any.
+  bool within_reach(double gap) const {
+    if (gap < margin) return true;
+    scratch->look.by_velocity = true;
+    if (!(gap < reach)) scratch->look.apart = gap;
+    return gap < reach;
   }
 };
 

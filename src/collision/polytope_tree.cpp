@@ -99,16 +99,15 @@ PolytopeTree::PolytopeTree(const std::vector<Vec3>& points, const std::vector<Po
   Builder(extents, leaf_faces, faces);
 }
 
-double Polytope::highest(const Vec3& n) const {
-  double most = -HUGE_VAL;
-  if (tree.empty()) {
-    for (const Vec3& x : vertices) most = std::max(most, n.dot(x));
-    return most;
-  }
-  tree[0].corners.search(
-      most, [&](const TreeNode& node) { return node.corners.highest(n); },
-      [&](int i) { return most = std::max(most, n.dot(vertices[at(i)])); });
-  return most;
+double Polytope::highest(const Vec3& n, int* corner) const {
+  Best best;
+  const auto take = [&](int i) { return best.take(n.dot(vertices[at(i)]), i); };
+  if (tree.empty())
+    for (int i = 0; i < static_cast<int>(vertices.size()); ++i) take(i);
+  else
+    tree[0].corners.search(-HUGE_VAL, [&](const TreeNode& node) { return node.corners.highest(n); }, take);
+  if (corner) *corner = best.item;
+  return best.value;
 }
 
 std::size_t Polytope::face_along(const Vec3& n) const {

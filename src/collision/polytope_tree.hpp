@@ -91,8 +91,8 @@ struct Polytope {
     for (int k = 0; k < static_cast<int>(faces.size()); ++k) visit(k);
   }
 
-  /// The largest n . x.
-  double highest(const Vec3& n) const;
+  /// The largest n . x, and where wanted a corner that has it.
+  double highest(const Vec3& n, int* corner = nullptr) const;
   /// Of the face whose normal is most along n.
   std::size_t face_along(const Vec3& n) const;
   /// Of the face whose plane x is farthest outside of, and how far.
