@@ -61,7 +61,8 @@ std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
   double least = HUGE_VAL, along = HUGE_VAL;
   int best = 0;
   const auto lower = [&](int k) { return -(least = std::min(least, height(k))); };
-  o.each_face(-HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O); }, lower);
+  const double slack = 1e-3 * same_height * solid.solid->radius;  // what is lower by less need not be found
+  o.each_face(-HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
   // The direction among those that have it.
   constexpr double none = -2;  // below any cosine
   const double enough = least + same_height * solid.solid->radius;
