@@ -44,6 +44,7 @@ constexpr double in_motion = 1e-3;  // relative residual that Newton's method le
 constexpr double exact = 1e-11;
 constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
 constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
+constexpr int most_dense = 400;     // unknowns that the matrix is made for where nothing else helped
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
 // A disc that slips: the tangential force of a contact, or a torque of torsional or rolling friction.
@@ -104,7 +105,9 @@ class Newton final : public ContactSolver {
       if (infeasibility_.certify(problem)) {
         report.status = SolveStatus::Infeasible;
       } else {
-        report = last_resort_.solve(problem, tolerance, f);
+        // What the factor did not solve: by the matrix too, if that is not too large.
+        const bool again = !problem.dense() && problem.size() <= most_dense;
+        report = again ? solve(by_matrix(problem), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
       }
     }
@@ -114,6 +117,20 @@ class Newton final : public ContactSolver {
   }
 
  private:
+  const ContactProblem& by_matrix(const ContactProblem& problem) {
+    dense_problem_.resize(problem.nc(), problem.nr(), true);
+    dense_problem_.g() = problem.g();
+    dense_problem_.R() = problem.R();
+    dense_problem_.mu() = problem.mu();
+    dense_problem_.lower() = problem.lower();
+    dense_problem_.upper() = problem.upper();
+    dense_problem_.discs = problem.discs;
+    dense_problem_.factor = problem.factor;
+    dense_problem_.weight = problem.weight;
+    dense_problem_.densify();
+    return dense_problem_;
+  }
+
   // What presses, part by part. What is left out is looked at with the velocities that they give.
   SolveReport solve_parts(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
     SolveReport report;
@@ -461,7 +478,7 @@ class Newton final : public ContactSolver {
   VectorBuffer c_, rhs_, left_, best_, scale_, sigma_, saved_;
   MatrixBuffer matrix_;
   ProblemParts parts_;
-  ContactProblem part_;
+  ContactProblem part_, dense_problem_;
   VectorBuffer part_f_, c_whole_;
 };
 
