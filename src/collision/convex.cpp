@@ -223,13 +223,13 @@ FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec
   const int aligned = static_cast<int>(polytope.face_along(n_F));
   const Mat3 R_OF = other.X.R.transpose() * f.X.R;
   const Vec3 p_FO = f.X.R.transpose() * (other.X.p - f.X.p);
-  polytope.faces_through(p_F, std::isfinite(gap) ? near : HUGE_VAL, through);
+  const bool all = !std::isfinite(gap);
+  polytope.faces_through(p_F, all ? HUGE_VAL : near, n_F, all ? -HUGE_VAL : cosine, through);
   if (!std::binary_search(through.begin(), through.end(), aligned)) through.insert(through.begin(), aligned);
   FaceChoice best;
   int corner = -1;  // the lowest of the other shape over the face before: what it is over this one, none is higher
   for (const int k : through) {
     const PolytopeFace& face = faces[at(k)];
-    if (k != aligned && std::isfinite(gap) && !(face.n.dot(n_F) > cosine)) continue;
     const Vec3 n_O = R_OF * face.n;
     const double offset = face.offset - face.n.dot(p_FO);
     if (corner >= 0 && n_O.dot(other.solid->polytope->vertices[at(corner)]) - offset < best.s) continue;

@@ -196,6 +196,8 @@ void leave_by_free_face(const Query& query, std::span<const PlacedSolid> all, To
 double reach_along(const Solid& solid, const Vec3& n);
 /// Signed distance of a point from a solid in its frame, and the outward normal there. Not for those.
 double depth_of(const Solid& solid, const Vec3& x, Vec3& n);
+/// Is that at most slack?
+bool holds_within(const Solid& solid, const Vec3& x, double slack);
 
 // By kind; a is the shape that the name says first. A point is a sphere of radius zero.
 void touch_half_space(const Query& query, Touches& out);

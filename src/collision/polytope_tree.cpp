@@ -125,15 +125,17 @@ std::size_t Polytope::outermost_face(const Vec3& x, double& height) const {
   return at(best.item);
 }
 
-void Polytope::faces_through(const Vec3& x, double near, std::vector<int>& out) const {
+void Polytope::faces_through(const Vec3& x, double near, const Vec3& n, double cosine, std::vector<int>& out) const {
   out.clear();
   const auto take = [&](int k) {
-    if (std::abs(faces[at(k)].n.dot(x) - faces[at(k)].offset) < near) out.push_back(k);
+    const PolytopeFace& face = faces[at(k)];
+    if (face.n.dot(n) > cosine && std::abs(face.n.dot(x) - face.offset) < near) out.push_back(k);
     return 0.0;
   };
   each_face(
       0,
       [&](const TreeNode& node) {
+        if (node.normals.highest(n) <= cosine) return -HUGE_VAL;
         const double above = node.normals.highest(x) - node.least, below = node.normals.lowest(x) - node.most;
         return std::min(above + near, near - below);
       },

@@ -97,8 +97,8 @@ struct Polytope {
   std::size_t face_along(const Vec3& n) const;
   /// Of the face whose plane x is farthest outside of, and how far.
   std::size_t outermost_face(const Vec3& x, double& height) const;
-  /// Faces whose planes pass x nearer than near, in order.
-  void faces_through(const Vec3& x, double near, std::vector<int>& out) const;
+  /// Faces whose planes pass x nearer than near, and whose normals have more than this cosine with n; in order.
+  void faces_through(const Vec3& x, double near, const Vec3& n, double cosine, std::vector<int>& out) const;
   /// Faces that have a point nearer than near to x, and perhaps others, in order.
   void faces_near(const Vec3& x, double near, std::vector<int>& out) const;
   /// Corners with n . x <= level, in order.

@@ -124,4 +124,14 @@ double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
   return s > 0 ? outside_polytope(*solid.polytope, x, n) : s;
 }
 
+bool holds_within(const Solid& solid, const Vec3& x, double slack) {
+  Vec3 n;
+  if (solid.kind == ShapeKind::HalfSpace) return depth_of(solid, x, n) <= slack;
+  if (((x - solid.box_center).cwiseAbs() - solid.box_half).maxCoeff() > slack) return false;
+  double height = 0;
+  const bool faces = solid.kind == ShapeKind::Box || solid.kind == ShapeKind::Convex;
+  if (faces && (solid.polytope->outermost_face(x, height), height > slack)) return false;
+  return depth_of(solid, x, n) <= slack;
+}
+
 }  // namespace tribo
