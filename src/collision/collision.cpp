@@ -159,9 +159,9 @@ struct Collision::Impl {
   struct Looked {
     std::pair<int, int> pair;
     unsigned ring;
-    double margin, apart;    // apart: they are no nearer; else of no account
-    int first, count;        // in looked_touches
-    bool again;              // the touches are the same with any velocities
+    double margin, apart;  // apart: they are no nearer; else of no account
+    int first, count;      // in looked_touches
+    bool again;            // the touches are the same with any velocities
   };
   std::vector<Looked> looked;  // sorted
   std::vector<Touch> looked_touches;

@@ -68,7 +68,8 @@ bool find_edge(const PlacedSolid& x, const Line& rod, const Vec3& y, Line& edge)
     }
     return -least;
   };
-  polytope.each_face(-least, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(point); }, look);
+  polytope.each_face(
+      -least, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(point); }, look);
   return found;
 }
 

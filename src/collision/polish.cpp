@@ -55,7 +55,8 @@ void add_edge(const PlacedSolid& x, const Vec3& near, Features& out) {
     }
     return -least;
   };
-  polytope.each_face(-HUGE_VAL, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(near); }, look);
+  polytope.each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(near); }, look);
   out.add({0.5 * (from + to), x.X.R * (to - from).normalized(), 0.5 * (to - from).norm(), false});
   out.add({(near - from).squaredNorm() < (near - to).squaredNorm() ? from : to});
 }

@@ -105,7 +105,8 @@ double Polytope::highest(const Vec3& n, int* corner) const {
   if (tree.empty())
     for (int i = 0; i < static_cast<int>(vertices.size()); ++i) take(i);
   else
-    tree[0].corners.search(-HUGE_VAL, [&](const TreeNode& node) { return node.corners.highest(n); }, take);
+    tree[0].corners.search(
+        -HUGE_VAL, [&](const TreeNode& node) { return node.corners.highest(n); }, take);
   if (corner) *corner = best.item;
   return best.value;
 }
@@ -113,14 +114,16 @@ double Polytope::highest(const Vec3& n, int* corner) const {
 std::size_t Polytope::face_along(const Vec3& n) const {
   Best best;
   const auto take = [&](int k) { return best.take(faces[at(k)].n.dot(n), k); };
-  each_face(-HUGE_VAL, [&](const TreeNode& node) { return node.normals.highest(n); }, take);
+  each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return node.normals.highest(n); }, take);
   return at(best.item);
 }
 
 std::size_t Polytope::outermost_face(const Vec3& x, double& height) const {
   Best best;
   const auto take = [&](int k) { return best.take(faces[at(k)].n.dot(x) - faces[at(k)].offset, k); };
-  each_face(-HUGE_VAL, [&](const TreeNode& node) { return node.normals.highest(x) - node.least; }, take);
+  each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return node.normals.highest(x) - node.least; }, take);
   height = best.value;
   return at(best.item);
 }
@@ -168,7 +171,8 @@ void Polytope::corners_below(const Vec3& n, double level, std::vector<int>& out)
     for (int i = 0; i < static_cast<int>(vertices.size()); ++i) take(i);
     return;
   }
-  tree[0].corners.search(0, [&](const TreeNode& node) { return level - node.corners.lowest(n); }, take);
+  tree[0].corners.search(
+      0, [&](const TreeNode& node) { return level - node.corners.lowest(n); }, take);
   std::sort(out.begin(), out.end());
 }
 

@@ -30,8 +30,8 @@ struct TreeBox {
 /// Nodes in preorder: the first child follows, the second is `other`. A leaf has count items from `first` on.
 struct TreeNode {
   TreeBox corners;
-  TreeBox normals;               ///< of faces
-  double least = 0, most = 0;    ///< offsets of faces
+  TreeBox normals;             ///< of faces
+  double least = 0, most = 0;  ///< offsets of faces
   int first = 0, count = 0, other = 0;
 };
 

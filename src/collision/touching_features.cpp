@@ -6,7 +6,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_edges = 32;
-constexpr double same_height = 1e-6;          // of the radius: heights that differ by less are equal
+constexpr double same_height = 1e-6;    // of the radius: heights that differ by less are equal
 constexpr double parallel = 1e-6;       // sine of the angle between edges below which they have no common normal
 constexpr double end_tolerance = 1e-9;  // of an edge: it may be met this far beyond its ends
 
@@ -62,7 +62,8 @@ std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
   int best = 0;
   const auto lower = [&](int k) { return -(least = std::min(least, height(k))); };
   const double slack = 1e-3 * same_height * solid.solid->radius;  // what is lower by less need not be found
-  o.each_face(-HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
+  o.each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
   // The direction among those that have it.
   constexpr double none = -2;  // below any cosine
   const double enough = least + same_height * solid.solid->radius;

@@ -18,7 +18,7 @@ class LastResort {
  private:
   struct Try {
     std::unique_ptr<ContactSolver> solver;
-    bool dense;  ///< needs G as a matrix, and knows no friction discs
+    bool dense;                                  ///< needs G as a matrix, and knows no friction discs
     int most = std::numeric_limits<int>::max();  ///< unknowns
   };
   std::array<Try, 5> tries_;
