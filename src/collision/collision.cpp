@@ -7,6 +7,7 @@
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/paving.hpp"
+#include "collision/recall.hpp"
 #include "collision/seams.hpp"
 #include "model/mesh_tree.hpp"
 #include "model/sizes.hpp"
@@ -55,27 +56,6 @@ bool lists_corners(ShapeKind kind) {
   return kind != ShapeKind::Cylinder && kind != ShapeKind::Ellipsoid && kind != ShapeKind::Convex;
 }
 
-/// No point of the two shapes closes faster than this [m/s].
-double fastest(const PlacedSolid& a, const PlacedSolid& b) {
-  if (endless(b.solid->kind)) return fastest(b, a);
-  if (endless(a.solid->kind))
-    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
-  return (b.v - a.v).norm() + a.spin + b.spin;
-}
-
-/// No point that may be listed closes faster than this, seen from b: links that turn together close slowly [m/s].
-double fastest_seen(const PlacedSolid& a, const PlacedSolid& b, double reach) {
-  return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * (b.solid->radius + 0.5 * reach);
-}
-
-/// How much farther than by its velocity a shape may reach within dt, since it turns [m].
-double bend(const PlacedSolid& x, double dt) {
-  const double angle = dt * x.w.norm(), own = dt * turning(x);
-  const double way = 0.5 * (angle * angle * x.arm.norm() + own * own * x.solid->radius);
-  // The lowest point of a tilted cylinder runs along its rim, the faster the less it is tilted.
-  return x.solid->kind == ShapeKind::Cylinder ? way + 2 * x.solid->size.x() * own : way;
-}
-
 void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
   contact.R_WC.col(0) = t1;
   contact.R_WC.col(1) = n.cross(t1);
@@ -83,22 +63,6 @@ void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
 }
 
 }  // namespace
-
-// Velocity of a kinematic body x at p, in the mean over the step. The origin of the other body, at r from that of x, goes
-// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
-// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
-Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, double dt) {
-  Vec3 at_p = x.v + x.w.cross(p - x.X.p);
-  const double angle = dt * x.w.norm();
-  if (angle == 0 || endless(other.solid->kind)) return at_p;
-  const Vec3 r = other.X.p - other.arm - (x.X.p - x.arm), along = x.w.cross(r);
-  // exp(a) r - r = sin|a|/|a| a x r + 2 sin^2(|a|/2)/|a|^2 a x (a x r)
-  const double half = std::sin(0.5 * angle) / (0.5 * angle);
-  const Vec3 tangent = std::sin(angle) / angle * along, inward = 0.5 * half * half * dt * x.w.cross(along);
-  const Vec3 last = tangent - inward;  // the chord of the step before
-  const Vec3 u = other.v - other.w.cross(other.arm) - (x.v - x.w.cross(x.arm)) - last;
-  return at_p - along + tangent + inward + 0.5 * dt * x.w.cross(u);  // (carried.1)
-}
 
 struct Collision::Impl {
   explicit Impl(const Model& m);
@@ -119,7 +83,6 @@ struct Collision::Impl {
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
-  Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt);
   void add(int a, int b, const DetectionRange& range);
   int meet(Query& query, int a, int b, int solid);
   void touch_or_recall(const Query& query, int a, int b);
@@ -155,16 +118,7 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
-  /// Pairs that GJK has looked at where they are: with other velocities it finds the same again.
-  struct Looked {
-    std::pair<int, int> pair;
-    unsigned ring;
-    double margin, apart;  // apart: they are no nearer; else of no account
-    int first, count;      // in looked_touches
-    bool again;            // the touches are the same with any velocities
-  };
-  std::vector<Looked> looked;  // sorted
-  std::vector<Touch> looked_touches;
+  Recall recall;
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
@@ -321,19 +275,6 @@ void Collision::Impl::list_touches(const Query& query, int a, int b, int foresee
   std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(), by_id);
 }
 
-Query Collision::Impl::make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt) {
-  Query query{a, b, near, dt, near, &scratch};
-  if (dt > 0) {
-    query.reach = std::max(near, dt * fastest(a, b) + astray * near);
-    query.bend = (endless(a.solid->kind) ? 0 : bend(a, dt)) + (endless(b.solid->kind) ? 0 : bend(b, dt));
-    if (query.reach > near && !endless(a.solid->kind) && !endless(b.solid->kind)) {
-      const double seen = dt * std::min(fastest_seen(a, b, query.reach), fastest_seen(b, a, query.reach));
-      query.reach = std::clamp(seen + query.bend + astray * near, near, query.reach);
-    }
-  }
-  return query;
-}
-
 bool Collision::Impl::linked(int a) const {
   const int body = at(a) < model->geometries.size() ? model->geometries[at(a)].body : -1;
   return body >= 0 && model->trees[at(model->bodies[at(body)].tree)].bodies > 1;
@@ -341,27 +282,10 @@ bool Collision::Impl::linked(int a) const {
 
 /// touch, but for what it has found already while the shapes were there.
 void Collision::Impl::touch_or_recall(const Query& query, int a, int b) {
-  const std::pair pair(a, b);
-  if (listing_again) {
-    const auto x = std::lower_bound(looked.begin(), looked.end(), pair,
-                                    [](const Looked& l, const std::pair<int, int>& p) { return l.pair < p; });
-    if (x != looked.end() && x->pair == pair && x->ring == query.ring && x->margin == query.margin) {
-      if (query.reach <= x->apart) return;
-      if (x->again) {
-        touches.count = x->count;
-        std::copy_n(looked_touches.begin() + x->first, x->count, touches.items.begin());
-        return;
-      }
-    }
-  }
+  if (listing_again && recall.find({a, b}, query, touches)) return;
   scratch.look = {};
   touch(query, touches);
-  const Scratch::Look& look = scratch.look;
-  if (listing_again || !look.by_gjk || (look.by_velocity && look.apart < 0)) return;
-  const auto first = static_cast<int>(looked_touches.size());
-  const auto begin = touches.items.begin();
-  looked_touches.insert(looked_touches.end(), begin, begin + touches.count);
-  looked.push_back({pair, query.ring, query.margin, look.apart, first, touches.count, !look.by_velocity});
+  if (!listing_again) recall.keep({a, b}, query, touches);
 }
 
 /// Fills touches with what touches of b with a (a name: of a plane too, then solid is one under it). How many of them are
@@ -386,7 +310,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
 }
 
 void Collision::Impl::add(int a, int b, const DetectionRange& range) {
-  Query query = make_query(placed[at(a)], placed[at(b)], margin(range, a, b), range.dt);
+  Query query = make_query(placed[at(a)], placed[at(b)], margin(range, a, b), range.dt, scratch);
   const int foreseen = meet(query, a, b, a);
   under.fill(a);
   list_touches(query, a, b, foreseen);
@@ -399,7 +323,7 @@ void Collision::Impl::pave(const DetectionRange& range) {
   for (const Paving::Spot& spot : paving->find(placed, pairs, margins, range.dt)) {
     const PlacedSolid plane = paving->half_space(placed, spot);
     const int b = spot.shape, a = static_cast<int>(model->geometries.size()) + spot.plane;
-    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt);
+    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt, scratch);
     const int foreseen = meet(query, a, b, spot.tiles[0]);
     if (!paving->carries(placed, spot, query, touches, under)) continue;
     list_touches(query, a, b, foreseen);
@@ -504,10 +428,7 @@ Collision::Collision(Collision&&) noexcept = default;
 bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRange& range) {
   contacts.clear();
   pairs.clear();
-  if (place(bodies) || !listing_again) {
-    looked.clear();
-    looked_touches.clear();
-  }
+  if (place(bodies) || !listing_again) recall.clear();
   find_grounds(range);
   find_pairs(range);
   if (pairs.empty()) return false;

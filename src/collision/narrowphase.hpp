@@ -170,6 +170,11 @@ struct Query {
   }
 };
 
+/// near: gaps from which on points are listed in any case.
+Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt, Scratch& scratch);
+/// No point of the two shapes closes faster than this [m/s].
+double fastest(const PlacedSolid& a, const PlacedSolid& b);
+
 /// The points of one pair.
 struct Touches {
   static constexpr int most = 16;

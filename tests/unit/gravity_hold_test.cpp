@@ -48,7 +48,8 @@ TEST_CASE("gravity hold: joints of a fixed base bear the bias at rest (ff.2)") {
     const auto model = std::make_shared<const Model>(tree_of(rng, 1 + k % 11));
     VecX q = model->neutral();
     for (const Body& body : model->bodies)
-      if (body.joint == JointKind::Spherical) q.segment<4>(body.iq) = VecX::NullaryExpr(4, [&] { return sym(rng); }).normalized();
+      if (body.joint == JointKind::Spherical)
+        q.segment<4>(body.iq) = VecX::NullaryExpr(4, [&] { return sym(rng); }).normalized();
     GravityHold hold(model, 0, q);
     for (int pose = 0; pose < 3; ++pose) {
       const VecX joints = VecX::NullaryExpr(model->nv, [&] { return 2 * sym(rng); });
