@@ -7,6 +7,7 @@
 #include "collision/broadphase.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/paving.hpp"
+#include "collision/recall.hpp"
 #include "collision/seams.hpp"
 #include "model/mesh_tree.hpp"
 #include "model/sizes.hpp"
@@ -55,22 +56,6 @@ bool lists_corners(ShapeKind kind) {
   return kind != ShapeKind::Cylinder && kind != ShapeKind::Ellipsoid && kind != ShapeKind::Convex;
 }
 
-/// No point of the two shapes closes faster than this [m/s].
-double fastest(const PlacedSolid& a, const PlacedSolid& b) {
-  if (endless(b.solid->kind)) return fastest(b, a);
-  if (endless(a.solid->kind))
-    return (b.v - a.v - a.w.cross(b.X.p - a.X.p)).norm() + (b.w - a.w).norm() * b.solid->radius;
-  return (b.v - a.v).norm() + a.spin + b.spin;
-}
-
-/// How much farther than by its velocity a shape may reach within dt, since it turns [m].
-double bend(const PlacedSolid& x, double dt) {
-  const double angle = dt * x.w.norm(), own = dt * turning(x);
-  const double way = 0.5 * (angle * angle * x.arm.norm() + own * own * x.solid->radius);
-  // The lowest point of a tilted cylinder runs along its rim, the faster the less it is tilted.
-  return x.solid->kind == ShapeKind::Cylinder ? way + 2 * x.solid->size.x() * own : way;
-}
-
 void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
   contact.R_WC.col(0) = t1;
   contact.R_WC.col(1) = n.cross(t1);
@@ -78,22 +63,6 @@ void set_axes(Contact& contact, const Vec3& n, const Vec3& t1) {
 }
 
 }  // namespace
-
-// Velocity of a kinematic body x at p, in the mean over the step. The origin of the other body, at r from that of x, goes
-// straight within it: what x carries on moves by the chord, (exp(w dt) - 1) r/dt for w x r, and would else leave a
-// turntable along its tangents. What moves over x, by u, is over another point of it in the middle of the step.
-Vec3 carried(const PlacedSolid& x, const PlacedSolid& other, const Vec3& p, double dt) {
-  Vec3 at_p = x.v + x.w.cross(p - x.X.p);
-  const double angle = dt * x.w.norm();
-  if (angle == 0 || endless(other.solid->kind)) return at_p;
-  const Vec3 r = other.X.p - other.arm - (x.X.p - x.arm), along = x.w.cross(r);
-  // exp(a) r - r = sin|a|/|a| a x r + 2 sin^2(|a|/2)/|a|^2 a x (a x r)
-  const double half = std::sin(0.5 * angle) / (0.5 * angle);
-  const Vec3 tangent = std::sin(angle) / angle * along, inward = 0.5 * half * half * dt * x.w.cross(along);
-  const Vec3 last = tangent - inward;  // the chord of the step before
-  const Vec3 u = other.v - other.w.cross(other.arm) - (x.v - x.w.cross(x.arm)) - last;
-  return at_p - along + tangent + inward + 0.5 * dt * x.w.cross(u);  // (carried.1)
-}
 
 struct Collision::Impl {
   explicit Impl(const Model& m);
@@ -110,13 +79,13 @@ struct Collision::Impl {
   }
   bool tumbles(int g) const;
   bool bounces(int a, int b) const { return model->surface(model->surface_index(a, b)).restitution > 0; }
-  void place(std::span<const BodyMotion> bodies);
+  bool place(std::span<const BodyMotion> bodies);  ///< Is a shape elsewhere than before?
   void find_grounds(const DetectionRange& range);
   void find_pairs(const DetectionRange& range);
   void sort_pairs();
-  Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt);
   void add(int a, int b, const DetectionRange& range);
   int meet(Query& query, int a, int b, int solid);
+  void touch_or_recall(const Query& query, int a, int b);
   void list_touches(const Query& query, int a, int b, int foreseen);
   void pave(const DetectionRange& range);
   bool paved(int a, int b) const { return std::binary_search(on_planes.begin(), on_planes.end(), std::pair(a, b)); }
@@ -149,6 +118,7 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
+  Recall recall;
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::unique_ptr<Seams> seams;
@@ -199,21 +169,24 @@ bool Collision::Impl::tumbles(int g) const {
   return body.joint == JointKind::Free && model->trees[at(body.tree)].bodies == 1 && turning(placed[at(g)]) > 0;
 }
 
-void Collision::Impl::place(std::span<const BodyMotion> bodies) {
+bool Collision::Impl::place(std::span<const BodyMotion> bodies) {
+  bool moved = false;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const Geometry& g = model->geometries[i];
     if (g.body == -1) continue;
     const BodyMotion& body = bodies[g.body >= 0 ? at(g.body) : model->bodies.size() + at(kinematic_index(g.body))];
     PlacedSolid& x = placed[i];
-    const Vec3 r = body.X_WB.R * g.X_BG.p;
-    x.X.p = body.X_WB.p + r;
-    x.X.R = body.X_WB.R;
-    if (turned[i]) x.X.R *= g.X_BG.R;
+    const Vec3 r = body.X_WB.R * g.X_BG.p, p = body.X_WB.p + r;
+    const Mat3 R = turned[i] ? Mat3(body.X_WB.R * g.X_BG.R) : body.X_WB.R;
+    moved = moved || p != x.X.p || R != x.X.R;
+    x.X.p = p;
+    x.X.R = R;
     x.v = body.v + body.w.cross(r);
     x.w = body.w;
     x.arm = r;
     if (!endless(g.kind)) x.spin = body.w.norm() * g.radius;
   }
+  return moved;
 }
 
 void Collision::Impl::find_grounds(const DetectionRange& range) {
@@ -302,27 +275,29 @@ void Collision::Impl::list_touches(const Query& query, int a, int b, int foresee
   std::sort(contacts.begin() + static_cast<std::ptrdiff_t>(begin), contacts.end(), by_id);
 }
 
-Query Collision::Impl::make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt) {
-  Query query{a, b, near, dt, near, &scratch};
-  if (dt > 0) {
-    query.reach = std::max(near, dt * fastest(a, b) + astray * near);
-    query.bend = (endless(a.solid->kind) ? 0 : bend(a, dt)) + (endless(b.solid->kind) ? 0 : bend(b, dt));
-  }
-  return query;
-}
-
 bool Collision::Impl::linked(int a) const {
   const int body = at(a) < model->geometries.size() ? model->geometries[at(a)].body : -1;
   return body >= 0 && model->trees[at(model->bodies[at(body)].tree)].bodies > 1;
+}
+
+/// touch, but for what it has found already while the shapes were there.
+void Collision::Impl::touch_or_recall(const Query& query, int a, int b) {
+  if (listing_again && recall.find({a, b}, query, touches)) return;
+  scratch.look = {};
+  touch(query, touches);
+  if (!listing_again) recall.keep({a, b}, query, touches);
 }
 
 /// Fills touches with what touches of b with a (a name: of a plane too, then solid is one under it). How many of them are
 /// foreseen: the others overlap at the end of the step.
 int Collision::Impl::meet(Query& query, int a, int b, int solid) {
   query.ring = ring(a, b);
-  touches.count = 0;
-  touch(query, touches);
   const bool plane = is_plane(a) || is_plane(b);
+  touches.count = 0;
+  if (plane)
+    touch(query, touches);
+  else
+    touch_or_recall(query, a, b);
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
   if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
@@ -335,7 +310,7 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
 }
 
 void Collision::Impl::add(int a, int b, const DetectionRange& range) {
-  Query query = make_query(placed[at(a)], placed[at(b)], margin(range, a, b), range.dt);
+  Query query = make_query(placed[at(a)], placed[at(b)], margin(range, a, b), range.dt, scratch);
   const int foreseen = meet(query, a, b, a);
   under.fill(a);
   list_touches(query, a, b, foreseen);
@@ -348,7 +323,7 @@ void Collision::Impl::pave(const DetectionRange& range) {
   for (const Paving::Spot& spot : paving->find(placed, pairs, margins, range.dt)) {
     const PlacedSolid plane = paving->half_space(placed, spot);
     const int b = spot.shape, a = static_cast<int>(model->geometries.size()) + spot.plane;
-    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt);
+    Query query = make_query(plane, placed[at(b)], margins[at(b)], range.dt, scratch);
     const int foreseen = meet(query, a, b, spot.tiles[0]);
     if (!paving->carries(placed, spot, query, touches, under)) continue;
     list_touches(query, a, b, foreseen);
@@ -453,7 +428,7 @@ Collision::Collision(Collision&&) noexcept = default;
 bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRange& range) {
   contacts.clear();
   pairs.clear();
-  place(bodies);
+  if (place(bodies) || !listing_again) recall.clear();
   find_grounds(range);
   find_pairs(range);
   if (pairs.empty()) return false;

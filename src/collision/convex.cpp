@@ -1,7 +1,5 @@
-// Hulls, and capsules against flat faces: GJK and EPA (Coal) say which features meet, the faces themselves say where.
-//
-// The normal and the gap of a face come from the face, not from the iteration, so they are exact and steady; only what
-// touches at edges and vertices takes the normal of GJK (tolerance 1e-6 of its unit; curved shapes: polish.cpp). Faces win as in box_box.cpp.
+// Shapes as GJK and EPA (Coal) see them, and what these say of a pair: how far apart, and along which normal, to 1e-6 of their
+// unit. Where faces touch, faces.cpp goes on from there.
 #include <coal/narrowphase/gjk.h>
 #include <coal/narrowphase/minkowski_difference.h>
 #include <coal/narrowphase/narrowphase_defaults.h>
@@ -10,8 +8,7 @@
 
 #include <algorithm>
 
-#include "collision/polish.hpp"
-#include "collision/touching_features.hpp"
+#include "collision/narrowphase.hpp"
 
 namespace tribo {
 
@@ -27,7 +24,7 @@ struct GjkSolver {
   coal::details::EPA epa{coal::EPA_DEFAULT_MAX_ITERATIONS, coal::EPA_DEFAULT_TOLERANCE};
 };
 
-Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) {}
+Scratch::Scratch() : gjk(std::make_unique<GjkSolver>()) { picked.reserve(256); }
 Scratch::~Scratch() = default;
 
 namespace {
@@ -63,6 +60,7 @@ Polytope hull_polytope(const Hull& hull) {
     for (int i : loop) face.offset = std::max(face.offset, face.n.dot(hull.vertices[at(i)]));
     p.faces.push_back(std::move(face));
   }
+  p.plant();
   return p;
 }
 
@@ -135,11 +133,30 @@ Solid::Solid(const Geometry& g, double unit_length)
 Solid::~Solid() = default;
 Solid::Solid(Solid&&) noexcept = default;
 
+namespace {
+
+/// The bounding boxes are no nearer than this, nor then the shapes: the best of their six normals and the way between them.
+double between_boxes(const PlacedSolid& a, const PlacedSolid& b) {
+  const Vec3 way = b.X * b.solid->box_center - a.X * a.solid->box_center;
+  const Vec3 &h = a.solid->box_half, &k = b.solid->box_half;
+  const Mat3 C = a.X.R.transpose() * b.X.R;
+  const Vec3 t = a.X.R.transpose() * way, u = b.X.R.transpose() * way;
+  const Vec3 on_a = t.cwiseAbs() - h - C.cwiseAbs() * k, on_b = u.cwiseAbs() - k - C.cwiseAbs().transpose() * h;
+  const double between = way.norm() - (t.cwiseAbs().dot(h) + u.cwiseAbs().dot(k)) / way.norm();
+  return std::max({on_a.maxCoeff(), on_b.maxCoeff(), between});
+}
+
+}  // namespace
+
 // Coal's GJKSolver without its memory: the same first guess in every query, so that results do not depend on the
 // queries before. Coal works in the frame of a, so digits do not depend on the distance from the world's origin.
 Separation separation(const Query& query) {
   using coal::details::EPA;
   using coal::details::GJK;
+  query.scratch->look.by_gjk = true;
+  const double parted = between_boxes(query.a, query.b);
+  if (parted > query.reach + 1e-9 * (query.a.solid->radius + query.b.solid->radius))
+    return {parted, Vec3::Constant(NAN), Vec3::Constant(NAN)};
   coal::details::MinkowskiDiff& difference = query.scratch->gjk->difference;
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
   const double unit = query.a.solid->unit;
@@ -169,295 +186,6 @@ Separation separation(const Query& query) {
   out.p = query.a.X * (0.5 * unit * (p1 + p2));
   out.n = query.a.X.R * n;
   return out;
-}
-
-namespace {
-
-constexpr double touching = 1e-4;  // of the smaller radius: gaps at which GJK's normal says little
-
-double smallest(const Solid& solid) { return solid.round > 0 ? solid.round : solid.box_half.minCoeff(); }
-
-/// Lowest height of the other shape over a face; n and offset in the frame of the other shape.
-double lowest(const Solid& solid, const Vec3& n, double offset) {
-  if (solid.kind == ShapeKind::Ellipsoid) return -n.cwiseProduct(solid.size).norm() - offset;
-  const double along = std::abs(n.z()) * solid.size.z();
-  if (solid.kind == ShapeKind::Cylinder) return -along - std::hypot(n.x(), n.y()) * solid.size.x() - offset;
-  if (!solid.polytope) return -along - solid.round - offset;
-  double least = HUGE_VAL;
-  for (const Vec3& x : solid.polytope->vertices) least = std::min(least, n.dot(x));
-  return least - offset;
-}
-
-struct FaceChoice {
-  int face = -1;
-  double s = -HUGE_VAL;  // separation along its normal
-};
-
-/// The face of f that separates best from the other shape, among those that GJK points at: the one most along n, and
-/// those through the witness point; among all of them where EPA failed. n from f outward, p the witness, both in W.
-FaceChoice choose_face(const PlacedSolid& f, const PlacedSolid& other, const Vec3& p, const Vec3& n, double gap) {
-  const std::vector<PolytopeFace>& faces = f.solid->polytope->faces;
-  const Vec3 n_F = f.X.R.transpose() * n, p_F = f.X.R.transpose() * (p - f.X.p);
-  const double near = 1e-4 * f.solid->radius;
-  const double cosine = std::abs(gap) < near ? -2.0 : 0.8;  // close to zero gap the normal of GJK says little
-  std::size_t aligned = 0;
-  for (std::size_t k = 1; k < faces.size(); ++k)
-    if (faces[k].n.dot(n_F) > faces[aligned].n.dot(n_F)) aligned = k;
-  const Mat3 R_OF = other.X.R.transpose() * f.X.R;
-  const Vec3 p_FO = f.X.R.transpose() * (other.X.p - f.X.p);
-  FaceChoice best;
-  for (std::size_t k = 0; k < faces.size(); ++k) {
-    const PolytopeFace& face = faces[k];
-    const bool touches = face.n.dot(n_F) > cosine && std::abs(face.n.dot(p_F) - face.offset) < near;
-    if (k != aligned && !touches && std::isfinite(gap)) continue;
-    const double s = lowest(*other.solid, R_OF * face.n, face.offset - face.n.dot(p_FO));
-    if (s > best.s) best = {static_cast<int>(k), s};
-  }
-  return best;
-}
-
-/// The plane of a face with two axes in it; the first along the first edge.
-struct FacePlane {
-  Vec3 origin, u, v, n;  // in W
-};
-
-FacePlane face_plane(const PlacedSolid& f, const PolytopeFace& face) {
-  const std::vector<Vec3>& x = f.solid->polytope->vertices;
-  const Vec3 n = f.X.R * face.n;
-  const Vec3 edge = f.X.R * (x[at(face.loop[1])] - x[at(face.loop[0])]);
-  const Vec3 u = (edge - n * n.dot(edge)).normalized();
-  return {f.X * x[at(face.loop[0])], u, n.cross(u), n};
-}
-
-ClipVertex in_plane(const FacePlane& plane, const Vec3& p, std::uint32_t code, int edge) {
-  const Vec3 d = p - plane.origin;
-  return {plane.u.dot(d), plane.v.dot(d), plane.n.dot(d), code, edge};
-}
-
-/// Cuts scratch.polygon (closed, or an open segment of two) by the side of the loop from corner s on.
-void clip_side(const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face, int s, bool closed,
-               double tolerance, Scratch& work) {
-  const std::vector<Vec3>& x = f.solid->polytope->vertices;
-  const ClipVertex c = in_plane(plane, f.X * x[at(face.loop[at(s)])], 0, 0);
-  const ClipVertex d = in_plane(plane, f.X * x[at(face.loop[at(s + 1) % face.loop.size()])], 0, 0);
-  const double length = std::hypot(d.x - c.x, d.y - c.y);
-  auto outside = [&](const ClipVertex& p) {
-    return length > 0 ? ((p.x - c.x) * (d.y - c.y) - (p.y - c.y) * (d.x - c.x)) / length : -1.0;
-  };
-  const std::vector<ClipVertex>& in = work.polygon;
-  std::vector<ClipVertex>& out = work.clipped;
-  out.clear();
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const ClipVertex& p = in[i];
-    const double dp = outside(p);
-    const bool p_in = dp <= tolerance;
-    if (p_in) out.push_back(p);
-    if (p_in && dp > 0) {
-      out.back().x -= dp * (d.y - c.y) / length;
-      out.back().y += dp * (d.x - c.x) / length;
-    }
-    if (!closed && i + 1 == in.size()) break;
-    const ClipVertex& q = in[(i + 1) % in.size()];
-    const double dq = outside(q);
-    if (p_in == (dq <= tolerance)) continue;
-    if (std::min(dp, dq) > 0) {  // within the tolerance: it is the end; along a nearly parallel edge a cut lies far off
-      if (p_in) out.back().edge = -1 - s;
-      continue;
-    }
-    const double t = dp / (dp - dq);
-    // A segment keeps the codes of its ends; a polygon names the two edges that cross.
-    const int other = p.edge;
-    const std::uint32_t lo = static_cast<std::uint32_t>(other >= 0 ? other : s);
-    const std::uint32_t hi = static_cast<std::uint32_t>(other >= 0 ? s : -1 - other);
-    std::uint32_t code = (other >= 0 ? 1u << 30 : 2u << 30) | (hi & 0x7fff) << 15 | (lo & 0x7fff);
-    if (!closed) code = (p_in ? q : p).code;
-    out.push_back({p.x + t * (q.x - p.x), p.y + t * (q.y - p.y), p.z + t * (q.z - p.z), code, p_in ? -1 - s : p.edge});
-  }
-  work.polygon.swap(work.clipped);
-}
-
-void clip_by_face(const Query& query, const PlacedSolid& f, const FacePlane& plane, const PolytopeFace& face,
-                  bool closed) {
-  Scratch& work = *query.scratch;
-  const double tolerance = side_tolerance * std::min(query.a.solid->radius, query.b.solid->radius);
-  for (int s = 0; s < static_cast<int>(face.loop.size()) && !work.polygon.empty(); ++s)
-    clip_side(f, plane, face, s, closed, tolerance, work);
-}
-
-/// The cap of a standing cylinder, with the lowest point of its rim; of a lying one, its lowest line.
-bool list_cylinder(const PlacedSolid& other, const FacePlane& plane, const Vec3& n_O, std::vector<ClipVertex>& polygon,
-                   std::size_t incident) {
-  const double sine = std::hypot(n_O.x(), n_O.y()), r = other.solid->size.x(), h = other.solid->size.z();
-  const Vec3 low = sine > 0 ? Vec3(-r * n_O.x() / sine, -r * n_O.y() / sine, 0) : Vec3(r, 0, 0);
-  if (sine > 0.1) {
-    for (int cap = 0; cap < 2; ++cap)
-      polygon.push_back(in_plane(plane, other.X * Vec3(low.x(), low.y(), cap ? h : -h), cap ? 1 : 0, 0));
-    return false;
-  }
-  const PolytopeFace& face = other.solid->polytope->faces[incident];
-  const double turn = std::atan2(low.y(), low.x()) / (2 * M_PI) * cap_corners;
-  const int before = static_cast<int>(std::floor(turn + cap_corners)) % cap_corners;
-  for (std::size_t k = 0; k < face.loop.size(); ++k) {
-    const int corner = face.loop[k];
-    const Vec3& x = other.solid->polytope->vertices[at(corner)];
-    const ClipVertex listed = in_plane(plane, other.X * x, static_cast<std::uint32_t>(corner), static_cast<int>(k));
-    // Seen from outside, the lower cap runs backwards: its rim point comes before the corner, not after.
-    const bool here = sine > 1e-3 && corner % cap_corners == before;
-    const ClipVertex rim =
-        in_plane(plane, other.X * Vec3(low.x(), low.y(), x.z()), 2 * cap_corners, static_cast<int>(k));
-    if (here && incident == 0) polygon.push_back(rim);
-    polygon.push_back(listed);
-    if (here && incident == 1) polygon.push_back(rim);
-  }
-  return true;
-}
-
-/// What of the other shape faces the plane, in scratch.polygon; false: an open segment.
-bool list_incident(const PlacedSolid& other, const FacePlane& plane, std::vector<ClipVertex>& polygon,
-                   std::size_t& incident) {
-  const Polytope& o = *other.solid->polytope;
-  polygon.clear();
-  if (other.solid->kind == ShapeKind::Cylinder) {
-    const Vec3 n_O = other.X.R.transpose() * plane.n;
-    incident = o.faces[1].n.dot(n_O) < o.faces[0].n.dot(n_O) ? 1 : 0;
-    if (list_cylinder(other, plane, n_O, polygon, incident)) return true;
-    incident = 0;  // it lies: which cap faces the plane more is rounding
-    return false;
-  }
-  incident = facing_face(other, plane.n);
-  const std::vector<int>& loop = o.faces[incident].loop;
-  for (std::size_t k = 0; k < loop.size(); ++k)
-    polygon.push_back(
-        in_plane(plane, other.X * o.vertices[at(loop[k])], static_cast<std::uint32_t>(loop[k]), static_cast<int>(k)));
-  return true;
-}
-
-double least_height(const Scratch& work) {
-  double least = HUGE_VAL;
-  for (const ClipVertex& p : work.polygon) least = std::min(least, p.z);
-  return least;
-}
-
-/// scratch.polygon as contacts; flip: the reference face is on b.
-void add_polygon(const Query& query, const FacePlane& plane, double round, bool flip, std::uint64_t faces,
-                 Touches& out) {
-  const Vec3 n = flip ? Vec3(-plane.n) : plane.n;
-  auto& found = query.scratch->candidates;
-  found.clear();
-  for (const ClipVertex& p : query.scratch->polygon) {
-    const double gap = p.z - round;
-    const Vec3 mid = plane.origin + p.x * plane.u + p.y * plane.v + 0.5 * gap * plane.n;
-    if (query.listed(mid, n, gap)) found.push_back({mid, n, gap, faces << 32 | p.code});
-  }
-  if (!add_patch(query, out)) add_spread(query, out);
-}
-
-Separation repaired(const Query& query, Separation x) {
-  // EPA failed: overlap for sure, so the best face decides.
-  if (!x.n.allFinite() || !x.p.allFinite())
-    x = {-HUGE_VAL, 0.5 * (query.a.X.p + query.b.X.p), direction(query.b.X.p - query.a.X.p, Vec3::UnitZ())};
-  return x;
-}
-
-// Of a solid without faces (a) near a polytope (b).
-struct Nearness {
-  Separation x;
-  double tolerance = 0;  ///< gaps that differ by less count as equal [m]
-  FaceChoice choice;     ///< the face of b that separates best
-};
-
-// False where they are out of reach.
-bool nearness(const Query& query, Nearness& near) {
-  near.x = separation(query);
-  if (!(near.x.gap < query.reach)) return false;
-  near.x = repaired(query, near.x);
-  near.tolerance = absolute_preference * std::min(smallest(*query.b.solid), smallest(*query.a.solid));
-  const double half = std::isfinite(near.x.gap) ? 0.5 * near.x.gap : 0;
-  near.choice = choose_face(query.b, query.a, near.x.p + half * near.x.n, -near.x.n, near.x.gap);
-  return true;
-}
-
-}  // namespace
-
-// Over a face, the ends of the part of the axis that lies over it; else one point.
-void touch_capsule_polytope(const Query& query, Touches& out) {
-  const PlacedSolid &f = query.b, &capsule = query.a;
-  Nearness near;
-  if (!nearness(query, near)) return;
-  const auto& [x, tolerance, choice] = near;
-  if (!better(x.gap, choice.s, tolerance)) {
-    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
-    const FacePlane plane = face_plane(f, face);
-    const Vec3 axis = capsule.solid->size.z() * capsule.X.R.col(2);
-    auto& polygon = query.scratch->polygon;
-    polygon.assign({in_plane(plane, capsule.X.p - axis, 0, 0), in_plane(plane, capsule.X.p + axis, 1, 0)});
-    clip_by_face(query, f, plane, face, false);
-    const double r = capsule.solid->round;
-    if (!polygon.empty() && !better(least_height(*query.scratch) - r, std::max(x.gap, choice.s), tolerance)) {
-      add_polygon(query, plane, r, true, 0, out);
-      return;
-    }
-  }
-  if (!touch_along_edge(query, x, out)) add_polished(query, x, 2, out);
-}
-
-void touch_polytope_polytope(const Query& query, Touches& out) {
-  Separation x = separation(query);
-  if (!(x.gap < query.reach)) return;
-  x = repaired(query, x);
-  const double tolerance = absolute_preference * std::min(smallest(*query.a.solid), smallest(*query.b.solid));
-  const double half = std::isfinite(x.gap) ? 0.5 * x.gap : 0;
-  const FaceChoice on_a = choose_face(query.a, query.b, x.p - half * x.n, x.n, x.gap);
-  const FaceChoice on_b = choose_face(query.b, query.a, x.p + half * x.n, -x.n, x.gap);
-  const bool b_first = better(on_b.s, on_a.s, tolerance);
-  const FaceChoice& choice = b_first ? on_b : on_a;
-  if (!better(x.gap, choice.s, tolerance)) {
-    const PlacedSolid &f = b_first ? query.b : query.a, &other = b_first ? query.a : query.b;
-    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
-    const FacePlane plane = face_plane(f, face);
-    auto& polygon = query.scratch->polygon;
-    std::size_t incident = 0;
-    const bool closed = list_incident(other, plane, polygon, incident);
-    clip_by_face(query, f, plane, face, closed);
-    if (!polygon.empty() && !better(least_height(*query.scratch), std::max(x.gap, choice.s), tolerance)) {
-      const std::uint64_t faces = (b_first ? 1u << 30 : 0u) | static_cast<std::uint64_t>(choice.face) << 15 | incident;
-      add_polygon(query, plane, 0, b_first, faces + 1, out);
-      return;
-    }
-  }
-  // Where they touch, the way from one to the other is no direction, and the edges say it; and where EPA failed.
-  const double near = touching * std::min(query.a.solid->radius, query.b.solid->radius);
-  const bool edges = query.a.solid->kind != ShapeKind::Cylinder && query.b.solid->kind != ShapeKind::Cylinder;
-  if (edges && !(std::abs(x.gap) > near)) {
-    const Separation parted = part_by_edges(query, x.p, near);
-    if (!better(x.gap, parted.gap, 1e-3 * near)) x = parted;
-  } else if (edges && !std::isfinite(x.gap)) {
-    x = part_by_edges(query, x.p, HUGE_VAL);
-  }
-  if (!touch_along_edge(query, x, out)) add_polished(query, x, 1, out);
-}
-
-// Over a face, the point whose normal is that of the face; else what GJK says.
-void touch_ellipsoid_polytope(const Query& query, Touches& out) {
-  const PlacedSolid &f = query.b, &e = query.a;
-  Nearness near;
-  if (!nearness(query, near)) return;
-  const auto& [x, tolerance, choice] = near;
-  if (!better(x.gap, choice.s, tolerance)) {
-    const PolytopeFace& face = f.solid->polytope->faces[at(choice.face)];
-    const FacePlane plane = face_plane(f, face);
-    const Vec3 scaled = e.solid->size.cwiseProduct(e.X.R.transpose() * plane.n);
-    auto& polygon = query.scratch->polygon;
-    polygon.assign({in_plane(plane, e.X * Vec3(-e.solid->size.cwiseProduct(scaled) / scaled.norm()), 0, 0)});
-    clip_by_face(query, f, plane, face, false);
-    if (!polygon.empty()) return add_polygon(query, plane, 0, true, 0, out);
-  }
-  add_polished(query, x, 0, out);
-}
-
-void touch_smooth(const Query& query, Touches& out) {
-  const Separation x = separation(query);
-  if (x.gap < query.reach) add_polished(query, x, 0, out);
 }
 
 }  // namespace tribo

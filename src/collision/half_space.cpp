@@ -33,9 +33,8 @@ void list_vertex(const Query& query, const Plane& plane, std::size_t k, double g
 /// The face that lies on the plane, if one does: a hull that stands on it has no other points there.
 const PolytopeFace* face_on(const Vec3& n_B, const Polytope& polytope) {
   constexpr double flat = 1e-4;  // sine of the tilt up to which it lies on it
-  for (const PolytopeFace& face : polytope.faces)
-    if (face.n.dot(n_B) < 0 && face.n.cross(n_B).squaredNorm() < flat * flat) return &face;
-  return nullptr;
+  const PolytopeFace& face = polytope.faces[polytope.face_along(-n_B)];
+  return face.n.dot(n_B) < 0 && face.n.cross(n_B).squaredNorm() < flat * flat ? &face : nullptr;
 }
 
 void add_hull(const Query& query, const Plane& plane, Touches& out) {
@@ -46,8 +45,10 @@ void add_hull(const Query& query, const Plane& plane, Touches& out) {
   auto gap = [&](std::size_t k) { return n_B.dot(polytope.vertices[k]) + offset; };  // (half_space.1)
   auto& found = query.scratch->candidates;
   found.clear();
-  for (std::size_t k = 0; k < polytope.vertices.size(); ++k)
-    if (gap(k) < query.reach) list_vertex(query, plane, k, gap(k));
+  const double slack = 1e-12 * query.b.solid->radius;  // of rounding: the gap decides
+  polytope.corners_below(n_B, query.reach - offset + slack, query.scratch->picked);
+  for (const int k : query.scratch->picked)
+    if (gap(at(k)) < query.reach) list_vertex(query, plane, at(k), gap(at(k)));
   if (found.size() <= patch_corners) return add_spread(query, out);
   const PolytopeFace* face = face_on(n_B, polytope);
   if (face && face->loop.size() > patch_corners) {

@@ -8,22 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "collision/polytope_tree.hpp"
 #include "tribo/shape.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
-
-struct PolytopeFace {
-  Vec3 n = Vec3::Zero();  ///< outward
-  double offset = 0;      ///< n . x on the face [m]
-  std::vector<int> loop;  ///< counter-clockwise seen from outside
-};
-
-/// A box or a hull by its vertices and faces, in the frame of the geometry.
-struct Polytope {
-  std::vector<Vec3> vertices;
-  std::vector<PolytopeFace> faces;
-};
 
 /// A height field, and what is looked up in it often.
 struct Terrain {
@@ -114,8 +103,16 @@ struct Scratch {
 
   std::vector<Touch> candidates, corners;
   std::vector<double> spread;
-  std::vector<ClipVertex> polygon, clipped;
+  std::vector<ClipVertex> polygon, clipped, sides;
   std::vector<NearTriangle> triangles;
+  std::vector<int> picked;  ///< faces or corners
+
+  /// What the last look at a pair took: GJK, and velocities, which decide about points farther than the margin; or else, where
+  /// the shapes are out of reach, no less than how far they are apart [m].
+  struct Look {
+    bool by_gjk = false, by_velocity = false;
+    double apart = -HUGE_VAL;
+  } look;
   std::unique_ptr<GjkSolver> gjk;
 };
 
@@ -159,11 +156,24 @@ struct Query {
   /// Nearer than the margin, or closing within dt, or nearly so: weights on joints and forces are not foreseen.
   bool listed(const Vec3& p, const Vec3& n, double gap) const {
     if (gap < margin) return true;
+    scratch->look.by_velocity = true;
     if (!(gap < reach)) return false;
     const Vec3 c = b.v + b.w.cross(p - b.X.p) - a.v - a.w.cross(p - a.X.p);
     return gap + dt * n.dot(c) < bend + astray * margin;
   }
+  /// Can a point with this gap be listed? gap: no less than that of any.
+  bool within_reach(double gap) const {
+    if (gap < margin) return true;
+    scratch->look.by_velocity = true;
+    if (!(gap < reach)) scratch->look.apart = gap;
+    return gap < reach;
+  }
 };
+
+/// near: gaps from which on points are listed in any case.
+Query make_query(const PlacedSolid& a, const PlacedSolid& b, double near, double dt, Scratch& scratch);
+/// No point of the two shapes closes faster than this [m/s].
+double fastest(const PlacedSolid& a, const PlacedSolid& b);
 
 /// The points of one pair.
 struct Touches {
@@ -191,6 +201,8 @@ void leave_by_free_face(const Query& query, std::span<const PlacedSolid> all, To
 double reach_along(const Solid& solid, const Vec3& n);
 /// Signed distance of a point from a solid in its frame, and the outward normal there. Not for those.
 double depth_of(const Solid& solid, const Vec3& x, Vec3& n);
+/// Is that at most slack?
+bool holds_within(const Solid& solid, const Vec3& x, double slack);
 
 // By kind; a is the shape that the name says first. A point is a sphere of radius zero.
 void touch_half_space(const Query& query, Touches& out);

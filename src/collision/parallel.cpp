@@ -48,8 +48,10 @@ bool find_edge(const PlacedSolid& x, const Line& rod, const Vec3& y, Line& edge)
   const Polytope& polytope = *x.solid->polytope;
   const Vec3 point = x.X.R.transpose() * (y - x.X.p), axis = x.X.R.transpose() * rod.u;
   double least = on_the_edge * rod.r;
+  int first = 0;  // the face that it was found in
   bool found = false;
-  for (const PolytopeFace& face : polytope.faces)
+  const auto look = [&](int f) {
+    const PolytopeFace& face = polytope.faces[at(f)];
     for (std::size_t k = 0; k < face.loop.size(); ++k) {
       const Vec3 &p = polytope.vertices[at(face.loop[k])],
                  &q = polytope.vertices[at(face.loop[(k + 1) % face.loop.size()])];
@@ -57,12 +59,17 @@ bool find_edge(const PlacedSolid& x, const Line& rod, const Vec3& y, Line& edge)
       const double squared = side.squaredNorm();
       if (!(side.cross(axis).squaredNorm() < parallel * squared)) continue;
       const double distance = (p + std::clamp(side.dot(point - p) / squared, 0.0, 1.0) * side - point).norm();
-      if (!(distance < least)) continue;
+      if (!(distance < least || (distance == least && f < first && found))) continue;
       least = distance;
       found = true;
+      first = f;
       const double length = std::sqrt(squared);
       edge = {x.X * Vec3(0.5 * (p + q)), x.X.R * (side / length), 0.5 * length, 0};
     }
+    return -least;
+  };
+  polytope.each_face(
+      -least, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(point); }, look);
   return found;
 }
 

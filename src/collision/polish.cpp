@@ -43,13 +43,20 @@ double from_segment(const Vec3& x, const Vec3& p, const Vec3& q) {
 void add_edge(const PlacedSolid& x, const Vec3& near, Features& out) {
   const Polytope& polytope = *x.solid->polytope;
   double least = HUGE_VAL;
+  int first = 0;
   Vec3 from = near, to = near;
-  for (const PolytopeFace& face : polytope.faces)
+  const auto look = [&](int f) {
+    const PolytopeFace& face = polytope.faces[at(f)];
     for (std::size_t k = 0; k < face.loop.size(); ++k) {
       const Vec3 &p = polytope.vertices[at(face.loop[k])],
                  &q = polytope.vertices[at(face.loop[(k + 1) % face.loop.size()])];
-      if (const double d = from_segment(near, p, q); d < least) least = d, from = p, to = q;
+      const double d = from_segment(near, p, q);
+      if (d < least || (d == least && f < first)) least = d, first = f, from = p, to = q;
     }
+    return -least;
+  };
+  polytope.each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(near); }, look);
   out.add({0.5 * (from + to), x.X.R * (to - from).normalized(), 0.5 * (to - from).norm(), false});
   out.add({(near - from).squaredNorm() < (near - to).squaredNorm() ? from : to});
 }

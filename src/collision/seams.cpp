@@ -92,9 +92,8 @@ bool Seams::covers(std::span<const PlacedSolid> placed, const std::vector<Contac
   const Vec3 r = side.p - cover.X.p;
   if (const double far = cover.solid->radius + slack; r.squaredNorm() > far * far) return false;
   const Vec3 x = cover.X.R.transpose() * r, n = cover.X.R.transpose() * side.n;
-  if (!(reach_along(*cover.solid, n) - n.dot(x) > 2 * slack)) return false;
-  Vec3 ignored;
-  if (!(depth_of(*cover.solid, x, ignored) <= slack)) return false;  // (seams.1)
+  if (!holds_within(*cover.solid, x, slack) || !(reach_along(*cover.solid, n) - n.dot(x) > 2 * slack))  // (seams.1)
+    return false;
 
   const auto holds = [&](const Contact& c, int solid) {
     const Side held = c.geometry_a == solid ? side_a(c) : side_b(c);
@@ -211,8 +210,7 @@ bool Seams::between(std::span<const PlacedSolid> placed, const Contacts& contact
     const double slack = tolerance * std::min({a.solid->radius, b.solid->radius, next.solid->radius});
     const Vec3 r = side.p - next.X.p;
     if (const double far = next.solid->radius + slack; r.squaredNorm() > far * far) return false;
-    Vec3 ignored;
-    return depth_of(*next.solid, next.X.R.transpose() * r, ignored) <= slack;
+    return holds_within(*next.solid, next.X.R.transpose() * r, slack);
   });
   if (!seam) return false;
   gather(placed, contacts, i, side);

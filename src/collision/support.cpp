@@ -27,9 +27,7 @@ double reach_along(const Solid& solid, const Vec3& n) {
     case ShapeKind::Convex:
       break;
   }
-  double most = -HUGE_VAL;
-  for (const Vec3& x : solid.polytope->vertices) most = std::max(most, n.dot(x));
-  return most;
+  return solid.polytope->highest(n);
 }
 
 namespace {
@@ -64,26 +62,37 @@ double ellipsoid_distance(const Vec3& a, const Vec3& x, Vec3& n) {
   return n.dot(x - y);
 }
 
-/// x is outside: the nearest of the faces that it is over, or of their sides.
+/// How far x is from a face that it is over, or from its sides, where that is less than best; out: the way there.
+double over_face(const Polytope& p, const PolytopeFace& face, const Vec3& x, double best, Vec3& out) {
+  const double height = face.n.dot(x) - face.offset;
+  if (!(height > 0) || height >= best) return best;
+  bool over = true;
+  for (std::size_t k = 0; k < face.loop.size(); ++k) {
+    const Vec3& a = p.vertices[at(face.loop[k])];
+    const Vec3 side = p.vertices[at(face.loop[(k + 1) % face.loop.size()])] - a;
+    if (face.n.dot(side.cross(x - a)) >= 0) continue;
+    over = false;
+    const Vec3 y = a + std::clamp(side.dot(x - a) / side.squaredNorm(), 0.0, 1.0) * side;
+    const double d = (x - y).norm();
+    if (d < best && d > 0) best = d, out = (x - y) / d;
+  }
+  if (over) out = face.n;
+  return over ? height : best;
+}
+
+/// x is outside: the nearest of the faces that it is over, or of their sides; of equals the first.
 double outside_polytope(const Polytope& p, const Vec3& x, Vec3& n) {
   double best = HUGE_VAL;
-  auto keep = [&](const Vec3& y) {
-    const double d = (x - y).norm();
-    if (d < best && d > 0) best = d, n = (x - y) / d;
-  };
-  for (const PolytopeFace& face : p.faces) {
-    const double height = face.n.dot(x) - face.offset;
-    if (!(height > 0) || height >= best) continue;
-    bool over = true;
-    for (std::size_t k = 0; k < face.loop.size(); ++k) {
-      const Vec3& a = p.vertices[at(face.loop[k])];
-      const Vec3 side = p.vertices[at(face.loop[(k + 1) % face.loop.size()])] - a;
-      if (face.n.dot(side.cross(x - a)) >= 0) continue;
-      over = false;
-      keep(a + std::clamp(side.dot(x - a) / side.squaredNorm(), 0.0, 1.0) * side);
-    }
-    if (over) best = height, n = face.n;
-  }
+  int first = 0;
+  p.each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(x); },
+      [&](int k) {
+        Vec3 way = n;
+        const double above = k < first ? std::nextafter(best, HUGE_VAL) : best;
+        const double d = over_face(p, p.faces[at(k)], x, above, way);
+        if (d < above) best = d, n = way, first = k;
+        return -best;
+      });
   return best;
 }
 
@@ -110,10 +119,19 @@ double depth_of(const Solid& solid, const Vec3& x, Vec3& n) {
     default:
       break;
   }
-  double s = -HUGE_VAL;
-  for (const PolytopeFace& face : solid.polytope->faces)
-    if (const double height = face.n.dot(x) - face.offset; height > s) s = height, n = face.n;
+  double s = 0;
+  n = solid.polytope->faces[solid.polytope->outermost_face(x, s)].n;
   return s > 0 ? outside_polytope(*solid.polytope, x, n) : s;
+}
+
+bool holds_within(const Solid& solid, const Vec3& x, double slack) {
+  Vec3 n;
+  if (solid.kind == ShapeKind::HalfSpace) return depth_of(solid, x, n) <= slack;
+  if (((x - solid.box_center).cwiseAbs() - solid.box_half).maxCoeff() > slack) return false;
+  double height = 0;
+  const bool faces = solid.kind == ShapeKind::Box || solid.kind == ShapeKind::Convex;
+  if (faces && (solid.polytope->outermost_face(x, height), height > slack)) return false;
+  return depth_of(solid, x, n) <= slack;
 }
 
 }  // namespace tribo

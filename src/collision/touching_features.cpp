@@ -6,7 +6,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_edges = 32;
-constexpr double level = 1e-6;          // of the radius: heights that differ by less are equal
+constexpr double same_height = 1e-6;    // of the radius: heights that differ by less are equal
 constexpr double parallel = 1e-6;       // sine of the angle between edges below which they have no common normal
 constexpr double end_tolerance = 1e-9;  // of an edge: it may be met this far beyond its ends
 
@@ -16,10 +16,12 @@ struct Edges {
 };
 
 /// Edges that pass within `near` of p; each is in two faces, and taken from the one where it rises in index.
-void list_edges(const PlacedSolid& x, const Vec3& p, double near, Edges& out) {
+void list_edges(const PlacedSolid& x, const Vec3& p, double near, std::vector<int>& picked, Edges& out) {
   const Polytope& polytope = *x.solid->polytope;
   const Vec3 p_B = x.X.R.transpose() * (p - x.X.p);
-  for (const PolytopeFace& face : polytope.faces) {
+  polytope.faces_near(p_B, 1.01 * near, picked);
+  for (const int f : picked) {
+    const PolytopeFace& face = polytope.faces[at(f)];
     if (std::abs(face.n.dot(p_B) - face.offset) > 1.01 * near) continue;  // no point of it is as near
     for (std::size_t k = 0; k < face.loop.size() && out.count < most_edges; ++k) {
       const int i = face.loop[k], j = face.loop[(k + 1) % face.loop.size()];
@@ -47,32 +49,42 @@ bool crossing(const std::pair<Vec3, Vec3>& a, const std::pair<Vec3, Vec3>& b, Ve
 std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
   const Polytope& o = *solid.solid->polytope;
   const Vec3 n_O = solid.X.R.transpose() * n;
-  double least = HUGE_VAL;
-  std::size_t best = 0;
-  for (int round = 0; round < 2; ++round) {  // the least height, then the direction among those that have it
-    const double enough = least + level * solid.solid->radius;
-    double along = HUGE_VAL;
-    for (std::size_t k = 0; k < o.faces.size(); ++k) {
-      if (round == 1 && !(o.faces[k].n.dot(n_O) < along)) continue;
-      double first = HUGE_VAL, second = HUGE_VAL;
-      for (int i : o.faces[k].loop) {
-        const double height = n_O.dot(o.vertices[at(i)]);
-        second = std::min(second, std::max(first, height));
-        first = std::min(first, height);
-      }
-      if (round == 0)
-        least = std::min(least, first + second);
-      else if (first + second <= enough)
-        along = o.faces[k].n.dot(n_O), best = k;
+  const auto height = [&](int k) {  // of the lowest two corners, together
+    double first = HUGE_VAL, second = HUGE_VAL;
+    for (int i : o.faces[at(k)].loop) {
+      const double height = n_O.dot(o.vertices[at(i)]);
+      second = std::min(second, std::max(first, height));
+      first = std::min(first, height);
     }
-  }
-  return best;
+    return first + second;
+  };
+  double least = HUGE_VAL, along = HUGE_VAL;
+  int best = 0;
+  const auto lower = [&](int k) { return -(least = std::min(least, height(k))); };
+  const double slack = 1e-3 * same_height * solid.solid->radius;  // what is lower by less need not be found
+  o.each_face(
+      -HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
+  // The direction among those that have it.
+  constexpr double none = -2;  // below any cosine
+  const double enough = least + same_height * solid.solid->radius;
+  const auto turned = [&](int k) {
+    const double cosine = o.faces[at(k)].n.dot(n_O);
+    if ((cosine < along || (cosine == along && k < best)) && height(k) <= enough) along = cosine, best = k;
+    return std::max(none, -along);
+  };
+  o.each_face(
+      none,
+      [&](const TreeNode& node) {
+        return 2 * node.corners.lowest(n_O) <= enough ? -node.normals.lowest(n_O) : -HUGE_VAL;
+      },
+      turned);
+  return at(best);
 }
 
 Separation part_by_edges(const Query& query, const Vec3& p, double near) {
   Edges of_a, of_b;
-  list_edges(query.a, p, near, of_a);
-  list_edges(query.b, p, near, of_b);
+  list_edges(query.a, p, near, query.scratch->picked, of_a);
+  list_edges(query.b, p, near, query.scratch->picked, of_b);
   const Vec3 way = query.b.X * query.b.solid->box_center - query.a.X * query.a.solid->box_center;
   Separation best{-HUGE_VAL, p, Vec3::Constant(NAN)};
   for (int i = 0; i < of_a.count; ++i)

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
-#include "tribo/dynamics.hpp"
+#include "tribo/model.hpp"
 
 namespace tribo {
 
@@ -18,10 +19,17 @@ class GravityHold {
   const VecX& torque(const VecX& joints);
 
  private:
+  struct Link {
+    Placement joint, X;   ///< of the joint's frame before it moves, and of the body
+    Vec3 weight, moment;  ///< of it and of all beyond it, the moment about the origin
+  };
+  void place(int i);
+  void carry(const Body& body, const Link& link);
+
   std::shared_ptr<const Model> model_;
   const Member& member_;
-  Dynamics dynamics_;
-  VecX q_, still_, joints_, torque_;
+  VecX q_, joints_, torque_;
+  std::vector<Link> links_;
 };
 
 }  // namespace tribo

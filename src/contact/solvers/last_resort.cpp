@@ -10,8 +10,10 @@ namespace {
 
 // Letting contacts go one after the other solves what is hard because of its friction. Staggered projections and alternating
 // directions take other ways than the central path, and sweeps are for problems that are too large for all of these, and for
-// friction discs. Few contacts without a path to their solution are left to the search over modes.
+// friction discs. Few contacts without a path to their solution are left to the search over modes. Paths of many contacts
+// have thousands of corners, each of which takes a factor.
 constexpr int staggered_passes = 500, admm_steps = 4000, sweeps = 1000;
+constexpr int most_on_path = 96;  // unknowns
 
 SolverOptions at_most(int iterations) {
   SolverOptions options;
@@ -28,7 +30,7 @@ SolverOptions by_pivoting(int iterations) {
 }  // namespace
 
 LastResort::LastResort()
-    : tries_{{{std::make_unique<ContactPath>(), true},
+    : tries_{{{std::make_unique<ContactPath>(), true, most_on_path},
               {make_staggered(by_pivoting(staggered_passes)), true},
               {make_admm(at_most(admm_steps)), true},
               {make_pgs(at_most(sweeps)), false},
@@ -41,6 +43,7 @@ SolveReport LastResort::solve(const ContactProblem& problem, const Tolerance& to
   int iterations = 0;
   for (Try& attempt : tries_) {
     if (attempt.dense && (!problem.dense() || !problem.discs.empty())) continue;
+    if (problem.size() > attempt.most) continue;
     f_.resize(problem.size());
     f_.map() = f;
     const SolveReport report = attempt.solver->solve(problem, tolerance, f_.map());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 
 #include "tribo/contact_solver.hpp"
@@ -17,7 +18,8 @@ class LastResort {
  private:
   struct Try {
     std::unique_ptr<ContactSolver> solver;
-    bool dense;  ///< needs G as a matrix, and knows no friction discs
+    bool dense;                                  ///< needs G as a matrix, and knows no friction discs
+    int most = std::numeric_limits<int>::max();  ///< unknowns
   };
   std::array<Try, 5> tries_;
   VectorBuffer f_, c_;

@@ -52,6 +52,7 @@ constexpr int most_first = 10;
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
 constexpr double most_products = 2e11;               // of numbers, in factors of the interior point: about 40 s
+constexpr int most_dense = 400;     // unknowns that the matrix is made for where nothing else helped
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
 class Newton final : public ContactSolver {
@@ -113,7 +114,9 @@ class Newton final : public ContactSolver {
       if (infeasibility_.certify(problem)) {
         report.status = SolveStatus::Infeasible;
       } else {
-        report = last_resort_.solve(problem, tolerance, f);
+        // What the factor did not solve: by the matrix too, if that is not too large.
+        const bool again = !problem.dense() && problem.size() <= most_dense;
+        report = again ? solve(by_matrix(problem), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
       }
     }
@@ -180,6 +183,20 @@ class Newton final : public ContactSolver {
         held_.push_back(active_[at(a)]);
     }
     return held_;
+  }
+
+  const ContactProblem& by_matrix(const ContactProblem& problem) {
+    dense_problem_.resize(problem.nc(), problem.nr(), true);
+    dense_problem_.g() = problem.g();
+    dense_problem_.R() = problem.R();
+    dense_problem_.mu() = problem.mu();
+    dense_problem_.lower() = problem.lower();
+    dense_problem_.upper() = problem.upper();
+    dense_problem_.discs = problem.discs;
+    dense_problem_.factor = problem.factor;
+    dense_problem_.weight = problem.weight;
+    dense_problem_.densify();
+    return dense_problem_;
   }
 
   // What presses, part by part. What is left out is looked at with the velocities that they give.
@@ -496,7 +513,7 @@ class Newton final : public ContactSolver {
   bool sharing_ = false;
   double spring_ = 1;
   ProblemParts parts_;
-  ContactProblem part_;
+  ContactProblem part_, dense_problem_;
   VectorBuffer part_f_, c_whole_;
 };
 
