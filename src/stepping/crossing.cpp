@@ -114,7 +114,8 @@ bool Crossing::list_again() {
   if (!outcome_.v_end.allFinite() || !(sent_off_(*start_, outcome_) || sent_off_.turns(*start_, outcome_)))
     return false;
   set_velocities(model_, work_->dynamics, outcome_.v_end, work_->motions);
-  return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts);
+  return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts,
+                                      sent_off_.trees(*start_, outcome_));
 }
 
 bool Crossing::commit() {

@@ -11,6 +11,7 @@ SentOff::SentOff(const Model& model, double margin)
       reach_(VecX::Ones(model.nv)),
       margins_(model.trees.size(), HUGE_VAL),
       turning_(at(model.nv), 0),
+      sent_(model.trees.size()),
       turned_(model.trees.size()) {
   for (std::size_t g = 0; g < model.geometries.size(); ++g) {
     if (model.geometries[g].body < 0) continue;
@@ -65,7 +66,7 @@ bool SentOff::hit(const Start& start, const Outcome& outcome) const {
   return false;
 }
 
-bool SentOff::turns(const Start& start, const Outcome& outcome) {
+void SentOff::measure_turns(const Start& start, const Outcome& outcome) {
   const Model& model = start.model;
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const Tree& tree = model.trees[t];
@@ -77,6 +78,11 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
     }
     if (told) turned_[t] = 0;
   }
+}
+
+bool SentOff::turns(const Start& start, const Outcome& outcome) {
+  const Model& model = start.model;
+  measure_turns(start, outcome);
   const auto turned = [&](int body) { return body < 0 ? 0.0 : turned_[at(model.bodies[at(body)].tree)]; };
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
@@ -85,6 +91,21 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
     if (const double most = std::max(turned(contact.body_a), turned(contact.body_b)); most > length(r)) return true;
   }
   return false;
+}
+
+std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome) {
+  measure_turns(start, outcome);
+  for (std::size_t t = 0; t < sent_.size(); ++t) sent_[t] = farther(start, outcome, static_cast<int>(t), margins_[t]);
+  for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
+    const ContactReport& r = outcome.contacts[i];
+    if (!(r.f.z() > 0)) continue;
+    for (int body : {start.contacts[i].body_a, start.contacts[i].body_b}) {
+      if (body < 0) continue;
+      const int tree = start.model.bodies[at(body)].tree;
+      if (turned_[at(tree)] > length(r) || farther(start, outcome, tree, length(r))) sent_[at(tree)] = 1;
+    }
+  }
+  return sent_;
 }
 
 bool SentOff::farther(const Start& start, const Outcome& outcome, int index, double length) const {

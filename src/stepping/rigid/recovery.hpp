@@ -32,7 +32,7 @@ class Recovery {
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   static bool take_over(const Outcome& out, IslandSolution& s);
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
-  void remove(const Tolerance& tolerance, IslandSolution& s);
+  void remove(const Tolerance& tolerance, double asked, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
