@@ -4,6 +4,12 @@
 #include <cmath>
 
 namespace tribo {
+namespace {
+
+// Of half the margin: what moves less overlaps by less than matters. With all of it heaps end 4 times as deep in each other.
+constexpr double looked_at = 0.1;
+
+}  // namespace
 
 SentOff::SentOff(const Model& model, double margin)
     : margin_(margin),
@@ -95,7 +101,8 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
 
 std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome) {
   measure_turns(start, outcome);
-  for (std::size_t t = 0; t < sent_.size(); ++t) sent_[t] = farther(start, outcome, static_cast<int>(t), margins_[t]);
+  for (std::size_t t = 0; t < sent_.size(); ++t)
+    sent_[t] = turned_[t] > looked_at * margins_[t] || farther(start, outcome, static_cast<int>(t), looked_at * margins_[t]);
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
     if (!(r.f.z() > 0)) continue;
