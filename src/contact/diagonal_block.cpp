@@ -22,7 +22,8 @@ void add_own_block(const double* Y, int depth, double* D) {
 
 void factor_block(const ContactFactor& factor, int i, int rows, double* D) {
   std::fill_n(D, rows * rows, 0.0);
-  const FactorBlock *first = factor.blocks.data() + factor.start[at(i)], *last = factor.blocks.data() + factor.start[at(i + 1)];
+  const FactorBlock *first = factor.blocks.data() + factor.start[at(i)],
+                    *last = factor.blocks.data() + factor.start[at(i + 1)];
   if (rows == 3 && (last - first == 1 || (last - first == 2 && first->node != first[1].node))) {
     for (; first != last; ++first) add_own_block(factor.y.data() + first->first, first->depth, D);
     return;

@@ -102,7 +102,8 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
 std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome) {
   measure_turns(start, outcome);
   for (std::size_t t = 0; t < sent_.size(); ++t)
-    sent_[t] = turned_[t] > looked_at * margins_[t] || farther(start, outcome, static_cast<int>(t), looked_at * margins_[t]);
+    sent_[t] =
+        turned_[t] > looked_at * margins_[t] || farther(start, outcome, static_cast<int>(t), looked_at * margins_[t]);
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
     if (!(r.f.z() > 0)) continue;

@@ -177,7 +177,7 @@ double NormalSweeps::worst(const ContactProblem& problem, const VecRef& f) const
   for (int i = 0; i < problem.blocks(); ++i) {
     const int j = i - problem.nc(), o = j < 0 ? 3 * i + 2 : problem.offset(i);
     if (!(diagonal_[o] > 0)) continue;  // nothing moves it
-    const bool up = j < 0 || f[o] < problem.upper()[j], down = f[o] > (j < 0 ? 0 : problem.lower()[j]);
+    const bool up = j < 0 || f[o]<problem.upper()[j], down = f[o]>(j < 0 ? 0 : problem.lower()[j]);
     most = std::max({most, up ? -c_[o] : 0, down ? c_[o] : 0});
   }
   return most;
