@@ -91,7 +91,7 @@ bool Crossing::solve(double h, int most) {
     listings_ = round;
     outcome_.status = StepStatus::Ok;
     outcome_.held = 1;
-    outcome_.unresolved = 0;
+    outcome_.unresolved = outcome_.sleeping = 0;
     outcome_.island_count = 0;
     outcome_.islands.clear();
     outcome_.recovery.clear();
@@ -209,6 +209,7 @@ void Crossing::close() {
   report.broken += broken_;
   report.slipped += slipped_;
   report.unresolved += outcome_.unresolved;
+  report.sleeping = outcome_.sleeping;
   report.laws.add(laws_);
   merge();
   ++report.substeps;

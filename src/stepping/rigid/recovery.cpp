@@ -66,13 +66,14 @@ double Recovery::gap_at_end(const Start& start, int listed, const Outcome& out) 
   return waits_ && contact.gap > touching_gap ? std::max(gap, 0.0) : gap;
 }
 
-void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out) {
+void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, std::span<const char> asleep,
+                     Outcome& out) {
   out.correction.setZero();
   out.recovery.clear();
   if (time_ == 0) return;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
-    if (!overlaps(start, island, rows, out)) continue;
+    if ((!asleep.empty() && asleep[at(i)]) || !overlaps(start, island, rows, out)) continue;
     IslandSolution& s = out.recovery.next();
     s.island = &island;
     if (!same_mass || !take_over(out, s))

@@ -18,7 +18,8 @@ class Recovery {
   Recovery(const Model& model, const ContactOptions& options, bool waits);
   /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone. same_mass: the matrix that stands
   /// factored is the one that the islands of the outcome were made with.
-  void solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out);
+  /// asleep: islands that are left alone; empty: none.
+  void solve(const Start& start, std::span<const Row> rows, bool same_mass, std::span<const char> asleep, Outcome& out);
   /// Is there overlap that it would remove?
   bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
   /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
