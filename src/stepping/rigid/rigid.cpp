@@ -210,7 +210,8 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       const Island& island = start.assembly.island(i);
       if (sleep_.holds(i))
         sleep_.keep(start, island, out);
-      else if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
+      else if (!move_as_told(start, island, out.v_end))
+        solve_island(start, island, out);
     }
   }
 

@@ -10,7 +10,8 @@
 namespace tribo {
 namespace {
 
-constexpr double slow_share = 1e-4;  // of the speed that a fall by its own size gives: half a time of sleep later it is where it was
+constexpr double slow_share =
+    1e-4;  // of the speed that a fall by its own size gives: half a time of sleep later it is where it was
 constexpr double usual_gravity = 9.81, usual_size = 0.1;
 
 bool single_free(const Model& model, const Tree& tree) {
