@@ -2,7 +2,7 @@
 //
 //   tribo_bench [--seconds S] [CASE ...]           the table, about S of CPU time a case (2), told case by case
 //   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
-//                                                  SIDE: tribo-off, tribo-full, mujoco, mujoco-elliptic,
+//                                                  SIDE: tribo-off, tribo-full, tribo-sleep, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
 //   tribo_bench --menagerie DIR|FILE.xml           every MJCF file of a folder, or one (menagerie.cpp)
 //   tribo_bench --derivatives                      the derivative of a step (derivatives.cpp)
@@ -18,6 +18,7 @@
 #include "menagerie.hpp"
 #include "runners.hpp"
 #include "tribo/dynamics.hpp"
+#include "tribo/rigid.hpp"
 
 using namespace tribo;
 using namespace tribo::bench;
@@ -34,7 +35,8 @@ struct Case {
   int block;          ///< steps timed at once
   bool kd_in_joint;   ///< of MuJoCo: where the servo's damping, taken explicitly, would be unstable
   std::vector<Override> change{};
-  bool usual = true;  ///< of a run without names
+  bool usual = true;    ///< of a run without names
+  bool sleeps = false;  ///< has bodies that may sleep
 };
 
 std::vector<Override> swing(const char* amplitude, const char* frequency) {
@@ -42,8 +44,8 @@ std::vector<Override> swing(const char* amplitude, const char* frequency) {
 }
 
 const std::vector<Case> cases{
-    {"cube", "cube", 2000, 500, false},
-    {"stack-10", "stack-10", 2000, 100, false},
+    {"cube", "cube", 2000, 500, false, {}, true, true},
+    {"stack-10", "stack-10", 2000, 100, false, {}, true, true},
     {"solo-standing", "solo-standing", 2000, 400, false},
     {"solo-bobbing", "solo-standing", 1000, 500, false, swing("0.15", "2")},
     {"talos-standing", "talos-standing", 2000, 200, false},
@@ -56,12 +58,14 @@ const std::vector<Case> cases{
     {"ur10-swinging", "ur10", 1000, 1000, false, swing("0.2", "0.5")},
     {"g1-falling", "g1-standing", 100, 300, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
     {"heap-100-falling", "heap-100", 700, 20, false},
-    {"heap-100", "heap-100", 2700, 20, false},
+    {"heap-100", "heap-100", 4000, 20, false, {}, true, true},
     {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
-    {"heap-1000", "heap-1000", 600, 3, false, {}, false},
+    {"heap-1000-falling", "heap-1000", 600, 3, false, {}, false},
+    {"heap-1000", "heap-1000", 3500, 3, false, {}, false, true},
 };
 
-const std::vector<std::string> sides{"tribo", "mujoco", "mujoco-elliptic", "mujoco-discrete", "mujoco-sleep"};
+const std::vector<std::string> sides{"tribo",           "tribo-sleep",     "mujoco",
+                                     "mujoco-elliptic", "mujoco-discrete", "mujoco-sleep"};
 
 const Case& find_case(const std::string& name) {
   std::string known;
@@ -88,16 +92,25 @@ MjcfOptions mujoco_options(const Case& c, const std::string& side = "") {
   return options;
 }
 
+// Bodies that rest sleep after 0.3 s.
+StepperOptions asleep(StepperOptions options) {
+  RigidOptions own;
+  own.sleep = 0.3;
+  options.own = own;
+  return options;
+}
+
 std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std::string& side) {
   if (side == "tribo" || side == "tribo-full")
     return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
+  if (side == "tribo-sleep") return std::make_unique<TriboRunner>(scene, asleep(tribo_options(AuditLevel::Full)));
   if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Off));
   for (const std::string& known : sides)
     if (side == known)
       return std::make_unique<MujocoRunner>(scene, mujoco_options(c, side == "mujoco" ? "" : side.substr(7)));
-  throw InvalidInput(
-      "unknown side '" + side +
-      "'; known: tribo (or tribo-full), tribo-off, mujoco, mujoco-elliptic, mujoco-discrete, mujoco-sleep");
+  throw InvalidInput("unknown side '" + side +
+                     "'; known: tribo (or tribo-full), tribo-off, tribo-sleep, mujoco, mujoco-elliptic, "
+                     "mujoco-discrete, mujoco-sleep");
 }
 
 // How far the two models are from being one; a comparison of unequal ones is refused.
@@ -134,7 +147,10 @@ void measure(const Case& c, double seconds) {
   const Scene scene = load(c);
   check_equality(c, scene);
   std::vector<Timed> timed;
+  std::vector<std::string> names;
   for (const std::string& side : sides) {
+    if (side == "tribo-sleep" && !c.sleeps) continue;
+    names.push_back(side);
     timed.push_back({.runner = make_runner(c, scene, side)});
     timed.back().runner->start(scene.start);
     timed.back().runner->step(c.settle);
@@ -143,9 +159,9 @@ void measure(const Case& c, double seconds) {
   const double begin = cpu_seconds();
   for (int r = 0; r < 3 || (r < 150 && cpu_seconds() - begin < seconds); ++r)
     for (Timed& t : timed) time_block(c, scene, t);
-  for (std::size_t s = 0; s < sides.size(); ++s) {
+  for (std::size_t s = 0; s < timed.size(); ++s) {
     const Timed& t = timed[s];
-    std::printf("| %s | %s | %.1f | %.0f | %.2f | %d | %.5f | %.3g | %s |\n", c.name, sides[s].c_str(), t.us,
+    std::printf("| %s | %s | %.1f | %.0f | %.2f | %d | %.5f | %.3g | %s |\n", c.name, names[s].c_str(), t.us,
                 1e6 / t.us, t.us / timed[0].us, t.runner->contacts(), 1e3 * t.deep, 1e6 * t.creep,
                 t.runner->trouble().c_str());
   }

@@ -147,6 +147,7 @@ Json summary_json(const Scene& scene, const Simulation& simulation, const Fate& 
       {"escalated", a.escalated}};
   if (a.gained > 0.01) json["audit"]["gained"] = a.gained;
   if (const std::string text = warning.text(); !text.empty()) json["audit"]["warning"] = text;
+  if (a.sleeping > 0) json["audit"]["sleeping"] = a.sleeping;
   if (a.unresolved > 0) json["audit"]["unresolved"] = a.unresolved;
   if (a.unsolved > 0) json["audit"]["control_unsolved"] = a.unsolved;
   if (a.forgotten > 0) json["audit"]["forgotten_memories"] = a.forgotten;
@@ -193,6 +194,7 @@ void print_summary(const Json& j) {
   line("solver", number(audit["mean_iterations"]) + " iterations a step, residual " + number(audit["worst_residual"]) +
                      " at most (relative)");
   line("steps", fields(audit, {"unconverged", "infeasible", "wedged", "escalated"}));
+  if (audit.contains("sleeping")) line("sleeping", audit["sleeping"].dump() + " bodies at the end");
   if (audit.contains("unresolved"))
     line("turning", "too fast for dt at " + audit["unresolved"].dump() +
                         " steps: what the scheme added to the energy was taken off");

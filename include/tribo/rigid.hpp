@@ -30,6 +30,8 @@ struct RigidOptions {
   /// Compliance of velocity targets over the diagonal of G: what they give way by where contacts or limits of torque
   /// oppose them. See (rigid.10). 0: they do not, and a step may have no solution.
   double target_compliance = 1e-6;
+  /// Single free bodies that have rested for so long sleep, with all that they touch, until something wakes them [s]; 0: never.
+  double sleep = 0;
   /// Called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
   std::function<void(ContactProblem& problem, const double* f)> on_problem;
   /// A solver that is in no table, instead of the named one; it gets a dense G. For studies.

@@ -30,6 +30,7 @@ struct Audit {
   std::uint64_t iterations = 0;  ///< of the contact solver
   double worst_residual = 0;     ///< relative
   std::uint64_t unconverged = 0, infeasible = 0, wedged = 0, escalated = 0;  ///< steps
+  int sleeping = 0;              ///< bodies that slept in the last step, see StepReport
   std::uint64_t unresolved = 0;  ///< steps at which a tree turned too fast for dt, see StepReport
   double gained =
       0;  ///< most that the scheme itself added within a second, over the largest kinetic and elastic energy

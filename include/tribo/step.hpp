@@ -77,6 +77,7 @@ struct Outcome {
   StepStatus status = StepStatus::Ok;
   double held = 1;     ///< share of the step up to where a contact changes its law
   int unresolved = 0;  ///< trees that turn too fast for dt, whose gain of energy was taken off
+  int sleeping = 0;    ///< bodies that were not solved since they sleep
   bool judged = true;  ///< the laws of rigid contact are meant to hold, if only in the limit of stiff springs
   Work work;
 

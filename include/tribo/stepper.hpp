@@ -79,6 +79,7 @@ struct StepReport {
   double target_miss = 0;    ///< velocity at the end of the step less that target [rad/s] or [m/s]
   int substeps = 1;          ///< that the step was divided into
   int unresolved = 0;        ///< trees that turned too fast for dt: energy that the scheme had added was taken off
+  int sleeping = 0;          ///< bodies that sleep: at rest, and not solved (RigidOptions::sleep)
   EnergyLines energy;        ///< AuditLevel::Full only
 };
 

@@ -38,6 +38,7 @@ std::string shown(const Audit& a) {
   text +=
       line("steps", "unconverged " + std::to_string(a.unconverged) + ", infeasible " + std::to_string(a.infeasible) +
                         ", wedged " + std::to_string(a.wedged) + ", escalated " + std::to_string(a.escalated));
+  if (a.sleeping > 0) text += line("sleeping", std::to_string(a.sleeping) + " bodies in the last step");
   if (a.unresolved > 0)
     text += line("turning", "too fast for dt at " + std::to_string(a.unresolved) +
                                 " steps: what the scheme added to the energy was taken off");
@@ -164,6 +165,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("infeasible", &Audit::infeasible, "steps")
       .def_ro("wedged", &Audit::wedged, "steps")
       .def_ro("escalated", &Audit::escalated, "steps")
+      .def_ro("sleeping", &Audit::sleeping, "bodies that slept in the last step")
       .def_ro("unresolved", &Audit::unresolved, "steps at which a tree turned too fast for dt")
       .def_ro(
           "gained", &Audit::gained,
@@ -181,6 +183,7 @@ void bind_audit(nb::module_& m) {
       .def_ro("contacts", &StepReport::contacts, "in the list")
       .def_ro("closed", &StepReport::closed, "with force")
       .def_ro("penetration", &StepReport::penetration, "deepest at the start of the step [m]")
+      .def_ro("sleeping", &StepReport::sleeping, "bodies that sleep: at rest, and not solved")
       .def_ro("unresolved", &StepReport::unresolved,
               "trees that turned too fast for dt: energy that the scheme had added was taken off")
       .def_ro("unsolved", &StepReport::unsolved, "controllers that found no answer and went on with their last torque")

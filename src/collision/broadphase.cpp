@@ -18,12 +18,49 @@ void meet(const Bounds& a, const Bounds& b, std::vector<std::pair<int, int>>& pa
 
 constexpr std::size_t fewest_for_grid = 64;
 constexpr double largest_cell_index = 1e9;
+constexpr double grown_by = 0.03;                // of the extent of a box
+constexpr int least_uses = 3, calls_apart = 32;  // a list of near boxes that served less often is not made for so long
 
 }  // namespace
 
 void Broadphase::find(std::vector<std::pair<int, int>>& pairs) {
   std::erase_if(boxes, [](const Bounds& b) { return !b.lo.allFinite() || !b.hi.allFinite(); });
-  if (boxes.size() < fewest_for_grid || !grid(pairs)) sweep(pairs);
+  if (boxes.size() < fewest_for_grid || (!keep_near(pairs) && !grid(pairs))) sweep(pairs);
+}
+
+bool Broadphase::keep_near(std::vector<std::pair<int, int>>& pairs) {
+  if (pause_ > 0) return --pause_, false;
+  bool stay = grown_.size() == boxes.size();
+  for (std::size_t i = 0; i < boxes.size() && stay; ++i)
+    stay = boxes[i].fixed == grown_[i].fixed && (boxes[i].lo.array() >= grown_[i].lo.array()).all() &&
+           (boxes[i].hi.array() <= grown_[i].hi.array()).all();
+  if (!stay) {
+    if (!grown_.empty() && uses_ < least_uses) {
+      grown_.clear();
+      pause_ = calls_apart;
+      return false;
+    }
+    uses_ = 0;
+    grown_ = boxes;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      Bounds& b = grown_[i];
+      const double slack = grown_by * (b.hi - b.lo).maxCoeff();
+      b.lo.array() -= slack;
+      b.hi.array() += slack;
+      b.index = static_cast<int>(i);
+    }
+    near_.clear();
+    boxes.swap(grown_);
+    const bool found = grid(near_);
+    boxes.swap(grown_);
+    if (!found) {
+      grown_.clear();
+      return false;
+    }
+  }
+  ++uses_;
+  for (const auto& [i, j] : near_) meet(boxes[static_cast<std::size_t>(i)], boxes[static_cast<std::size_t>(j)], pairs);
+  return true;
 }
 
 std::uint32_t Broadphase::bucket(const Cell& c) const {

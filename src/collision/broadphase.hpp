@@ -41,6 +41,7 @@ class Broadphase {
   std::uint32_t bucket(const Cell& c) const;
   void meet_neighbours(const Held& held, std::vector<std::pair<int, int>>& pairs) const;
   bool choose_cells();
+  bool keep_near(std::vector<std::pair<int, int>>& pairs);
 
   std::vector<Item> items_;
   std::vector<double> lo1_, hi1_, lo2_, hi2_, extents_;
@@ -49,6 +50,10 @@ class Broadphase {
   std::vector<std::uint32_t> start_;  // of each bucket in held_
   std::vector<Held> held_;
   double size_ = 1;  // of a cell [m]
+  // Grown boxes, by place in boxes, and which of them overlap: while each box stays in its own, no others can.
+  std::vector<Bounds> grown_;
+  std::vector<std::pair<int, int>> near_;
+  int uses_ = 0, pause_ = 0;  // of near_; calls for which it is not made, since what moves fast outgrows it at once
   std::uint32_t mask_ = 0;
 };
 

@@ -95,6 +95,10 @@ struct Collision::Impl {
   std::span<const ContactMemory> remembered(int a, int b) const;
   unsigned ring(int a, int b) const;
   bool linked(int a) const;  ///< to other bodies of its tree?
+  bool goes(int g) const {
+    const int body = model->geometries[at(g)].body;
+    return body >= 0 && sent[at(model->bodies[at(body)].tree)];
+  }
   bool find(std::span<const BodyMotion> bodies, const DetectionRange& range);
   bool known(std::uint64_t id, const Vec3& n) const;
   void list(const Query& query, std::pair<int, int> pair, std::uint64_t id, const Touch& t);
@@ -121,6 +125,7 @@ struct Collision::Impl {
   Recall recall;
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
+  std::span<const char> sent;             // by tree, in detect_more
   std::unique_ptr<Seams> seams;
   std::unique_ptr<Paving> paving;
   std::vector<double> margins;                 // of shapes over planes [m]
@@ -431,6 +436,8 @@ bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRa
   if (place(bodies) || !listing_again) recall.clear();
   find_grounds(range);
   find_pairs(range);
+  if (listing_again && !sent.empty())
+    std::erase_if(pairs, [&](const auto& pair) { return !goes(pair.first) && !goes(pair.second); });
   if (pairs.empty()) return false;
   sort_pairs();
   if (!paving->empty()) pave(range);
@@ -462,9 +469,10 @@ void Collision::detect(std::span<const BodyMotion> bodies, const DetectionRange&
 }
 
 bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
-                            std::span<const ContactMemory> memory) {
+                            std::span<const ContactMemory> memory, std::span<const char> sent) {
   Impl& x = *impl_;
   x.memory = memory;
+  x.sent = sent;
   x.contacts.swap(x.listed);
   x.listing_again = true;
   x.find(bodies, range);

@@ -36,9 +36,10 @@ class Collision {
   /// bodies: of the model, then the kinematic bodies.
   void detect(std::span<const BodyMotion> bodies, const DetectionRange& range, std::span<const ContactMemory> memory);
   /// At the same poses, with velocities that became known since: adds what these lead together of pairs that have no
-  /// contact yet, and of half-spaces. False where there is nothing to add.
+  /// contact yet, and of half-spaces. False where there is nothing to add. sent: by tree, of which a pair must have one; empty:
+  /// all trees.
   bool detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
-                   std::span<const ContactMemory> memory);
+                   std::span<const ContactMemory> memory, std::span<const char> sent = {});
   std::span<const Contact> contacts() const;
   /// contacts() is a list that detect has made before: of one of many worlds in turn.
   void resume(std::span<const Contact> list);

@@ -137,14 +137,15 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   const FactorBlock block = next_block(body, factor);
   const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
   if (model_->trees[at(b.tree)].single) {
-    double J[18];
+    factor.y.resize(factor.y.size() + 18);
+    factor.index.resize(factor.index.size() + 6);
+    double* J = factor.y.data() + block.first;
     free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, J);
     add_product_3x6(J, v.data() + b.iv, before);
     add_product_3x6(J, v_free.data() + b.iv, free);
     dynamics.whiten<3>(body, J);
-    factor.y.insert(factor.y.end(), J, J + 18);
-    const int first = b.iv + shift, index[6] = {first, first + 1, first + 2, first + 3, first + 4, first + 5};
-    factor.index.insert(factor.index.end(), index, index + 6);
+    int* index = factor.index.data() + block.index;
+    for (int k = 0; k < 6; ++k) index[k] = b.iv + shift + k;
     factor.blocks.push_back(block);
     return;
   }
@@ -302,6 +303,10 @@ void Assembly::apply(const Island& island, const Dynamics& dynamics, const Conta
         for (int c = 0; c < Columns; ++c) {
           const double *f = impulses[at(c)].f + o, time = impulses[at(c)].time;
           const double p[3] = {time * f[0], time * f[1], time * f[2]};
+          if (Columns == 1 && b.depth == 6 && chain[5] == chain[0] + 5) {
+            add_transposed_3x6(y, p, work.data() + chain[0]);
+            continue;
+          }
           for (int k = 0; k < b.depth; ++k)
             work[Columns * chain[k] + c] += y[3 * k] * p[0] + y[3 * k + 1] * p[1] + y[3 * k + 2] * p[2];
         }

@@ -31,6 +31,8 @@ class BlockLu {
     if (p < q) return {values_.data() + upper_[at(order_.link(p, q))], order_.size(q), 1};
     return {values_.data() + lower_[at(order_.link(q, p))], 1, order_.size(p)};
   }
+  /// Is a eliminated before b?
+  bool before(int a, int b) const { return order_.position(a) < order_.position(b); }
   int nodes() const { return order_.nodes(); }
   int size(int node) const { return order_.size(order_.position(node)); }
   int start(int node) const { return order_.start(order_.position(node)); }
@@ -45,12 +47,19 @@ class BlockLu {
 
  private:
   void lay_out();
+  void find_runs();
+  bool divide(int k);
   bool eliminate(int k);
+  bool eliminate_run(int k, int count);
+  void take_out_run(int k, int count);
 
   BlockOrder order_;
   // Of a link of k with a later node m: the block (m, k), and the transpose of (k, m). Both have the size of m for
   // rows.
   std::vector<std::size_t> diagonal_, lower_, upper_;
+  // First positions of runs, and the end. Nodes of a run are free bodies, each linked with the others and with the same later
+  // nodes: these are taken up once for all of them.
+  std::vector<int> runs_;
   std::size_t entries_ = 0;
   double work_ = 0;
   std::vector<double> values_;

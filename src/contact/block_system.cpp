@@ -33,16 +33,41 @@ void BlockSystem::assemble_block(const ContactFactor& factor, int rows, const Fa
     }
 }
 
+// Of contacts of free bodies, which stand by themselves, in pairs that follow each other.
+bool BlockSystem::assemble_free(const ContactFactor& factor, int i, const double* D) {
+  const int first = factor.start[at(i)], sides = factor.start[at(i + 1)] - first;
+  const FactorBlock *a = factor.blocks.data() + first, *b = a + sides - 1;
+  if (a->depth != 6 || b->depth != 6 || lu_.size(a->node) != 6 || lu_.size(b->node) != 6) return false;
+  if (a != b && a->node == b->node) return false;
+  if (a->node != pair_[0] || b->node != pair_[1]) {
+    pair_[0] = a->node;
+    pair_[1] = b->node;
+    const bool turned = !lu_.before(a->node, b->node);
+    const int early = turned ? b->node : a->node, late = turned ? a->node : b->node;
+    pair_blocks_ = {lu_.block(early, early).first, lu_.block(late, late).first, lu_.block(late, early).first,
+                    lu_.block(early, late).first};
+    turned_ = turned;
+  }
+  const double *ya = factor.y.data() + a->first, *yb = factor.y.data() + b->first;
+  if (a == b)
+    kernels::add_contact_6(D, ya, pair_blocks_.early);
+  else
+    kernels::add_contact_6(D, turned_ ? yb : ya, turned_ ? ya : yb, pair_blocks_);
+  return true;
+}
+
 // I + Y^T D Y.
 void BlockSystem::assemble(const ContactProblem& problem, const double* D) {
   const ContactFactor& factor = problem.factor;
   lu_.set_zero();
   for (int node = 0; node < lu_.nodes(); ++node)
     for (int k = 0; k < lu_.size(node); ++k) lu_.block(node, node)(k, k) = 1;
+  pair_[0] = pair_[1] = -1;
   for (int i = 0; i < problem.blocks(); ++i) {
     const int rows = problem.block_size(i);
     const double* Di = D + block_offset(problem, i);
     if (std::all_of(Di, Di + rows * rows, [](double x) { return x == 0; })) continue;
+    if (i < problem.nc() && assemble_free(factor, i, Di)) continue;
     for (int t = factor.start[at(i)]; t < factor.start[at(i + 1)]; ++t) {
       const FactorBlock& b = factor.blocks[at(t)];
       scratch_.resize(std::max(scratch_.size(), at(rows * b.depth)));

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+#include "contact/block_kernels.hpp"
 #include "contact/block_lu.hpp"
 
 namespace tribo {
@@ -32,12 +33,16 @@ class BlockSystem {
  private:
   bool factor_dense(const ContactProblem& problem, const double* D);
   void assemble(const ContactProblem& problem, const double* D);
+  bool assemble_free(const ContactFactor& factor, int i, const double* D);
   void assemble_discs(const ContactProblem& problem, const double* D);
   void add_scaled(const ContactProblem& problem, int row, int other, int component, double d);
   void assemble_block(const ContactFactor& factor, int rows, const FactorBlock& a, const FactorBlock& b);
 
   bool sparse_ = false;
   BlockLu lu_;
+  int pair_[2] = {-1, -1};  // nodes of the last contact of free bodies, and where they stand
+  kernels::PairBlocks pair_blocks_{};
+  bool turned_ = false;
   std::vector<double> scratch_;
   std::vector<int> pivots_;
   VectorBuffer w_, y_;

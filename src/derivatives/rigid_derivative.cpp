@@ -138,6 +138,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     lin.finite = false;
     return nullptr;
   }
+  if (out.sleeping > 0) return "a body sleeps";
   if (out.unresolved > 0) return "a tree turns too fast for dt";
   lin.q_next = state_.q;
   lin.v_next = state_.v;

@@ -380,6 +380,12 @@ void Dynamics::whiten(int body, double* J) const {
   using Col = Eigen::Map<Eigen::Matrix<double, Rows, 1>>;
   const Body& b = model_->bodies[at(body)];
   const int depth = static_cast<int>(b.chain.size());
+  if (model_->trees[at(b.tree)].single && depth == 6) {
+    const double* scale = &dis_[b.iv];
+    for (int a = 0; a < 6; ++a)
+      for (int r = 0; r < Rows; ++r) J[Rows * a + r] *= scale[a];
+    return;
+  }
   if (!model_->trees[at(b.tree)].single) {
     for (int a = depth - 1; a > 0; --a) {
       const double* l = lrow(b.chain[at(a)]);

@@ -85,6 +85,7 @@ std::string uncovered(const Model& model, const std::string& stepper, const Step
     return "contact options (model 'ncp', solver 'newton', warm start are covered)";
   if (!options.own.empty()) {
     const auto own = options.own.taken<RigidOptions>("stepper 'rigid'");
+    if (own.sleep > 0) return "sleep";
     if (own.on_problem || own.make_solver) return "a contact solver of one's own";
     if (own.touch) return "steps that are divided at a touch";
   }

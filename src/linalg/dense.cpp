@@ -69,7 +69,9 @@ TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
   }
 }
 
-TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
+namespace {
+
+[[gnu::always_inline]] inline bool lu_of(double* A, int n, int* pivot) {
   auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
   for (int first = 0; first < n; first += panel) {
     const int last = std::min(first + panel, n);
@@ -106,7 +108,14 @@ TRIBO_CLONES bool lu(double* A, int n, int* pivot) {
   return true;
 }
 
-TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
+}  // namespace
+
+// Six unknowns of a free body are unrolled.
+TRIBO_CLONES bool lu(double* A, int n, int* pivot) { return n == 6 ? lu_of(A, 6, pivot) : lu_of(A, n, pivot); }
+
+namespace {
+
+[[gnu::always_inline]] inline void lu_solve_of(const double* LU, int n, const int* pivot, double* b) {
   auto column = [=](int k) { return LU + static_cast<std::ptrdiff_t>(k) * n; };
   for (int k = 0; k < n; ++k)
     if (pivot[k] != k) std::swap(b[k], b[pivot[k]]);
@@ -137,6 +146,12 @@ TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b)
     const double x = b[k] /= col[k];
     for (int i = 0; i < k; ++i) b[i] -= x * col[i];
   }
+}
+
+}  // namespace
+
+TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b) {
+  n == 6 ? lu_solve_of(LU, 6, pivot, b) : lu_solve_of(LU, n, pivot, b);
 }
 
 TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {

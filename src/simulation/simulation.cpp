@@ -214,6 +214,7 @@ struct Simulation::Impl {
     a.infeasible += report.status == StepStatus::Infeasible;
     a.wedged += report.status == StepStatus::Wedged;
     a.escalated += report.solve.escalated;
+    a.sleeping = report.sleeping;
     a.unresolved += report.unresolved > 0;
     a.unsolved += report.unsolved > 0;
     a.gave_way += report.gave_way > 0;

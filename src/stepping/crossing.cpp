@@ -91,7 +91,7 @@ bool Crossing::solve(double h, int most) {
     listings_ = round;
     outcome_.status = StepStatus::Ok;
     outcome_.held = 1;
-    outcome_.unresolved = 0;
+    outcome_.unresolved = outcome_.sleeping = 0;
     outcome_.island_count = 0;
     outcome_.islands.clear();
     outcome_.recovery.clear();
@@ -114,7 +114,8 @@ bool Crossing::list_again() {
   if (!outcome_.v_end.allFinite() || !(sent_off_(*start_, outcome_) || sent_off_.turns(*start_, outcome_)))
     return false;
   set_velocities(model_, work_->dynamics, outcome_.v_end, work_->motions);
-  return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts);
+  return work_->collision.detect_more(work_->motions, {margin_, h_}, state_->memory.contacts,
+                                      sent_off_.trees(*start_, outcome_));
 }
 
 bool Crossing::commit() {
@@ -208,6 +209,7 @@ void Crossing::close() {
   report.broken += broken_;
   report.slipped += slipped_;
   report.unresolved += outcome_.unresolved;
+  report.sleeping = outcome_.sleeping;
   report.laws.add(laws_);
   merge();
   ++report.substeps;

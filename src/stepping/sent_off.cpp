@@ -4,6 +4,12 @@
 #include <cmath>
 
 namespace tribo {
+namespace {
+
+// Of half the margin: what moves less overlaps by less than matters. With all of it heaps end 4 times as deep in each other.
+constexpr double looked_at = 0.1;
+
+}  // namespace
 
 SentOff::SentOff(const Model& model, double margin)
     : margin_(margin),
@@ -11,6 +17,7 @@ SentOff::SentOff(const Model& model, double margin)
       reach_(VecX::Ones(model.nv)),
       margins_(model.trees.size(), HUGE_VAL),
       turning_(at(model.nv), 0),
+      sent_(model.trees.size()),
       turned_(model.trees.size()) {
   for (std::size_t g = 0; g < model.geometries.size(); ++g) {
     if (model.geometries[g].body < 0) continue;
@@ -65,7 +72,7 @@ bool SentOff::hit(const Start& start, const Outcome& outcome) const {
   return false;
 }
 
-bool SentOff::turns(const Start& start, const Outcome& outcome) {
+void SentOff::measure_turns(const Start& start, const Outcome& outcome) {
   const Model& model = start.model;
   for (std::size_t t = 0; t < model.trees.size(); ++t) {
     const Tree& tree = model.trees[t];
@@ -77,6 +84,11 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
     }
     if (told) turned_[t] = 0;
   }
+}
+
+bool SentOff::turns(const Start& start, const Outcome& outcome) {
+  const Model& model = start.model;
+  measure_turns(start, outcome);
   const auto turned = [&](int body) { return body < 0 ? 0.0 : turned_[at(model.bodies[at(body)].tree)]; };
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
@@ -85,6 +97,23 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
     if (const double most = std::max(turned(contact.body_a), turned(contact.body_b)); most > length(r)) return true;
   }
   return false;
+}
+
+std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome) {
+  measure_turns(start, outcome);
+  for (std::size_t t = 0; t < sent_.size(); ++t)
+    sent_[t] =
+        turned_[t] > looked_at * margins_[t] || farther(start, outcome, static_cast<int>(t), looked_at * margins_[t]);
+  for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
+    const ContactReport& r = outcome.contacts[i];
+    if (!(r.f.z() > 0)) continue;
+    for (int body : {start.contacts[i].body_a, start.contacts[i].body_b}) {
+      if (body < 0) continue;
+      const int tree = start.model.bodies[at(body)].tree;
+      if (turned_[at(tree)] > length(r) || farther(start, outcome, tree, length(r))) sent_[at(tree)] = 1;
+    }
+  }
+  return sent_;
 }
 
 bool SentOff::farther(const Start& start, const Outcome& outcome, int index, double length) const {

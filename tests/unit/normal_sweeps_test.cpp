@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "contact/solvers/normal_newton.hpp"
 #include "tribo/contact_solver.hpp"
 #include "tribo/state.hpp"
@@ -60,6 +62,29 @@ TEST_CASE("sweeps on normal forces find the forces that Newton's method finds") 
     CHECK(found.status == SolveStatus::Converged);
     CHECK((f - exact).cwiseAbs().maxCoeff() < 1e-7 * std::max(1.0, exact.cwiseAbs().maxCoeff()));
   }
+}
+
+TEST_CASE("sweeps to a velocity: what shall vanish and what has the wrong sign are below it") {
+  Random random;
+  ContactProblem problem;
+  fill(30, random, problem);
+  for (double off : {0.1, 1e-3}) {
+    VecX f = VecX::Zero(problem.size()), c(problem.size());
+    CAPTURE(off);
+    REQUIRE(NormalSweeps().solve_to(problem, off, 5000, f).status == SolveStatus::Converged);
+    problem.velocity(f.data(), c.data());
+    double worst = 0;
+    for (int i = 0; i < problem.blocks(); ++i) {
+      const int j = i - problem.nc(), o = j < 0 ? 3 * i + 2 : problem.offset(i);
+      const double low = j < 0 ? 0 : problem.lower()[j], high = j < 0 ? HUGE_VAL : problem.upper()[j];
+      CHECK(f[o] >= low);
+      CHECK(f[o] <= high);
+      worst = std::max(worst, f[o] == low ? -c[o] : f[o] == high ? c[o] : std::abs(c[o]));
+    }
+    CHECK(worst <= off * (1 + 1e-9));
+  }
+  VecX f = VecX::Zero(problem.size());
+  CHECK(NormalSweeps().solve_to(problem, 1e-9, 1, f).status == SolveStatus::IterationLimit);
 }
 
 TEST_CASE("sweeps that end early say so") {

@@ -30,6 +30,20 @@ constexpr double short_step = 0.2;
 constexpr int most_short_steps = 3;
 constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
 
+// t + kappa t / (a0^2 - t^2) = length, 0 <= t < a0: the left side is convex. Newton's method where it stays in, else the middle.
+double inner_length(double a0, double length, double kappa) {
+  double low = 0, high = std::min(a0, length), t = 0.5 * high;
+  for (int k = 0; k < 30 && high - low > 1e-9 * high; ++k) {
+    const double room = (a0 - t) * (a0 + t), shift = kappa / room;
+    const double left = t + shift * t - length;
+    (left < 0 ? low : high) = t;
+    const double next = t - left / (1 + shift + 2 * shift * t * t / room);
+    if (std::abs(next - t) < 1e-9 * t) break;
+    t = next > low && next < high ? next : 0.5 * (low + high);
+  }
+  return t;
+}
+
 }  // namespace
 
 void InteriorPoint::Point::add(double a, const Point& other) {
@@ -175,12 +189,8 @@ void InteriorPoint::start_cone(const Cone& cone, double kappa, double& psi) {
   double *f = x_.f.data() + cone.first, *c = x_.c.data() + cone.first;
   const double a0 = cone.mu * x_.f[cone.normal], ux = f[0] - c[0], uy = cone.size == 2 ? f[1] - c[1] : 0;
   const double length = std::sqrt(ux * ux + uy * uy);
-  double low = 0, high = std::min(a0, length);  // t + kappa t / (a0^2 - t^2) = length
-  for (int k = 0; k < 30; ++k) {
-    const double t = 0.5 * (low + high);
-    (t + kappa * t / ((a0 - t) * (a0 + t)) < length ? low : high) = t;
-  }
-  const double inverse = kappa / ((a0 - low) * (a0 + low)), share = length > 0 ? low / length : 0;
+  const double t = inner_length(a0, length, kappa);
+  const double inverse = kappa / ((a0 - t) * (a0 + t)), share = length > 0 ? t / length : 0;
   psi = inverse * a0;
   for (int k = 0; k < cone.size; ++k) {
     f[k] = share * (k == 0 ? ux : uy);

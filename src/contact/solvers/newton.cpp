@@ -38,7 +38,7 @@ namespace {
 
 // Of Gauss-Seidel on a large problem with a poor guess: they cost as much as an iteration of the interior point, save two to
 // three of thirteen on 300 balls, and most of the starts that stall.
-constexpr int sweeps_first = 16;
+constexpr int sweeps_first = 8;
 constexpr double in_motion = 1e-3;  // relative residual that Newton's method leaves: then something moves
 // Asked for as much, the tolerance is met with one step to spare: the work of friction is flat at the direction of a slip,
 // whose error is the root of what the judge sees.

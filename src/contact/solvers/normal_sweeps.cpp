@@ -1,5 +1,6 @@
 #include "contact/solvers/normal_sweeps.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "contact/factor.hpp"
@@ -124,8 +125,9 @@ void NormalSweeps::choose(const ContactProblem& problem, const VecRef& f) {
   }
 }
 
-SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f) {
-  SolveReport report;
+// done: looks at c_, now and then.
+template <class Done>
+void NormalSweeps::sweep(const ContactProblem& problem, int most, VecRef f, SolveReport& report, Done&& done) {
   w_.resize(problem.factor.nw);
   to_bodies(problem, f.data(), w_.data());
   diagonal_.resize(problem.size());
@@ -142,7 +144,7 @@ SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& 
   while (report.iterations < most) {
     if (report.iterations % between_looks == 0) {
       speeds(rows, problem.blocks(), f.data(), w_.data(), c_.data());
-      if (report.iterations > 0 && tolerance.met(judge(problem, ContactModel::Ncp, f.data(), c_.data()))) break;
+      if (report.iterations > 0 && done()) break;
       choose(problem, f);
     }
     const bool back = ++report.iterations % 2 == 0;
@@ -150,9 +152,35 @@ SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& 
     sweep_rows(rows, back ? &chosen_.back() : chosen_.data(), static_cast<int>(chosen_.size()), back ? -1 : 1, f.data(),
                w_.data());
   }
+  speeds(rows, problem.blocks(), f.data(), w_.data(), c_.data());
+}
+
+SolveReport NormalSweeps::solve(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f) {
+  SolveReport report;
+  sweep(problem, most, f, report,
+        [&] { return tolerance.met(judge(problem, ContactModel::Ncp, f.data(), c_.data())); });
   report.residual = judge_afresh(problem, ContactModel::Ncp, f.data(), c_);
   if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
   return report;
+}
+
+SolveReport NormalSweeps::solve_to(const ContactProblem& problem, double off, int most, VecRef f) {
+  SolveReport report;
+  sweep(problem, most, f, report, [&] { return worst(problem, f) <= off; });
+  if (worst(problem, f) <= off) report.status = SolveStatus::Converged;
+  return report;
+}
+
+// What shall vanish, and what has the wrong sign.
+double NormalSweeps::worst(const ContactProblem& problem, const VecRef& f) const {
+  double most = 0;
+  for (int i = 0; i < problem.blocks(); ++i) {
+    const int j = i - problem.nc(), o = j < 0 ? 3 * i + 2 : problem.offset(i);
+    if (!(diagonal_[o] > 0)) continue;  // nothing moves it
+    const bool up = j < 0 || f[o]<problem.upper()[j], down = f[o]>(j < 0 ? 0 : problem.lower()[j]);
+    most = std::max({most, up ? -c_[o] : 0, down ? c_[o] : 0});
+  }
+  return most;
 }
 
 }  // namespace tribo

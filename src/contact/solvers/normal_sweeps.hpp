@@ -11,8 +11,13 @@ class NormalSweeps {
  public:
   /// At most so many sweeps. Every mu must be 0, the problem must have a factor. f: guess in, forces out.
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, int most, VecRef f);
+  /// The same until no velocity is off by more than `off`: one that shall vanish by its size, another by its sign. Nobody judges.
+  SolveReport solve_to(const ContactProblem& problem, double off, int most, VecRef f);
 
  private:
+  template <class Done>
+  void sweep(const ContactProblem& problem, int most, VecRef f, SolveReport& report, Done&& done);
+  double worst(const ContactProblem& problem, const VecRef& f) const;
   void gather(const ContactProblem& problem);
   void choose(const ContactProblem& problem, const VecRef& f);
 

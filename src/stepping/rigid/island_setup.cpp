@@ -34,14 +34,17 @@ bool pair_carried(const std::vector<ContactMemory>& memory, std::uint64_t id, do
 
 /// How fast a contact slides or rolls: the velocity of b relative to a at the point, or a size above it [m/s].
 double moved(const Start& start, const Contact& contact, double size) {
-  const auto relative = [&](const Vec3& up) {
-    const Vec3 p = contact.p_WC + up;
-    Vec3 u = contact.v_given + contact.w_given.cross(up);
-    if (contact.body_b >= 0) u += start.dynamics.point_velocity(contact.body_b, p);
-    if (contact.body_a >= 0) u -= start.dynamics.point_velocity(contact.body_a, p);
-    return u.norm();
-  };
-  return std::max(relative(Vec3::Zero()), relative(size * contact.R_WC.col(2)));
+  Vec3 u = contact.v_given, w = contact.w_given;
+  if (contact.body_b >= 0) {
+    u += start.dynamics.point_velocity(contact.body_b, contact.p_WC);
+    w += start.dynamics.body_velocity(contact.body_b).ang;
+  }
+  if (contact.body_a >= 0) {
+    u -= start.dynamics.point_velocity(contact.body_a, contact.p_WC);
+    w -= start.dynamics.body_velocity(contact.body_a).ang;
+  }
+  const Vec3 above = u + w.cross(size * contact.R_WC.col(2));
+  return std::sqrt(std::max(u.squaredNorm(), above.squaredNorm()));
 }
 
 // Does no motion open or close the contact, as between links that turn about its normal? What it carried would be any force.
@@ -126,10 +129,10 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
   } else {
     // A gap within rounding under a contact that carries is none: else it takes all load off it for a step.
     // Where they move, curvature opens the gap anew in every step: that is closed in every step.
-    const double size = sizes_.of(contact);
-    const bool carries = gap > 0 && gap < touching_share * size &&
-                         dt * moved(start, contact, size) < still_share * size &&
-                         pair_carried(start.state.memory.contacts, contact.id, carried_share * s.problem.weight);
+    const double size = sizes_.of(contact), least = carried_share * s.problem.weight;
+    const bool carries =
+        gap > 0 && gap < touching_share * size && dt * moved(start, contact, size) < still_share * size &&
+        ((memory && memory->f.z() > least) || pair_carried(start.state.memory.contacts, contact.id, least));
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
   s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;

@@ -14,7 +14,9 @@ constexpr double begins = 1.05;               // of what is left alone: else it 
 constexpr double recovery_compliance = 1e-4;  // of the diagonal of G
 constexpr double most_tolerance = 1e-6;       // of what is asked, stricter where forces are found more exactly than
 constexpr double default_tolerance = 1e-8;    // by default
-constexpr double large_tolerance = 1e-4;      // the same of heaps: what it leaves of an overlap the next steps remove
+constexpr double large_tolerance = 1e-4;      // the same of heaps
+constexpr double rough_share = 0.05;          // of what is asked at most: what heaps that move may lack in a step
+constexpr double moving_share = 1e-3;         // of the smaller shape: a contact that moves so far in a step moves
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
 constexpr int few = 64, few_coordinates = 36;  // normals and rows: those that act are solved for at once
@@ -64,13 +66,14 @@ double Recovery::gap_at_end(const Start& start, int listed, const Outcome& out) 
   return waits_ && contact.gap > touching_gap ? std::max(gap, 0.0) : gap;
 }
 
-void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out) {
+void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, std::span<const char> asleep,
+                     Outcome& out) {
   out.correction.setZero();
   out.recovery.clear();
   if (time_ == 0) return;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
-    if (!overlaps(start, island, rows, out)) continue;
+    if ((!asleep.empty() && asleep[at(i)]) || !overlaps(start, island, rows, out)) continue;
     IslandSolution& s = out.recovery.next();
     s.island = &island;
     if (!same_mass || !take_over(out, s))
@@ -146,7 +149,8 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   problem.g().setZero();
   s.c.resize(problem.size());
   problem.diagonal(s.c.data());
-  bool stuck = false;
+  bool stuck = false, moves = false;
+  double asked = 0;  // at most, where something moves
   for (int k = 0; k < problem.nc(); ++k) {
     const int n = 3 * k + 2;
     const int listed = island.contacts[at(k)];
@@ -159,21 +163,25 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
     }
     problem.g()[n] = (gap < -overlap_share * size ? -removed(start, listed, gap) : std::max(gap, 0.0)) / (dt * dt);
     problem.R()[n] = recovery_compliance * s.c[n];
+    asked = std::max(asked, -problem.g()[n]);
+    moves |= out.contacts[at(listed)].f.z() > 0 && dt * out.contacts[at(listed)].c_start.norm() > moving_share * size;
   }
   for (int j = 0; j < problem.nr(); ++j) set_row(rows[at(island.rows[at(j)])], j, dt, out.v_end, s);
   const double most = problem.dense() ? most_tolerance : large_tolerance;
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
-  remove(tolerance, s);
+  remove(tolerance, moves ? asked : 0, s);
   problem.velocity(s.f.data(), s.c.data());
   if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
 }
 
 // Few, on few bodies, are solved for at once, and if that fails from where sweeps lead.
-void Recovery::remove(const Tolerance& tolerance, IslandSolution& s) {
+void Recovery::remove(const Tolerance& tolerance, double asked, IslandSolution& s) {
   const bool at_once = s.problem.blocks() <= few && (s.problem.dense() || s.problem.factor.nw <= few_coordinates);
   if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
-  s.solve = sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
+  const bool roughly = asked > 0 && !s.problem.dense() && tolerance_ >= default_tolerance;
+  s.solve = roughly ? sweeps_.solve_to(s.problem, rough_share * asked, heap_sweeps, s.f.map())
+                    : sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
   if (s.solve.status == SolveStatus::Converged) return;
   if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
   s.solve = solver_->solve(s.problem, tolerance, s.f.map());

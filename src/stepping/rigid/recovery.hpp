@@ -18,7 +18,8 @@ class Recovery {
   Recovery(const Model& model, const ContactOptions& options, bool waits);
   /// Fills correction and recovery of the outcome; Wedged where overlap cannot be undone. same_mass: the matrix that stands
   /// factored is the one that the islands of the outcome were made with.
-  void solve(const Start& start, std::span<const Row> rows, bool same_mass, Outcome& out);
+  /// asleep: islands that are left alone; empty: none.
+  void solve(const Start& start, std::span<const Row> rows, bool same_mass, std::span<const char> asleep, Outcome& out);
   /// Is there overlap that it would remove?
   bool needed(const Start& start, std::span<const Row> rows, const Outcome& out) const;
   /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
@@ -32,7 +33,7 @@ class Recovery {
   bool overlaps(const Start& start, const Island& island, std::span<const Row> rows, const Outcome& out) const;
   static bool take_over(const Outcome& out, IslandSolution& s);
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
-  void remove(const Tolerance& tolerance, IslandSolution& s);
+  void remove(const Tolerance& tolerance, double asked, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;

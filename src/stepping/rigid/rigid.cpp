@@ -29,6 +29,7 @@
 #include "stepping/rigid/rigid_view.hpp"
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
+#include "stepping/rigid/sleep.hpp"
 #include "stepping/rigid/touches.hpp"
 #include "stepping/steppers.hpp"
 #include "tribo/rigid.hpp"
@@ -57,7 +58,8 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         setup_(model, contact_, own_, !closures_.empty()),
         touches_(model, own_.touch),
         jams_(model),
-        sizes_(model) {
+        sizes_(model),
+        sleep_(model, own_.sleep) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
     solver.max_iterations = contact_.max_iterations;
@@ -127,6 +129,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       const Coordinate* c = row.is<DryFriction>() ? row.coordinate() : nullptr;
       rows[j] = {row.id, rows_.forces()[static_cast<Eigen::Index>(j)], c ? rows_.friction().patience(c->dof) : 0};
     }
+    sleep_.remember(rows);
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
   }
 
@@ -154,6 +157,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       if (!flight_.flies(t) && free_.turned(t) > Flight::unresolved)
         flight_.watch(t, free_.turned(t), free_.work(start, out.v_end, t));
     out.unresolved = flight_.arrive(start, q, v);
+    sleep_.end(start, q, v);
   }
 
   Dynamics* end_dynamics() override { return flight_.end(); }
@@ -202,7 +206,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     const StageTimer timer(start.times, Stage::Recovery);
     const bool released = rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out);
     if (released) free_.release_joints(start, rows_);
-    recovery_.solve(start, rows_.rows(), !released && !need_dense_, out);
+    recovery_.solve(start, rows_.rows(), !released && !need_dense_, sleep_.asleep(), out);
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
@@ -213,9 +217,14 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     out.status = StepStatus::Ok;
     contact_work_ = constraint_work_ = given_work_ = 0;
     out.v_end = free_.velocity();
+    sleep_.begin(start);
+    out.sleeping = sleep_.count();
     for (int i = 0; i < start.assembly.islands(); ++i) {
       const Island& island = start.assembly.island(i);
-      if (!move_as_told(start, island, out.v_end)) solve_island(start, island, out);
+      if (sleep_.holds(i))
+        sleep_.keep(start, island, out);
+      else if (!move_as_told(start, island, out.v_end))
+        solve_island(start, island, out);
     }
   }
 
@@ -459,6 +468,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Touches touches_;
   Jams jams_;
   Sizes sizes_;
+  Sleep sleep_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
 
@@ -476,6 +486,8 @@ OptionTable rigid_options() {
             "law of restitution where several contacts share an impact");
   table.add("touch", &RigidOptions::touch,
             "a step is divided where the next new contact touches: what strikes does so at its own time");
+  table.add("sleep", &RigidOptions::sleep, at_least(0), "s",
+            "single free bodies that have rested for so long sleep, with all that they touch; 0: never");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;

@@ -1,6 +1,7 @@
 // Names of rows from step to step, by which a state remembers their forces. No contact has such an id.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tribo {
@@ -32,6 +33,11 @@ constexpr std::uint64_t tendon_row_id(int tendon, RowRole role, bool upper = fal
 constexpr std::uint64_t equality_row_id(int element, int component) {
   return std::uint64_t{6} << 61 | static_cast<std::uint64_t>(element) << 8 | static_cast<std::uint64_t>(component);
 }
+
+/// Of no row: how long a tree has rested (sleep.hpp).
+constexpr std::uint64_t rest_id(int tree) { return std::uint64_t{3} << 61 | static_cast<std::uint64_t>(tree); }
+constexpr bool is_rest_id(std::uint64_t id) { return id >> 61 == 3; }
+constexpr std::size_t rest_tree(std::uint64_t id) { return id & 0xffffffff; }
 
 /// Of torsional (component 0) and rolling friction. A contact's id has no room for more: spread, then cut.
 constexpr std::uint64_t turn_row_id(std::uint64_t contact, int component) {
