@@ -198,6 +198,9 @@ void CompliantDerivative::note_weak(const Outcome& out, Linearization& lin) cons
   (void)out;
   double weight = 1e-12;
   for (const CompliantContact& s : compliant_.active()) weight = std::max(weight, s.mean.norm());
+  const double stretch = edge_ / weight;
+  lin.margin = std::min(lin.margin, stretch);
+  lin.weak += stretch < weak_share;
   for (const CompliantContact& s : compliant_.active()) {
     if (s.mode != ContactMode::Stick || compliant_.rules().bilateral) continue;
     const double room = std::min(s.mu() * s.mean.z() - s.mean.head<2>().norm(), s.mean.z()) / weight;

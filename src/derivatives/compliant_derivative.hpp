@@ -50,6 +50,8 @@ class CompliantDerivative {
   // compliant_contacts.cpp
   const char* move_contacts(const Start& start);
   const char* displace(const Start& start, std::size_t i);
+  const char* limit_stretch(double last, const Eigen::Vector2d& x, std::size_t i);
+  bool rolls(const Start& start, std::size_t i) const;
   void set_twists(const Dynamics& dynamics, const VecX& v, Twists& out) const;
   /// Slope by q of J v, in the axes of contact i, into rows of K (3 x nv); given: kinematic bodies move too.
   void rate_slopes(const Start& start, std::size_t i, const Twists& twists, bool given, RowMatrix& K, int row) const;
@@ -90,6 +92,7 @@ class CompliantDerivative {
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
   VecX zero_;
   Twists twists_;
+  double edge_ = HUGE_VAL;  // how near an anchor is to being left behind [N]
 
  private:
   const char* differentiate(const Start& start, const Outcome& out, bool first, Linearization& lin);

@@ -8,6 +8,8 @@
 namespace tribo {
 namespace {
 
+constexpr double rolling = 1e-9;  // of a point beside its body, over the way of a coordinate [m]
+
 Mat3 axes_of(const Start& start, int body) {
   Mat3 R;
   const Vec3 origin = to_world(start, body, Vec3::Zero());
@@ -71,6 +73,20 @@ Eigen::Vector2d CompliantDerivative::drawn(const Start& start, const Outcome& ou
   return h * way.head<2>() + gone * excess;
 }
 
+// Does the point of contact move over b?
+bool CompliantDerivative::rolls(const Start& start, std::size_t i) const {
+  const Contact& c = acting(i);
+  const int o = 3 * static_cast<int>(i);
+  if (c.body_b < 0) return true;
+  const Vec3 r = c.p_WC - start.dynamics.origin(model_.bodies[at(c.body_b)].tree);
+  for (int j = 0; j < model_.nv; ++j) {
+    const Spatial S = relative(start, c.body_b, j);
+    const Vec3 passed = Vec3(dp_(o, j), dp_(o + 1, j), dp_(o + 2, j)) - S.lin - S.ang.cross(r);
+    if (passed.squaredNorm() > rolling * rolling) return true;
+  }
+  return false;
+}
+
 // (deriv.21)
 const char* CompliantDerivative::remember(const Start& start, const Outcome& out) {
   const int nv = model_.nv, columns = columns_.all();
@@ -86,7 +102,8 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
     const AnchorMemory* before = nullptr;
     for (std::size_t m = 0; m < start.state.memory.anchors.size(); ++m)
       if (!s.fresh && start.state.memory.contacts[m].id == c.id) before = &start.state.memory.anchors[m];
-    const bool kept = before && before->point == s.point, slips = s.mode != ContactMode::Stick;
+    // A point that rolls over b is another one beside the state, even where it is the same there.
+    const bool kept = before && before->point == s.point && !rolls(start, at(i)), slips = s.mode != ContactMode::Stick;
     if (slips && !(compliant_.rules().slip == SlipAnchor::Drawn && s.B.x() > 0)) return "an anchor that is set";
     const Mat3 R_a = axes_of(start, c.body_a), R_b = axes_of(start, c.body_b);
     const Vec3 held = to_world(start, c.body_b, s.point);
