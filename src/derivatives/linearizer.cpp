@@ -74,6 +74,11 @@ struct Linearizer::Impl {
     return *exact;
   }
 
+  void find_exactly(bool exactly) {
+    if (rigid) rigid->find_exactly(exactly);
+    if (compliant) compliant->find_exactly(exactly);
+  }
+
   const Model& model;
   std::string stepper;
   StepperOptions options;
@@ -159,7 +164,9 @@ MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::
 DerivativeCheck Linearizer::check(const StepInput& step) {
   DerivativeCheck check;
   check.linearization.memory = check.differences.memory = impl_->compliant != nullptr;
+  impl_->find_exactly(true);
   linearize(step, check.linearization);
+  impl_->find_exactly(false);
   const Differences& differences = impl_->exact_differences();
   impl_->exact->compute(step, check.differences, true);
   check.differences.reason = "asked for";

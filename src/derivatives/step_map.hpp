@@ -21,7 +21,7 @@ class StepMap {
   /// The step with its start and inputs moved. False where it was not taken.
   bool step(const StepInput& input, const Shift& shift);
   /// From now on touches within steps are found to the last digit.
-  void find_exactly() { substeps_.find_exactly(); }
+  void find_exactly() { substeps_.find_exactly(true); }
   const State& end() const { return state_; }
   StepStatus status() const { return status_; }
   const Scheme& scheme() const { return *scheme_; }

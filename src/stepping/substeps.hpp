@@ -19,7 +19,7 @@ class Substeps {
   /// Takes the crossing through its step. False where that cannot be; the state is then as it was.
   bool run(Crossing& crossing);
   /// Times of touches to the last digit, and not to touching_gap: what differences of a step need.
-  void find_exactly() { exactly_ = true; }
+  void find_exactly(bool exactly) { exactly_ = exactly; }
   /// Of the substeps of the last run [s].
   const std::vector<double>& lengths() const { return lengths_; }
 
