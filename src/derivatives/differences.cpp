@@ -23,8 +23,9 @@ constexpr double resolved = 1e-7;      // distance of the levels, of the largest
 constexpr double unresolved = 1e-4;    // the same: nothing to compare with
 constexpr double spreads[] = {10, 0.1, 100, 0.01, 1e-3};  // that are tried, of the first
 constexpr double rounds_less = 0.3, bends_less = 0.1;     // a wider spread, a finer one: less than that is chance
-constexpr double rounding = 2e-16;                        // of q, v [m], [rad], …
-constexpr char skipped = 2;                               // a column that is not looked at
+constexpr double least_input_slope = 1e-12;
+constexpr double rounding = 2e-16;  // of q, v [m], [rad], …
+constexpr char skipped = 2;         // a column that is not looked at
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
 
@@ -180,7 +181,8 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
     // What curvature adds to the two sides is halved with h; a kink stays.
     same = same && (asks || (2 * (part(2) - part(3)) - part(0) + part(1)).cwiseAbs().maxCoeff() <= equal_slope * scale);
     const double between = 0.5 * (part(2) + part(3) - part(0) - part(1)).cwiseAbs().maxCoeff();
-    between_[half / nv] = std::max(between, rounding / h);
+    const double rounded = half < 2 * nv ? rounding : rounding * std::max(1.0, m_.cwiseAbs().maxCoeff());
+    between_[half / nv] = std::max(between, rounded / h);
     apart = std::max(apart, between / scale);
   }
   disturbed_[at(j)] = !same;
@@ -275,6 +277,7 @@ void Differences::resolve(const StepInput& input, Linearization& out) {
   const int ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
   for (int c = 0; c < 4; ++c) {
     Vec3 largest(least_slope * input.dt, least_slope, least_slope * input.dt);
+    if (c == 2) largest.setConstant(least_input_slope);
     for (int j = ends[c]; j < ends[c + 1]; ++j)
       for (int r = 0; r < 3 && !disturbed_[at(j)]; ++r)
         if (rows_of(r) > 0)
