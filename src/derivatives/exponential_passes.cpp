@@ -6,7 +6,7 @@
 namespace tribo {
 namespace {
 
-constexpr double same_force = 1e-6;  // of the largest: the step found the forces that the derivative has
+constexpr double same_force = 1e-9;  // of the largest: the step found the forces that the derivative has
 
 }  // namespace
 
