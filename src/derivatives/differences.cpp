@@ -9,6 +9,7 @@ namespace tribo {
 namespace {
 
 constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
+constexpr double beside = 3e-6;  // of a difference on one side
 constexpr double same_slope = 1e-2;   // both sides of a difference, of the largest entry of the column
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
@@ -256,6 +257,29 @@ void Differences::compute(const StepInput& input, Linearization& out, bool thoro
   if (thorough && out.finite) resolve(input, out);
   shift_.m.resize(0);
   store(out);
+}
+
+// From ends at h, 2 h, 3 h and 4 h, of order h^3: the step may jump at the state itself.
+VecX Differences::one_sided(const StepInput& input, const VecX& dx, const VecX& du) {
+  const int nv = model_.nv;
+  VecX slope = VecX::Zero(2 * nv), end(2 * nv);
+  Shift shift;
+  shift.u.setZero(nv);
+  if (!map_.step(input, shift_)) return slope;
+  q_ = map_.end().q;
+  v_ = map_.end().v;
+  const double h = beside / std::sqrt(dx.squaredNorm() + du.squaredNorm());
+  for (const auto& [far, weight] : {std::pair(1, -13.0 / 3), {2, 19.0 / 2}, {3, -7.0}, {4, 11.0 / 6}}) {
+    shift.q = far * h * dx.head(nv);
+    shift.v = far * h * dx.tail(nv);
+    for (std::size_t i = 0; i < inputs_.size() && du.size() != 0; ++i)
+      shift.u[inputs_[i]] = far * h * du[static_cast<Eigen::Index>(i)];
+    if (!map_.step(input, shift)) return VecX::Zero(2 * nv);
+    tangent(model_, q_, map_.end().q, end);
+    end.tail(nv) = map_.end().v - v_;
+    slope += weight / h * end;
+  }
+  return slope;
 }
 
 void Differences::first_spread(const StepInput& input, int j, double h, Linearization& out) {

@@ -23,6 +23,8 @@ class Differences {
   void find_exactly() { map_.find_exactly(); }
   /// thorough: each column over the spread that resolves it best.
   void compute(const StepInput& input, Linearization& out, bool thorough = false);
+  /// On the side that (dx, du) points to, of the step itself.
+  VecX one_sided(const StepInput& input, const VecX& dx, const VecX& du);
   /// Along column j a mode changes within the difference, or the two sides have different slopes.
   bool disturbed(int j) const { return disturbed_[at(j)]; }
   /// How far the two levels of column j are apart, in the rows of q (0), v (1) or memory (2): what the difference is good for.

@@ -151,6 +151,7 @@ VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du
     for (int i = 0; i < nu && du.size() != 0; ++i) shift.u[s.inputs[at(i)]] = share * du[i];
     StepMap::start(s.model, {step.state, step.actuation, {}, step.dt}, shift, s.state, s.work);
     linearize({s.state, s.work.actuation, step.forces, step.dt}, s.lin);
+    if (s.lin.method == Linearization::Method::Differences) return s.by_differences().one_sided(step, dx, du);
     // The tangents at q and at the point beside it differ: dq there is what dx is here, turned with it.
     sum += weight * s.lin.jvp(s.carried(dx, shift.q), du);  // (lin.3)
   }

@@ -27,18 +27,6 @@ void check_both(Simulation simulation, const VecX& dx, double least) {
     CAPTURE(side);
     const VecX d = side == 0 ? dx : VecX(-dx), expected = kinks::difference_beside(simulation, d, 3e-6);
     slope[side] = simulation.one_sided(d, VecX());
-    State there = simulation.state();
-    integrate(simulation.model(), 1e-6 * d.head(simulation.model().nv), 1, there.q);
-    there.v += 1e-6 * d.tail(simulation.model().nv);
-    const State here = simulation.state();
-    simulation.set_state(there);
-    Linearization lin;
-    simulation.linearize(lin);
-    simulation.set_state(here);
-    const std::string reason = lin.reason;
-    CAPTURE(reason);
-    CAPTURE(slope[side].transpose());
-    CAPTURE(expected.transpose());
     CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-6 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
   }
   CHECK((slope[0] + slope[1]).cwiseAbs().maxCoeff() > least);
@@ -59,7 +47,7 @@ Simulation at_edge(Make make, double no, double yes, Is is) {
 bool has(Simulation simulation, ContactMode mode) {
   simulation.step();
   for (const ContactReport& r : simulation.contacts())
-    { MESSAGE(static_cast<int>(r.mode), " gap ", r.gap); if (r.mode == mode) return true; }
+    if (r.mode == mode) return true;
   return false;
 }
 
@@ -116,7 +104,7 @@ TEST_CASE("compliant derivative at a kink: contacts") {
         return worlds::World(soft(0.3))
             .gravity(Vec3::Zero())
             .sphere(0.1, 1, {0, 0, 0})
-            .sphere(0.1, 2, {0, 0, 0.1992}, {v, 0, 0})
+            .sphere(0.1, 2, {0, 0, 0.1995}, {v, 0, 0})
             .simulate(dt, exact(stepper), stepper);
       };
       check_both(at_edge(make, 0, 1, is(ContactMode::Slip)), along(24, 18), 0.1);
