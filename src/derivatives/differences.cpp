@@ -14,11 +14,10 @@ constexpr double same_slope = 1e-2;   // both sides of a difference, of the larg
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
 constexpr double finer = 0.1, widest_speed = 1e3, widest_input = 1e5;
-constexpr double still = 0.1;        // of the spread: what moves less over it is looked at over a larger one
-constexpr double wider_inputs = 10;  // a torque moves anchors by the square of dt alone
-constexpr double converges = 0.05;   // of the distance of the levels at h, that at h / 10: truncation, not rounding
-constexpr double bent = 1e-5;        // between the two levels of a difference, of the same
-constexpr double least_newton = 1e-11;
+constexpr double still = 0.1;          // of the spread: what moves less over it is looked at over a larger one
+constexpr double wider_inputs = 10;    // a torque moves anchors by the square of dt alone
+constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
+constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
 constexpr double resolved = 1e-7;      // distance of the levels, of the largest entry of the block: good enough
 constexpr double unresolved = 1e-4;    // the same: nothing to compare with
@@ -102,22 +101,8 @@ void reset(const Model& model, const std::vector<int>& inputs, Linearization& ou
   out.status = StepStatus::Ok;
 }
 
-namespace {
-
-// Newton's method to the last digit too.
-StepperOptions exact(const std::string& stepper, StepperOptions options) {
-  if (stepper == "implicit-euler") {
-    auto own = options.own.taken<ImplicitEulerOptions>("stepper '" + stepper + "'");
-    own.newton_tolerance = std::min(own.newton_tolerance, least_newton);
-    options.own = own;
-  }
-  return precise(options);
-}
-
-}  // namespace
-
 Differences::Differences(const Model& model, const std::string& stepper, const StepperOptions& options)
-    : model_(model), map_(model, stepper, exact(stepper, options)), inputs_(list_inputs(model)) {
+    : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
   for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
   for (VecX& x : x_) x.setZero(2 * model.nv);
   refines_ = stepper == "rigid" || stepper == "exponential" ||
