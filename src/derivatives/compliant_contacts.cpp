@@ -160,7 +160,7 @@ const char* CompliantDerivative::limit_stretch(double last, const Eigen::Vector2
     if (speed > 0) slides = (s.c.x() * dc_(o, j) + s.c.y() * dc_(o + 1, j)) / speed;
     const double most = 2 * (s.mu_stick * normal + s.B.x() * slides) / s.K.x();
     const Eigen::Vector2d moved(dx_(o, j), dx_(o + 1, j));
-    const Eigen::Vector2d limited = s.stretch / length * (moved - d * d.dot(moved)) + most * d;
+    const Eigen::Vector2d limited = s.stretch / length * (moved - d * d.dot(moved)) + most * d;  // (deriv.29)
     dx_(o, j) = limited[0];
     dx_(o + 1, j) = limited[1];
   }
