@@ -276,8 +276,19 @@ void Differences::first_spread(const StepInput& input, int j, double h, Lineariz
   if (apart <= bent || (j >= 2 * nv && j < inputs_end)) return;  // steps are nearly linear in their inputs
   keep(j, column);  // the step bends within h: a smaller one may see less of it
   const double finer_apart = difference(input, j, finer * h, out, column);
-  if (finer_apart <= (apart < 1 ? std::max(equal_slope, converges * apart) : equal_slope)) return;
+  if (finer_apart <= (apart < 1 ? std::max(equal_slope, converges * apart) : equal_slope)) {
+    keep_memory(j, column);
+    return;
+  }
   go_back(j, column);
+}
+
+// Over less than the first spread a point that rolls over its body may be the same one (roll_slop), and its anchor stays where it is.
+void Differences::keep_memory(int j, Eigen::Ref<VecX> column) {
+  if (m_.size() == 0) return;
+  column.tail(m_.size()) = kept_.column.tail(m_.size());
+  between_[2] = kept_.between[2];
+  disturbed_[at(j)] = kept_.disturbed;
 }
 
 // Each block of rows of a column over the spread at which its two levels are nearest, where the first does not resolve it.
@@ -304,7 +315,7 @@ void Differences::resolve_column(const StepInput& input, int j, const Vec3& larg
   other.resize(whole_.rows());
   for (double share : spreads) {
     if (known && (apart_.col(j).array() <= resolved * largest.array()).all()) break;
-    if (!known && share > 1) continue;
+    if (!known && (share > 1 || m_.size() > 0)) continue;
     difference(input, j, share * h, out, other);
     if (!out.finite) return;
     if (disturbed_[at(j)]) continue;
@@ -312,6 +323,7 @@ void Differences::resolve_column(const StepInput& input, int j, const Vec3& larg
     for (int r = 0; r < 3; ++r) {
       const double less = share > 1 ? rounds_less : bends_less;
       if (rows_of(r) > 0 && apart_(r, j) < HUGE_VAL && between_[r] >= less * apart_(r, j)) continue;
+      if (r == 2 && share < 1) continue;  // as keep_memory
       apart_(r, j) = between_[r];
       whole_.col(j).segment(r * model_.nv, rows_of(r)) = other.segment(r * model_.nv, rows_of(r));
     }

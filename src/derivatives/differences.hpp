@@ -39,6 +39,7 @@ class Differences {
   void resolve_column(const StepInput& input, int column, const Vec3& largest, Linearization& out);
   void keep(int j, const Eigen::Ref<const VecX>& column);
   void go_back(int j, Eigen::Ref<VecX> column);
+  void keep_memory(int j, Eigen::Ref<VecX> column);
   int rows_of(int block) const { return block < 2 ? model_.nv : static_cast<int>(m_.size()); }
   void skip_points(const Memory& memory, int column);
   void store(Linearization& out) const;
