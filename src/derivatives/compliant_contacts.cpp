@@ -14,6 +14,8 @@
 namespace tribo {
 namespace {
 
+constexpr double same_place = 1e-13;  // [m]
+
 void put_column(RowMatrix& X, int row, int column, const Vec3& x) {
   for (int r = 0; r < 3; ++r) X(row + r, column) = x[r];
 }
@@ -51,6 +53,7 @@ const char* CompliantDerivative::move_contacts(const Start& start) {
   dgap_.set_zero(nc, nv);
   for (RowMatrix* x : {&dx_, &dc_}) x->set_zero(3 * nc, columns_.all());
   drest_.set_zero(nc, columns_.all());
+  edge_ = HUGE_VAL;
   set_twists(start.dynamics, start.state.v, twists_);
   for (int i = 0; i < nc; ++i) {
     const Contact& c = acting(at(i));
@@ -115,7 +118,6 @@ const char* CompliantDerivative::displace(const Start& start, std::size_t i) {
   }
   const Vec3 held = to_world(start, c.body_b, anchor->point), from = to_world(start, c.body_a, anchor->anchor);
   const Vec3 y = held - from;
-  if (((c.R_WC.transpose() * y).head<2>() - s.x.head<2>()).norm() > 1e-14) return "an anchor was left behind";
   for (int j = 0; j < nv; ++j) {
     Vec3 moved = -column_at(dw_, o, j).cross(y);
     const Spatial S = relative(start, c.body_b, j), T = relative(start, c.body_a, j);
@@ -124,18 +126,44 @@ const char* CompliantDerivative::displace(const Start& start, std::size_t i) {
     for (int r = 0; r < 2; ++r) dx_(o + r, j) = c.R_WC.col(r).dot(moved);
   }
   const int column = memory_column(c.id);
-  if (column < 0) return nullptr;
   const auto axes = [&](int body, int axis) {
     return Vec3(to_world(start, body, Vec3::Unit(axis)) - to_world(start, body, Vec3::Zero()));
   };
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3 && column >= 0; ++a)
     for (int r = 0; r < 2; ++r) {
       dx_(o + r, column + a) = -c.R_WC.col(r).dot(axes(c.body_a, a));
       dx_(o + r, column + 3 + a) = c.R_WC.col(r).dot(axes(c.body_b, a));
     }
-  const double moved = s.rest - anchor->rest;  // (compliant.12)
-  drest_(k, column + 6) = moved == 0 ? 1 : s.rest == 0 ? 0 : 1 + 0.5 * moved / anchor->rest;
-  dx_(o + 2, column + 6) = -drest_(k, column + 6);
+  if (column >= 0) {
+    const double moved = s.rest - anchor->rest;  // (compliant.12)
+    drest_(k, column + 6) = moved == 0 ? 1 : s.rest == 0 ? 0 : 1 + 0.5 * moved / anchor->rest;
+    dx_(o + 2, column + 6) = -drest_(k, column + 6);
+  }
+  return limit_stretch(memory.contacts[at(static_cast<int>(anchor - memory.anchors.data()))].f.z(),
+                       (c.R_WC.transpose() * y).head<2>(), i);
+}
+
+// An anchor that was left behind lies as far away as friction could have stretched its spring (compliant.11).
+const char* CompliantDerivative::limit_stretch(double last, const Eigen::Vector2d& x, std::size_t i) {
+  const CompliantContact& s = active(i);
+  const int o = 3 * static_cast<int>(i);
+  const double length = x.norm();
+  if (s.stretch < HUGE_VAL) edge_ = std::min(edge_, s.K.x() * std::abs(s.stretch - length));
+  if (!(length > s.stretch)) return (x - s.x.head<2>()).norm() > same_place ? "an anchor that is set" : nullptr;
+  const double pressed = -s.K.z() * s.x.z() - s.B.z() * s.c.z(), speed = s.c.head<2>().norm();
+  const bool grows = pressed > std::max(last, 0.0);
+  edge_ = std::min(edge_, std::abs(pressed - std::max(last, 0.0)));
+  const Eigen::Vector2d d = x / length;
+  for (int j = 0; j < columns_.all(); ++j) {
+    double normal = 0, slides = 0;
+    if (grows) normal = -s.K.z() * dx_(o + 2, j) - s.B.z() * dc_(o + 2, j);
+    if (speed > 0) slides = (s.c.x() * dc_(o, j) + s.c.y() * dc_(o + 1, j)) / speed;
+    const double most = 2 * (s.mu_stick * normal + s.B.x() * slides) / s.K.x();
+    const Eigen::Vector2d moved(dx_(o, j), dx_(o + 1, j));
+    const Eigen::Vector2d limited = s.stretch / length * (moved - d * d.dot(moved)) + most * d;  // (deriv.29)
+    dx_(o, j) = limited[0];
+    dx_(o + 1, j) = limited[1];
+  }
   return nullptr;
 }
 

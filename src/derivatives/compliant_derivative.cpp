@@ -151,15 +151,19 @@ bool CompliantDerivative::slope_by_length(double h) {
     crossing_.begin();
     crossing_.solve(h + share * d);
     if (!crossing_.commit()) return false;
-    tangent(model_, saved_.q, state_.q, moved_);
     remembered(state_.memory, m_);
+    q_side_[k] = state_.q;
     VecX& x = side_[k++];
-    x.resize(2 * nv + m_.size());
-    x << moved_, state_.v, m_;
+    x.setZero(2 * nv + m_.size());
+    x.tail(nv + m_.size()) << state_.v, m_;
     crossing_.restore(saved_);
   }
   for (const VecX& x : side_)
     if (x.size() != side_[0].size()) return false;
+  for (std::size_t side : {0, 2}) {  // tangents at the end of the substep, not at its start
+    tangent(model_, q_side_[side + 1], q_side_[side], moved_);
+    side_[side].head(nv) = moved_;
+  }
   by_length_ = (8 * (side_[0] - side_[1]) - (side_[2] - side_[3])) / (12 * d);
   return true;
 }
@@ -198,6 +202,9 @@ void CompliantDerivative::note_weak(const Outcome& out, Linearization& lin) cons
   (void)out;
   double weight = 1e-12;
   for (const CompliantContact& s : compliant_.active()) weight = std::max(weight, s.mean.norm());
+  const double stretch = edge_ / weight;
+  lin.margin = std::min(lin.margin, stretch);
+  lin.weak += stretch < weak_share;
   for (const CompliantContact& s : compliant_.active()) {
     if (s.mode != ContactMode::Stick || compliant_.rules().bilateral) continue;
     const double room = std::min(s.mu() * s.mean.z() - s.mean.head<2>().norm(), s.mean.z()) / weight;

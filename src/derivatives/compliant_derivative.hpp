@@ -27,6 +27,8 @@ class CompliantDerivative {
   CompliantDerivative(const CompliantDerivative&) = delete;
   CompliantDerivative& operator=(const CompliantDerivative&) = delete;
 
+  /// Are touches within steps to be found to the last digit?
+  void find_exactly(bool exactly) { substeps_.find_exactly(exactly); }
   /// Null, or why this step has no analytic derivative: out is then as it was.
   const char* compute(const StepInput& step, Linearization& out);
 
@@ -50,6 +52,7 @@ class CompliantDerivative {
   // compliant_contacts.cpp
   const char* move_contacts(const Start& start);
   const char* displace(const Start& start, std::size_t i);
+  const char* limit_stretch(double last, const Eigen::Vector2d& x, std::size_t i);
   void set_twists(const Dynamics& dynamics, const VecX& v, Twists& out) const;
   /// Slope by q of J v, in the axes of contact i, into rows of K (3 x nv); given: kinematic bodies move too.
   void rate_slopes(const Start& start, std::size_t i, const Twists& twists, bool given, RowMatrix& K, int row) const;
@@ -90,6 +93,7 @@ class CompliantDerivative {
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
   VecX zero_;
   Twists twists_;
+  double edge_ = HUGE_VAL;  // how near an anchor is to being left behind [N]
 
  private:
   const char* differentiate(const Start& start, const Outcome& out, bool first, Linearization& lin);
@@ -103,6 +107,7 @@ class CompliantDerivative {
   // compliant_memory.cpp
   const char* remember(const Start& start, const Outcome& out);
   void remember_friction(const Start& start, const Outcome& out);
+  void list_rolling(const Start& start, std::size_t i);
   Eigen::Vector2d drawn(const Start& start, const Outcome& out, std::size_t i);
 
   Workspace work_;
@@ -111,6 +116,7 @@ class CompliantDerivative {
   Substeps substeps_;
   Shift still_;
   std::vector<std::pair<std::uint64_t, int>> column_of_;  // contacts, then rows of the memory of the substep
+  std::vector<char> rolls_;                               // by column
   std::vector<double> lengths_;
   std::vector<OpenContact> open_before_;
   Crossing::Saved saved_;
@@ -119,7 +125,7 @@ class CompliantDerivative {
   MatX sum_, through_;    // (2 nv + m; 2 nv + m_0 + nu)
   Eigen::RowVectorXd when_, tau_;
   VecX by_length_, moved_, m_, drawn_velocity_;
-  std::array<VecX, 4> side_;
+  std::array<VecX, 4> side_, q_side_;
 };
 
 }  // namespace tribo

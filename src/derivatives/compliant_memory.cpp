@@ -8,6 +8,9 @@
 namespace tribo {
 namespace {
 
+// A way of 1e-5, as of differences, then takes the point farther than the slop within which it is the same.
+constexpr double rolling = 1e-4;  // of a point beside its body, over the way of a coordinate [m]
+
 Mat3 axes_of(const Start& start, int body) {
   Mat3 R;
   const Vec3 origin = to_world(start, body, Vec3::Zero());
@@ -71,6 +74,23 @@ Eigen::Vector2d CompliantDerivative::drawn(const Start& start, const Outcome& ou
   return h * way.head<2>() + gone * excess;
 }
 
+// Coordinates along which the point of contact moves over b.
+void CompliantDerivative::list_rolling(const Start& start, std::size_t i) {
+  const Contact& c = acting(i);
+  const int o = 3 * static_cast<int>(i);
+  rolls_.assign(at(columns_.all()), 0);
+  const Vec3 r = c.body_b < 0 ? c.p_WC : Vec3(c.p_WC - start.dynamics.origin(model_.bodies[at(c.body_b)].tree));
+  bool any = false;
+  for (int j = 0; j < model_.nv; ++j) {
+    const Spatial S = relative(start, c.body_b, j);
+    const Vec3 passed = Vec3(dp_(o, j), dp_(o + 1, j), dp_(o + 2, j)) - S.lin - S.ang.cross(r);
+    rolls_[at(j)] = passed.squaredNorm() > rolling * rolling;
+    any |= rolls_[at(j)] != 0;
+  }
+  const int column = memory_column(c.id);
+  for (int k = 3; k < 6 && any && column >= 0; ++k) rolls_[at(column + k)] = 1;  // of the point that it kept
+}
+
 // (deriv.21)
 const char* CompliantDerivative::remember(const Start& start, const Outcome& out) {
   const int nv = model_.nv, columns = columns_.all();
@@ -86,16 +106,12 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
     const AnchorMemory* before = nullptr;
     for (std::size_t m = 0; m < start.state.memory.anchors.size(); ++m)
       if (!s.fresh && start.state.memory.contacts[m].id == c.id) before = &start.state.memory.anchors[m];
-    const bool kept = before && before->point == s.point, slips = s.mode != ContactMode::Stick;
+    const bool held_on = before && before->point == s.point, slips = s.mode != ContactMode::Stick;
+    list_rolling(start, at(i));
     if (slips && !(compliant_.rules().slip == SlipAnchor::Drawn && s.B.x() > 0)) return "an anchor that is set";
     const Mat3 R_a = axes_of(start, c.body_a), R_b = axes_of(start, c.body_b);
     const Vec3 held = to_world(start, c.body_b, s.point);
-    if (kept && column >= 0) whole.block<3, 3>(row + 3, column + 3).setIdentity();
-    const bool stays = kept && !slips && !s.moved;
-    if (stays) {
-      if (column >= 0) whole.block<3, 3>(row, column).setIdentity();
-      continue;
-    }
+    const bool stays = held_on && !slips && !s.moved;
     Eigen::Vector2d way(0, 0);
     if (slips) way = drawn(start, out, at(i));
     const Vec3 behind = c.R_WC.leftCols<2>() * (s.x.head<2>() - way), anchor = held - behind;
@@ -103,6 +119,14 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
       return Vec3(p - start.dynamics.origin(model_.bodies[at(body)].tree));
     };
     for (int j = 0; j < columns; ++j) {
+      // Beside the state a point that rolls over b is another one, even where it is the same at the state.
+      const bool kept = held_on && rolls_[at(j)] == 0;
+      const int own = column < 0 ? -1 : j - column;
+      if (kept && own >= 3 && own < 6) whole(row + own, j) = 1;
+      if (kept && stays) {
+        if (own >= 0 && own < 3) whole(row + own, j) = 1;
+        continue;
+      }
       Vec3 d_held = Vec3::Zero(), d_anchor = Vec3::Zero(), carried_b = Vec3::Zero(), carried_a = Vec3::Zero();
       if (j < nv) {
         const Spatial S = relative(start, c.body_b, j), T = relative(start, c.body_a, j);
@@ -111,8 +135,8 @@ const char* CompliantDerivative::remember(const Start& start, const Outcome& out
         for (int r = 0; r < 3; ++r) d_held[r] = kept ? carried_b[r] : dp_(o + r, j);
         const Vec3 turn(dw_(o, j), dw_(o + 1, j), dw_(o + 2, j));
         d_anchor -= turn.cross(behind);
-      } else if (kept && column >= 0 && j >= column + 3 && j < column + 6) {
-        d_held = R_b.col(j - column - 3);
+      } else if (kept && own >= 3 && own < 6) {
+        d_held = R_b.col(own - 3);
       }
       Eigen::Vector2d dx(dx_(o, j), dx_(o + 1, j));
       if (slips) dx -= Eigen::Vector2d(K_(0, j), K_(1, j));

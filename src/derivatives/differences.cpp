@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tribo/step.hpp"
+#include "stepping/compliant/compliant.hpp"
 
 namespace tribo {
 namespace {
 
 constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s], [rad/s]; times the scale of torques for inputs
+constexpr double beside = 3e-6;  // of a difference on one side
 constexpr double same_slope = 1e-2;   // both sides of a difference, of the largest entry of the column
 constexpr double least_slope = 1e-3;  // slopes of velocities below are rounding beside this one [1/s], [-]
 constexpr double equal_slope = 1e-6;  // the same where a gap begins or ceases to count
@@ -18,19 +19,31 @@ constexpr double wider_inputs = 10;    // a torque moves anchors by the square o
 constexpr double converges = 0.05;     // of the distance of the levels at h, that at h / 10: truncation, not rounding
 constexpr double bent = 1e-5;          // between the two levels of a difference, of the same
 constexpr double row_rounding = 1e-9;  // of the bound of a row
+constexpr double resolved = 1e-7;      // distance of the levels, of the largest entry of the block: good enough
+constexpr double unresolved = 1e-4;    // the same: nothing to compare with
+constexpr double spreads[] = {10, 0.1, 100, 0.01, 1e-3};  // that are tried, of the first
+constexpr double rounds_less = 0.3, bends_less = 0.1;     // a wider spread, a finer one: less than that is chance
+constexpr double least_input_slope = 1e-12;
+constexpr double rounding = 2e-16;  // of q, v [m], [rad], …
+constexpr char skipped = 2;         // a column that is not looked at
 
 void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3ull + 0x9e3779b97f4a7c15ull; }
 
 // Which contacts, rows and overlaps act, and how.
-Differences::Modes modes_of(const Stepper& stepper, double dt) {
+Differences::Modes modes_of(const StepMap& map, double dt) {
   Differences::Modes modes;
   std::uint64_t& hash = modes.act;
-  for (const ContactReport& r : stepper.contacts()) {
+  for (const ContactReport& r : map.contacts()) {
     if (r.mode == ContactMode::Open) continue;
     mix(hash, r.id);
     mix(hash, static_cast<std::uint64_t>(r.mode) * 2 + (r.gap > 0));
   }
-  const Outcome& out = stepper.outcome();
+  if (const auto* compliant = dynamic_cast<const Compliant*>(&map.scheme())) {
+    for (const LimitSpring& l : compliant->limits()) mix(hash, l.mean > 0 ? 9 : 10);
+    for (const JointSpring& s : compliant->joints().all())
+      mix(hash, s.mean <= s.lower ? 11 : s.mean >= s.upper ? 12 : 13);
+  }
+  const Outcome& out = map.outcome();
   for (const Pool<IslandSolution>* solved : {&out.islands, &out.recovery})
     for (std::size_t i = 0; i < solved->size(); ++i) {
       const IslandSolution& s = (*solved)[i];
@@ -113,7 +126,7 @@ bool Differences::side(const StepInput& input, int column, double h, VecX& dx) {
   const bool taken = map_.step(input, shift_);
   x = 0;
   if (!taken) return false;
-  seen_ = modes_of(map_.stepper(), input.dt);
+  seen_ = modes_of(map_, input.dt);
   const int nv = model_.nv;
   VecX& d = dx;
   d.setZero(2 * nv + m_.size());
@@ -142,6 +155,7 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
   }
   if (!out.finite) return 0;
   double apart = 0;
+  between_.setZero();
   for (int half : {0, nv, 2 * nv}) {
     const Eigen::Index size = half < 2 * nv ? nv : m_.size();
     if (size == 0) continue;
@@ -152,9 +166,13 @@ double Differences::difference(const StepInput& input, int j, double h, Lineariz
     same = same && (part(0) - part(1)).cwiseAbs().maxCoeff() <= same_slope * scale;
     // What curvature adds to the two sides is halved with h; a kink stays.
     same = same && (asks || (2 * (part(2) - part(3)) - part(0) + part(1)).cwiseAbs().maxCoeff() <= equal_slope * scale);
-    apart = std::max(apart, 0.5 * (part(2) + part(3) - part(0) - part(1)).cwiseAbs().maxCoeff() / scale);
+    const double between = 0.5 * (part(2) + part(3) - part(0) - part(1)).cwiseAbs().maxCoeff();
+    const double rounded = half < 2 * nv ? rounding : rounding * std::max(1.0, m_.cwiseAbs().maxCoeff());
+    between_[half / nv] = std::max(between, rounded / h);
+    apart = std::max(apart, between / scale);
   }
   disturbed_[at(j)] = !same;
+  spread_[j] = h;
   return same ? apart : 1;
 }
 
@@ -164,19 +182,29 @@ void Differences::widen(const StepInput& input, int j, double h, double apart, L
                         Eigen::Ref<VecX> column) {
   const double moved = h * column.segment(model_.nv, model_.nv).cwiseAbs().maxCoeff();
   if (!(moved > 0) || moved >= still * spread) return;
-  first_ = column;
-  const char disturbed = disturbed_[at(j)];
+  keep(j, column);
   const double most = std::min(spread / moved, j < 2 * model_.nv ? widest_speed : widest_input);
   for (double share : {1.0, 0.1}) {
     const double wide = difference(input, j, share * most * h, out, column);
     if (disturbed_[at(j)] == 0 && out.finite && (wide <= apart || j >= 2 * model_.nv)) return;
     out.finite = true;  // as it was
   }
-  column = first_;
-  disturbed_[at(j)] = disturbed;
+  go_back(j, column);
 }
 
-void Differences::compute(const StepInput& input, Linearization& out) {
+// A difference of column j, and going back to it.
+void Differences::keep(int j, const Eigen::Ref<const VecX>& column) {
+  kept_ = {column, between_, spread_[j], disturbed_[at(j)]};
+}
+
+void Differences::go_back(int j, Eigen::Ref<VecX> column) {
+  column = kept_.column;
+  between_ = kept_.between;
+  spread_[j] = kept_.spread;
+  disturbed_[at(j)] = kept_.disturbed;
+}
+
+void Differences::compute(const StepInput& input, Linearization& out, bool thorough) {
   const int nv = model_.nv;
   reset(model_, inputs_, out);
   out.A.setZero();
@@ -188,8 +216,8 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   out.q_next = q_ = map_.end().q;
   out.v_next = v_ = map_.end().v;
   if (!out.finite) return;
-  modes_ = modes_of(map_.stepper(), input.dt);
-  for (const ContactReport& r : map_.stepper().contacts()) out.contacts.push_back({r.id, r.mode, false});
+  modes_ = modes_of(map_, input.dt);
+  for (const ContactReport& r : map_.contacts()) out.contacts.push_back({r.id, r.mode, false});
   m_.resize(0);
   shift_.m.resize(0);
   if (out.memory) {
@@ -202,26 +230,105 @@ void Differences::compute(const StepInput& input, Linearization& out) {
   whole_.setZero(2 * nv + m_.size(), columns);
   if (out.memory) skip_points(input.state.memory, 2 * nv + nu);
   const double torque = std::max(1.0, model_.mass()) * (out.memory ? wider_inputs : 1);
-  for (int j = 0; j < columns; ++j) {
+  apart_.setZero(3, columns);
+  spread_.setZero(columns);
+  for (int j = 0; j < columns && out.finite; ++j) {
+    if (disturbed_[at(j)]) continue;
     const bool input_column = j >= 2 * nv && j < 2 * nv + nu;
     const bool is_force = input_column || j >= columns - static_cast<int>(input.state.memory.rows.size());
-    const double h = is_force && (input_column || out.memory) ? spread * torque : spread;
-    if (disturbed_[at(j)]) continue;
-    auto column = whole_.col(j);
-    const double apart = difference(input, j, h, out, column);
-    if (!out.finite) break;
-    if (j >= nv && j < 2 * nv + nu && refines_) widen(input, j, h, apart, out, column);
-    if (apart <= bent || !refines_ || input_column) continue;  // steps are nearly linear in their inputs
-    first_ = column;  // the step bends within h: a smaller one may see less of it
-    const char disturbed = disturbed_[at(j)];
-    const double finer_apart = difference(input, j, finer * h, out, column);
-    if (!out.finite) break;
-    if (finer_apart <= (apart < 1 ? std::max(equal_slope, converges * apart) : equal_slope)) continue;
-    column = first_;
-    disturbed_[at(j)] = disturbed;
+    first_spread(input, j, is_force && (input_column || out.memory) ? spread * torque : spread, out);
+    apart_.col(j) = between_;
   }
+  if (thorough && out.finite) resolve(input, out);
   shift_.m.resize(0);
   store(out);
+}
+
+// From ends at h, 2 h, 3 h and 4 h, of order h^3: the step may jump at the state itself.
+VecX Differences::one_sided(const StepInput& input, const VecX& dx, const VecX& du) {
+  const int nv = model_.nv;
+  VecX slope = VecX::Zero(2 * nv), end(2 * nv);
+  Shift shift;
+  shift.u.setZero(nv);
+  if (!map_.step(input, shift_)) return slope;
+  q_ = map_.end().q;
+  v_ = map_.end().v;
+  const double h = beside / std::sqrt(dx.squaredNorm() + du.squaredNorm());
+  for (const auto& [far, weight] : {std::pair(1, -13.0 / 3), {2, 19.0 / 2}, {3, -7.0}, {4, 11.0 / 6}}) {
+    shift.q = far * h * dx.head(nv);
+    shift.v = far * h * dx.tail(nv);
+    for (std::size_t i = 0; i < inputs_.size() && du.size() != 0; ++i)
+      shift.u[inputs_[i]] = far * h * du[static_cast<Eigen::Index>(i)];
+    if (!map_.step(input, shift)) return VecX::Zero(2 * nv);
+    tangent(model_, q_, map_.end().q, end);
+    end.tail(nv) = map_.end().v - v_;
+    slope += weight / h * end;
+  }
+  return slope;
+}
+
+void Differences::first_spread(const StepInput& input, int j, double h, Linearization& out) {
+  const int nv = model_.nv, inputs_end = 2 * nv + static_cast<int>(inputs_.size());
+  auto column = whole_.col(j);
+  const double apart = difference(input, j, h, out, column);
+  if (!out.finite || !refines_) return;
+  if (j >= nv && j < inputs_end) widen(input, j, h, apart, out, column);
+  if (apart <= bent || (j >= 2 * nv && j < inputs_end)) return;  // steps are nearly linear in their inputs
+  keep(j, column);  // the step bends within h: a smaller one may see less of it
+  const double finer_apart = difference(input, j, finer * h, out, column);
+  if (finer_apart <= (apart < 1 ? std::max(equal_slope, converges * apart) : equal_slope)) {
+    keep_memory(j, column);
+    return;
+  }
+  go_back(j, column);
+}
+
+// Over less than the first spread a point that rolls over its body may be the same one (roll_slop), and its anchor stays where it is.
+void Differences::keep_memory(int j, Eigen::Ref<VecX> column) {
+  if (m_.size() == 0) return;
+  column.tail(m_.size()) = kept_.column.tail(m_.size());
+  between_[2] = kept_.between[2];
+  disturbed_[at(j)] = kept_.disturbed;
+}
+
+// Each block of rows of a column over the spread at which its two levels are nearest, where the first does not resolve it.
+void Differences::resolve(const StepInput& input, Linearization& out) {
+  const int nv = model_.nv, nu = static_cast<int>(inputs_.size()), columns = static_cast<int>(whole_.cols());
+  const int ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
+  for (int c = 0; c < 4; ++c) {
+    Vec3 largest(least_slope * input.dt, least_slope, least_slope * input.dt);
+    if (c == 2) largest.setConstant(least_input_slope);
+    for (int j = ends[c]; j < ends[c + 1]; ++j)
+      for (int r = 0; r < 3 && !disturbed_[at(j)]; ++r)
+        if (rows_of(r) > 0)
+          largest[r] = std::max(largest[r], whole_.col(j).segment(r * nv, rows_of(r)).cwiseAbs().maxCoeff());
+    for (int j = ends[c]; j < ends[c + 1] && out.finite; ++j)
+      if (disturbed_[at(j)] != skipped) resolve_column(input, j, largest, out);
+  }
+}
+
+void Differences::resolve_column(const StepInput& input, int j, const Vec3& largest, Linearization& out) {
+  const double h = spread_[j];
+  bool known = !disturbed_[at(j)];
+  if (!known) apart_.col(j).setConstant(HUGE_VAL);
+  VecX& other = kept_.column;
+  other.resize(whole_.rows());
+  for (double share : spreads) {
+    if (known && (apart_.col(j).array() <= resolved * largest.array()).all()) break;
+    if (!known && (share > 1 || m_.size() > 0)) continue;
+    difference(input, j, share * h, out, other);
+    if (!out.finite) return;
+    if (disturbed_[at(j)]) continue;
+    known = true;
+    for (int r = 0; r < 3; ++r) {
+      const double less = share > 1 ? rounds_less : bends_less;
+      if (rows_of(r) > 0 && apart_(r, j) < HUGE_VAL && between_[r] >= less * apart_(r, j)) continue;
+      if (r == 2 && share < 1) continue;  // as keep_memory
+      apart_(r, j) = between_[r];
+      whole_.col(j).segment(r * model_.nv, rows_of(r)) = other.segment(r * model_.nv, rows_of(r));
+    }
+  }
+  disturbed_[at(j)] = !known || (apart_.col(j).array() > unresolved * largest.array()).any();
 }
 
 // A point that a contact keeps is a corner of its body: moved along the surface it would be taken anew.
@@ -232,7 +339,7 @@ void Differences::skip_points(const Memory& memory, int column) {
     if (!memory.contacts[i].touched) continue;
     for (std::size_t k = 0; k < end.anchors.size(); ++k)
       if (end.contacts[k].id == memory.contacts[i].id && end.anchors[k].point == memory.anchors[i].point)
-        for (int a = 3; a < 6; ++a) disturbed_[at(column + a)] = 1;
+        for (int a = 3; a < 6; ++a) disturbed_[at(column + a)] = skipped;
     column += 7;
   }
 }

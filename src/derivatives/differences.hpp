@@ -19,14 +19,28 @@ class Differences {
 
   Differences(const Model& model, const std::string& stepper, const StepperOptions& options);
 
-  void compute(const StepInput& input, Linearization& out);
+  /// From now on touches within steps are found to the last digit.
+  void find_exactly() { map_.find_exactly(); }
+  /// thorough: each column over the spread that resolves it best.
+  void compute(const StepInput& input, Linearization& out, bool thorough = false);
+  /// On the side that (dx, du) points to, of the step itself.
+  VecX one_sided(const StepInput& input, const VecX& dx, const VecX& du);
   /// Along column j a mode changes within the difference, or the two sides have different slopes.
   bool disturbed(int j) const { return disturbed_[at(j)]; }
+  /// How far the two levels of column j are apart, in the rows of q (0), v (1) or memory (2): what the difference is good for.
+  double apart(int rows, int j) const { return apart_(rows, j); }
 
  private:
   bool side(const StepInput& input, int column, double h, VecX& dx);
   void widen(const StepInput& input, int j, double h, double apart, Linearization& out, Eigen::Ref<VecX> column);
   double difference(const StepInput& input, int column, double h, Linearization& out, Eigen::Ref<VecX> slope);
+  void first_spread(const StepInput& input, int column, double h, Linearization& out);
+  void resolve(const StepInput& input, Linearization& out);
+  void resolve_column(const StepInput& input, int column, const Vec3& largest, Linearization& out);
+  void keep(int j, const Eigen::Ref<const VecX>& column);
+  void go_back(int j, Eigen::Ref<VecX> column);
+  void keep_memory(int j, Eigen::Ref<VecX> column);
+  int rows_of(int block) const { return block < 2 ? model_.nv : static_cast<int>(m_.size()); }
   void skip_points(const Memory& memory, int column);
   void store(Linearization& out) const;
   double& shifted(int column);
@@ -38,7 +52,16 @@ class Differences {
   std::vector<char> disturbed_;
   Modes modes_, seen_;
   bool refines_ = false;
-  VecX q_, v_, m_, first_, seen_m_;
+  VecX q_, v_, m_, seen_m_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic> apart_;  // (columns)
+  Vec3 between_;                                    // the same of the last difference
+  VecX spread_;                                     // h of the columns as they stand
+  struct {
+    VecX column;
+    Vec3 between;
+    double spread;
+    char disturbed;
+  } kept_;
   MatX whole_;  // (2 nv + m+; 2 nv, inputs, memory)
   std::array<VecX, 4> x_;
 };

@@ -93,8 +93,6 @@ const char* ExponentialDerivative::start_rows(const Start& start, const Outcome&
   const JointSprings& joints = compliant_.joints();
   const Actuation& a = start.actuation;
   const VecX& damping = model_.joints.damping;
-  for (const JointSpring& s : joints.all())
-    if (s.kind == JointSpring::Kind::Friction && s.bound == 0) return "dry friction of a joint that holds";
   for (const LimitSpring& l : compliant_.limits())
     if (l.B != compliant_.rules().limit_damping) return "a joint that returns from beyond its range";
   for (int k = 0; k < nv; ++k) {

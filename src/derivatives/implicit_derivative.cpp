@@ -58,7 +58,8 @@ const char* ImplicitDerivative::cross(const Start& start, const Outcome& out) {
         if (b.joint == JointKind::Free && k >= b.iv && k < b.iv + 3)
           column_.segment<3>(b.iv) =
               rotation_exponential(-h * out.v_end.segment<3>(b.iv + 3)) * Vec3(column_.segment<3>(b.iv));
-      r.col(nv + k).segment(tree.iv, tree.nv).noalias() += M.tree(t) * column_.segment(tree.iv, tree.nv) / h;
+      column_ /= h;
+      r.col(nv + k).segment(tree.iv, tree.nv).noalias() += M.tree(t) * column_.segment(tree.iv, tree.nv);
     }
   }
   for (int j = 0; j < all; ++j) {

@@ -15,8 +15,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_coordinates = 2000;  // A then has 128 MB
-constexpr double touch_rounding = 2e-2;
-constexpr double beside = 1e-6;       // how far on one side [m], [rad], [m/s], …
+constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
 constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -66,6 +65,20 @@ struct Linearizer::Impl {
     return *differences;
   }
 
+  /// With touches found to the last digit, for checks.
+  Differences& exact_differences() {
+    if (!exact) {
+      exact = std::make_unique<Differences>(model, stepper, options);
+      exact->find_exactly();
+    }
+    return *exact;
+  }
+
+  void find_exactly(bool exactly) {
+    if (rigid) rigid->find_exactly(exactly);
+    if (compliant) compliant->find_exactly(exactly);
+  }
+
   const Model& model;
   std::string stepper;
   StepperOptions options;
@@ -88,7 +101,7 @@ struct Linearizer::Impl {
   Linearization lin;
   std::unique_ptr<RigidDerivative> rigid;
   std::unique_ptr<CompliantDerivative> compliant;
-  std::unique_ptr<Differences> differences;
+  std::unique_ptr<Differences> differences, exact;
 };
 
 Linearizer::Linearizer(const Model& model, const std::string& stepper, const StepperOptions& options)
@@ -138,6 +151,7 @@ VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du
     for (int i = 0; i < nu && du.size() != 0; ++i) shift.u[s.inputs[at(i)]] = share * du[i];
     StepMap::start(s.model, {step.state, step.actuation, {}, step.dt}, shift, s.state, s.work);
     linearize({s.state, s.work.actuation, step.forces, step.dt}, s.lin);
+    if (s.lin.method == Linearization::Method::Differences) return s.by_differences().one_sided(step, dx, du);
     // The tangents at q and at the point beside it differ: dq there is what dx is here, turned with it.
     sum += weight * s.lin.jvp(s.carried(dx, shift.q), du);  // (lin.3)
   }
@@ -151,26 +165,23 @@ MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::
 DerivativeCheck Linearizer::check(const StepInput& step) {
   DerivativeCheck check;
   check.linearization.memory = check.differences.memory = impl_->compliant != nullptr;
+  impl_->find_exactly(true);
   linearize(step, check.linearization);
-  difference(step, check.differences);
+  impl_->find_exactly(false);
+  const Differences& differences = impl_->exact_differences();
+  impl_->exact->compute(step, check.differences, true);
+  check.differences.reason = "asked for";
   const Linearization &a = check.linearization, &b = check.differences;
   if (!a.finite || !b.finite) return check;
   const int nv = impl_->model.nv, nu = static_cast<int>(b.B.cols());
   const bool whole = a.memory && a.whole_A.rows() == b.whole_A.rows();
   const int rows = whole ? static_cast<int>(b.whole_A.rows()) : 2 * nv;
   const int columns = 2 * nv + nu + (whole ? static_cast<int>(b.whole_A.cols()) - 2 * nv : 0);
-  for (int j = 0; j < columns; ++j) check.disturbed += impl_->differences->disturbed(j);
+  for (int j = 0; j < columns; ++j) check.disturbed += differences.disturbed(j);
   check.columns = columns - check.disturbed;
   const auto value = [&](const Linearization& x, int i, int j) {
     const MatX &A = whole ? x.whole_A : x.A, &B = whole ? x.whole_B : x.B;
     return j < 2 * nv ? A(i, j) : j < 2 * nv + nu ? B(i, j - 2 * nv) : A(i, j - nu);
-  };
-  // A contact that touches within the step begins with a gap that is found to 1e-7 m: its slope by differences is rounding.
-  int rubbing = 0;
-  for (int k = 0; k < nv; ++k) rubbing += impl_->model.joints.friction[k] > 0;
-  const int anchors = 2 * nv + (rows - 2 * nv - rubbing) / 7 * 7;
-  const auto begins = [&](int i, double apart) {
-    return i >= 2 * nv && i < anchors && (i - 2 * nv) % 7 == 6 && apart < touch_rounding;
   };
   const int row_ends[] = {0, nv, 2 * nv, rows}, column_ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
   for (std::size_t r = 0; r < 3; ++r)
@@ -180,10 +191,11 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
       for (int j = first; j < last; ++j)
         for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
       for (int j = first; j < last; ++j) {
-        if (impl_->differences->disturbed(j)) continue;
+        if (differences.disturbed(j)) continue;
         for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
-          const double apart = std::abs(value(a, i, j) - value(b, i, j)), error = apart / largest;
-          if (!(error > check.error) || begins(i, apart)) continue;
+          const double rounding = differences.apart(static_cast<int>(r), j);  // of the difference
+          const double error = (std::abs(value(a, i, j) - value(b, i, j)) - rounding) / largest;
+          if (!(error > check.error)) continue;
           check.error = error;
           check.row = i;
           check.column = j;

@@ -35,6 +35,8 @@ class RigidDerivative {
  public:
   RigidDerivative(const Model& model, const StepperOptions& options);
 
+  /// Are touches within steps to be found to the last digit?
+  void find_exactly(bool exactly) { substeps_.find_exactly(exactly); }
   /// Null, or why this step has no analytic derivative: out is then as it was.
   const char* compute(const StepInput& step, Linearization& out);
 

@@ -31,7 +31,13 @@ void remembered(const Memory& memory, VecX& m) {
 }
 
 StepMap::StepMap(const Model& model, const std::string& stepper, const StepperOptions& options)
-    : model_(model), work_(model), state_(State::neutral(model)), stepper_(make_stepper(stepper, model, options)) {}
+    : model_(model),
+      work_(model),
+      state_(State::neutral(model)),
+      scheme_(stepper_entry(stepper).make(model, options)),
+      rules_(scheme_->substeps()),
+      crossing_(model, *scheme_, options),
+      substeps_(model, rules_) {}
 
 void StepMap::start(const Model& model, const StepInput& input, const Shift& shift, State& state, Workspace& work) {
   state = input.state;
@@ -54,9 +60,22 @@ void StepMap::start(const Model& model, const StepInput& input, const Shift& shi
 
 bool StepMap::step(const StepInput& input, const Shift& shift) {
   start(model_, input, shift, state_, work_);
-  const StepReport report = stepper_->advance(state_, work_, input.dt);
+  StepReport report;
+  crossing_.open(state_, work_, input.dt, report);
+  if (crossing_.asks_sanely() && (rules_.any() ? substeps_.run(crossing_) : whole(input.dt)))
+    crossing_.finish();
+  else
+    crossing_.abandon();
   status_ = report.status;
   return status_ != StepStatus::NotFinite && status_ != StepStatus::Stopped;
+}
+
+bool StepMap::whole(double dt) {
+  crossing_.begin();
+  crossing_.solve(dt);
+  if (!crossing_.commit()) return false;
+  crossing_.close();
+  return true;
 }
 
 void tangent(const Model& model, const VecX& from, const VecX& to, VecX& d) {

@@ -1,7 +1,7 @@
 // A step as a function: the end of it for a start and inputs that are moved a little.
 #pragma once
 
-#include "stepping/workspace.hpp"
+#include "stepping/substeps.hpp"
 #include "tribo/linearization.hpp"
 
 namespace tribo {
@@ -20,18 +20,27 @@ class StepMap {
 
   /// The step with its start and inputs moved. False where it was not taken.
   bool step(const StepInput& input, const Shift& shift);
+  /// From now on touches within steps are found to the last digit.
+  void find_exactly() { substeps_.find_exactly(true); }
   const State& end() const { return state_; }
   StepStatus status() const { return status_; }
-  const Stepper& stepper() const { return *stepper_; }
+  const Scheme& scheme() const { return *scheme_; }
+  const Outcome& outcome() const { return crossing_.outcome(); }
+  const std::vector<ContactReport>& contacts() const { return crossing_.contacts(); }
 
   /// Fills state and actuation as `input` and `shift` have them.
   static void start(const Model& model, const StepInput& input, const Shift& shift, State& state, Workspace& work);
 
  private:
+  bool whole(double dt);
+
   const Model& model_;
   Workspace work_;
   State state_;
-  std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<Scheme> scheme_;
+  SubstepRules rules_;
+  Crossing crossing_;
+  Substeps substeps_;
   StepStatus status_ = StepStatus::Ok;
 };
 

@@ -14,6 +14,7 @@ constexpr int most_iterations = 1000;        // of a scheme's own method in a st
 constexpr double least_held = 1e-3;          // shortest substep for a change of a contact, of the step
 constexpr double least_share = 1e-9;         // shortest substep, of the step
 constexpr double most_motion = 100;          // in a step that is divided [m] or [rad]
+constexpr double same_time = 1e-13;          // of a touch that is found to the last digit, of the step
 
 // First time at which gap + speed t + acceleration t^2 / 2 falls to 0, or infinity.
 double touching_time(double gap, double speed, double acceleration) {
@@ -104,7 +105,7 @@ bool Substeps::take(Crossing& crossing, double h, double& taken) {
   const VecX& v = crossing.state().v;
   runs_away_ = v.size() > 0 && crossing.step() * v.cwiseAbs().maxCoeff() > most_motion;
   const bool may_split = rules_.touch && count_ < most_substeps && !spent() && !runs_away_;
-  const double least = least_share * crossing.step();
+  const double least = least_share * crossing.step(), left = h;
   if (may_split) crossing.save(before_substep_);
   for (int attempt = 0;; ++attempt) {
     crossing.begin();
@@ -115,7 +116,8 @@ bool Substeps::take(Crossing& crossing, double h, double& taken) {
     if (!crossing.commit()) return false;
     if (!may_split || attempt == most_retries || spent()) break;
     const double t = late(crossing, h);
-    if (!(t < h) || h <= 2 * least) break;
+    const bool refines = exactly_ && t < left && std::abs(t - h) > same_time * crossing.step();
+    if (!(t < h || refines) || h <= 2 * least) break;
     h = std::max(t, least);
     crossing.take_back(before_substep_);
   }
@@ -168,13 +170,17 @@ double Substeps::crossing_time(const Crossing& crossing, double h) const {
 
 // Contacts that were open at the start of the substep and are deep now: when they touched, from both ends.
 double Substeps::late(const Crossing& crossing, double h) const {
+  return touched(crossing, h, exactly_ ? touching_gap : -touching_gap);
+}
+
+double Substeps::touched(const Crossing& crossing, double h, double below) const {
   const auto contacts = crossing.start(h).contacts;
   double first = HUGE_VAL;
   auto now = contacts.begin();
   for (const OpenContact& o : open_before_) {
     while (now != contacts.end() && now->id < o.id) ++now;
     if (now == contacts.end()) break;
-    if (now->id != o.id || now->gap >= -touching_gap || o.gap <= touching_gap) continue;
+    if (now->id != o.id || now->gap >= below || o.gap <= touching_gap) continue;
     const double acceleration = 2 * (now->gap - o.gap - h * o.speed) / (h * h);
     first = std::min(first, touching_time(o.gap, o.speed, acceleration));
   }

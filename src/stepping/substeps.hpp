@@ -18,6 +18,8 @@ class Substeps {
   Substeps(const Model& model, const SubstepRules& rules) : model_(model), rules_(rules) {}
   /// Takes the crossing through its step. False where that cannot be; the state is then as it was.
   bool run(Crossing& crossing);
+  /// Times of touches to the last digit, and not to touching_gap: what differences of a step need.
+  void find_exactly(bool exactly) { exactly_ = exactly; }
   /// Of the substeps of the last run [s].
   const std::vector<double>& lengths() const { return lengths_; }
 
@@ -30,6 +32,7 @@ class Substeps {
   bool spent() const;
   double crossing_time(const Crossing& crossing, double h) const;
   double late(const Crossing& crossing, double h) const;
+  double touched(const Crossing& crossing, double h, double below) const;
 
   const Model& model_;
   SubstepRules rules_;
@@ -40,6 +43,7 @@ class Substeps {
   int count_ = 0;  ///< substeps
   int left_ = 0;   ///< solves, less those that did not converge by their iterations
   bool runs_away_ = false;
+  bool exactly_ = false;
 };
 
 }  // namespace tribo

@@ -1,14 +1,10 @@
 // At a kink each side has its own derivative. The expectation is the one-sided difference of the step itself, from its ends at
 // h, 2 h and 4 h: error of order h^3, and rounding of 1e-15 / 1e-5.
-#include <doctest/doctest.h>
-
-#include "dynamics/group.hpp"
+#include "kinks.hpp"
 #include "tribo/controller.hpp"
-#include "tribo/linearization.hpp"
-#include "tribo/scene.hpp"
-#include "worlds.hpp"
 
 using namespace tribo;
+using kinks::along, kinks::check_sides, kinks::FixedPd;
 
 namespace {
 
@@ -21,79 +17,9 @@ StepperOptions precise() {
   return options;
 }
 
-VecX forward_difference(Simulation& simulation, const VecX& dx) {
-  const Model& model = simulation.model();
-  const State start = simulation.state();
-  Member all;
-  all.bodies = static_cast<int>(model.bodies.size());
-  const auto end = [&](double h) {
-    State state = start;
-    integrate(model, h * dx.head(model.nv), 1, state.q);
-    state.v += h * dx.tail(model.nv);
-    simulation.set_state(state);
-    simulation.step();
-    const State reached = simulation.state();
-    simulation.set_state(start);
-    return reached;
-  };
-  const State zero = end(0);
-  const auto slope = [&](double h) {
-    const State there = end(h);
-    VecX d(2 * model.nv);
-    difference(model, all, zero.q, there.q, d);
-    d.tail(model.nv) = there.v - zero.v;
-    return VecX(d / h);
-  };
-  const double h = 1e-5;
-  return (8 * slope(h) - 6 * slope(2 * h) + slope(4 * h)) / 3;
-}
-
-/// Both sides to 1e-6 of the largest entry, and they differ by `least` at least.
-void check_sides(Simulation simulation, const VecX& dx, double least) {
-  VecX slope[2];
-  for (int side = 0; side < 2; ++side) {
-    CAPTURE(side);
-    const VecX d = side == 0 ? dx : VecX(-dx), expected = forward_difference(simulation, d);
-    slope[side] = simulation.one_sided(d, VecX());
-    CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-6 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
-  }
-  CHECK((slope[0] + slope[1]).cwiseAbs().maxCoeff() > least);
-}
-
-VecX along(int n, int k) { return VecX::Unit(n, k); }
-
-/// kp on the first joint, towards 0.
-struct FixedPd final : Controller {
-  explicit FixedPd(double gain) : kp(gain) {}
-  void control(const Model&, const State& state, const Dynamics&, std::span<double>, Actuation& a) override {
-    a.kp[0] = kp;
-    a.error[0] = -state.q[0];
-  }
-  double kp;
-};
-
-/// A slider along x with one property set, at q and v.
 template <class Set>
 Simulation slider(double q, double v, Set set) {
-  ModelBuilder builder;
-  builder.add_material({"surface", worlds::friction(0.5)});
-  builder.begin_member("slider", false, "test");
-  Body body;
-  body.name = "slider/0";
-  body.parent = -1;
-  body.joint = JointKind::Prismatic;
-  body.axis = Vec3::UnitX();
-  body.inertia.mass = 2;
-  body.inertia.about_com = Vec3(0.01, 0.02, 0.025).asDiagonal();
-  builder.add_body(body);
-  set(builder.joint_properties());
-  auto model = std::make_shared<const Model>(builder.build());
-  Simulation simulation(model, "rigid", precise(), dt);
-  State state = State::neutral(*model);
-  state.q[0] = q;
-  state.v[0] = v;
-  simulation.set_state(state);
-  return simulation;
+  return kinks::slider(q, v, set, "rigid", precise(), dt);
 }
 
 }  // namespace

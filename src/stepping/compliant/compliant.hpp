@@ -17,6 +17,7 @@
 // Where a point rolls over b, the anchor follows and x is carried on.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct CompliantContact {
   Vec3 point = Vec3::Zero();             ///< what the anchor holds, in the frame of b [m]
   Vec3 anchor = Vec3::Zero();            ///< on a, in its frame, where it was not moved [m]
   double rest = 0;                       ///< gap without load [m]
+  double stretch = HUGE_VAL;             ///< most that the anchor may be away (compliant.11) [m]
   int listed = 0;                        ///< index in the list of collision
   ContactMode mode = ContactMode::Open;  ///< at the start, then over the step
   bool slipping = false;         ///< as the last step left it; slower than the Stribeck speed counts as sticking

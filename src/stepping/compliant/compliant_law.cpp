@@ -148,10 +148,10 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
 // friction has not stretched the spring that far, and it must not store what nobody put in.
 void Compliant::limit_stretch(CompliantContact& s, double last) const {
   const double normal = std::max({last, free_force(s, s.x, s.c).z(), 0.0});
-  const double most = 2 * (s.mu_stick * normal + s.B.x() * s.c.head<2>().norm()) / s.K.x();  // (compliant.11)
+  s.stretch = 2 * (s.mu_stick * normal + s.B.x() * s.c.head<2>().norm()) / s.K.x();  // (compliant.11)
   const double stretch = s.x.head<2>().norm();
-  if (!(stretch > most)) return;
-  s.x.head<2>() *= most / stretch;
+  if (!(stretch > s.stretch)) return;
+  s.x.head<2>() *= s.stretch / stretch;
   s.moved = true;
 }
 
