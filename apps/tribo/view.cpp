@@ -40,7 +40,10 @@ void add_video(CommandLine& command, Action& action) {
   };
   auto o = std::make_shared<ViewOptions>();
   command.add_option("RECORDING", o->recording, "recording.npz, or the folder that holds it")->required();
-  command.add_option("--out", o->out, "film .mp4 or .gif, .png for a picture of the last moment, .html for a page to look around in")->required();
+  command
+      .add_option("--out", o->out,
+                  "film .mp4 or .gif, .png for a picture of the last moment, .html for a page to look around in")
+      ->required();
   command.add_option("--camera", o->camera,
                      "corner, front, back, left, right, top; or the robot, object, body or frame to follow");
   command.add_option("--fps", o->fps, "pictures a second")->capture_default_str();

@@ -52,7 +52,7 @@ constexpr int most_first = 10;
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
 constexpr double most_products = 2e11;               // of numbers, in factors of the interior point: about 40 s
-constexpr int most_dense = 400;     // unknowns that the matrix is made for where nothing else helped
+constexpr int most_dense = 400;                      // unknowns that the matrix is made for where nothing else helped
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
 class Newton final : public ContactSolver {
