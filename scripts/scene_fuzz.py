@@ -19,9 +19,10 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+from cpu_seconds import used
 
 STEPPERS = ["exponential", "implicit-euler", "runge-kutta", "momentum", "relaxed", "explicit-euler", "macroscopic", "microscopic"]
-HANG = 600.0  # [s] without an end of a scene, on a machine that others use too
+HANG = 120.0  # [s] of CPU time without an end of a scene; beside the work of others a time of the clock says little
 SLOW = 20.0  # [s] of CPU time that a scene gets
 
 
@@ -266,13 +267,13 @@ def supervise(first: int, last: int, steps: int, path: str) -> None:
     while first < last:
         worker = subprocess.Popen([sys.executable, "-W", "ignore", __file__, "--first", str(first), "--scenes", str(last - first),
                                    "--steps", str(steps), "--out", path, "--child"], stderr=subprocess.PIPE, text=True)
-        seen, since, fate = -1, time.monotonic(), {}
+        seen, since, fate = -1, 0.0, {}
         while worker.poll() is None:
             time.sleep(0.2)
-            at = _at(path)
+            at, now = _at(path), used(worker.pid)
             if at != seen:
-                seen, since = at, time.monotonic()
-            elif time.monotonic() - since > HANG:
+                seen, since = at, now
+            elif now - since > HANG:
                 worker.kill()
                 fate = {"hang": True}
         said = worker.stderr.read() if worker.stderr else ""
