@@ -60,7 +60,8 @@ inline Difference compare(const Scene& scene, const lanes::Kernel& kernel, int w
       }
       CHECK(state.t == alone.t);
       for (int k = 6; k < model.nv; ++k)
-        d.limited += std::abs(beside.torque()[static_cast<std::size_t>(w * model.nv + k)]) == model.joints.effort_limit[k];
+        d.limited +=
+            std::abs(beside.torque()[static_cast<std::size_t>(w * model.nv + k)]) == model.joints.effort_limit[k];
       d.q = std::max(d.q, (state.q - alone.q).cwiseAbs().maxCoeff());
       d.v = std::max(d.v, (state.v - alone.v).cwiseAbs().maxCoeff());
       std::vector<ContactReport> contacts;
