@@ -223,17 +223,18 @@ struct NewtonLanes {
     for (int j = k + 1; j < m; ++j) line[j] -= x * top[j];
   }
 
-  // Column by column: no sum waits for the one before.
   void substitute(Pack* b) const {
-    for (int i = 0; i + 1 < m; ++i) {
-      const Pack x = b[i];
-      const Pack* below = A + i;
-      for (int k = i + 1; k < m; ++k) b[k] -= below[k * m] * x;
+    for (int i = 1; i < m; ++i) {
+      const Pack* line = A + i * m;
+      Pack sum = b[i];
+      for (int k = 0; k < i; ++k) sum -= line[k] * b[k];
+      b[i] = sum;
     }
     for (int i = m - 1; i >= 0; --i) {
-      const Pack x = b[i] = b[i] * A[i * m + i];
-      const Pack* above = A + i;
-      for (int k = 0; k < i; ++k) b[k] -= above[k * m] * x;
+      const Pack* line = A + i * m;
+      Pack sum = b[i];
+      for (int k = i + 1; k < m; ++k) sum -= line[k] * b[k];
+      b[i] = sum * line[i];
     }
   }
 

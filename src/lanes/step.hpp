@@ -250,7 +250,7 @@ struct StepLanes {
   // The forces of the last step where they hold, else by Newton's method: Rigid::stands.
   void find_forces() {
     constexpr double in_motion = 2e-3, at_rest = 1e-3;
-    constexpr int most_iterations = 8;
+    constexpr int most_iterations = 16;
     problem.velocity_by_factor(problem.f, w, problem.c);
     residual = problem.judge(problem.f, problem.c);
     Pack fastest{};
