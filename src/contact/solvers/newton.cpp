@@ -155,7 +155,7 @@ class Newton final : public ContactSolver {
       best_.map() = f;
       const int m = count_active(problem, f, 0);
       f = best_.map();
-      needed |= !slips_.empty() && share_.find(problem, held_rows(problem, m));
+      needed |= !slips_.empty() && share_.find(problem, held_rows(problem, active_, m, slips_, held_));
       if (!needed || slips_.empty()) break;
       share_.of(f, bed_);
       for (const Slip& slip : slips_)
@@ -167,19 +167,6 @@ class Newton final : public ContactSolver {
     }
     sharing_ = false;
     return !needed ? Bed::NotNeeded : change > settled_share * size ? Bed::Unsettled : Bed::Settled;
-  }
-
-  /// Rows of contacts that hold a velocity: normals, and what sticks.
-  const std::vector<int>& held_rows(const ContactProblem& problem, int m) {
-    held_.clear();
-    auto slip = slips_.begin();
-    for (int a = 0; a < m && active_[at(a)] < 3 * problem.nc(); ++a) {
-      if (slip != slips_.end() && slip->row == a)
-        ++a, ++slip;
-      else
-        held_.push_back(active_[at(a)]);
-    }
-    return held_;
   }
 
   // What presses, part by part. What is left out is looked at with the velocities that they give.
