@@ -116,7 +116,7 @@ class Newton final : public ContactSolver {
       } else {
         // What the factor did not solve: by the matrix too, if that is not too large.
         const bool again = !problem.dense() && problem.size() <= most_dense;
-        report = again ? solve(by_matrix(problem), tolerance, f) : last_resort_.solve(problem, tolerance, f);
+        report = again ? solve(by_matrix(problem, dense_problem_), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
       }
     }
@@ -158,7 +158,7 @@ class Newton final : public ContactSolver {
       best_.map() = f;
       const int m = count_active(problem, f, 0);
       f = best_.map();
-      needed |= !slips_.empty() && share_.find(problem, held_rows(problem, m));
+      needed |= !slips_.empty() && share_.find(problem, held_rows(problem, active_, m, slips_, held_));
       if (!needed || slips_.empty()) break;
       share_.of(f, bed_);
       for (const Slip& slip : slips_)
@@ -170,33 +170,6 @@ class Newton final : public ContactSolver {
     }
     sharing_ = false;
     return !needed ? Bed::NotNeeded : change > settled_share * size ? Bed::Unsettled : Bed::Settled;
-  }
-
-  /// Rows of contacts that hold a velocity: normals, and what sticks.
-  const std::vector<int>& held_rows(const ContactProblem& problem, int m) {
-    held_.clear();
-    auto slip = slips_.begin();
-    for (int a = 0; a < m && active_[at(a)] < 3 * problem.nc(); ++a) {
-      if (slip != slips_.end() && slip->row == a)
-        ++a, ++slip;
-      else
-        held_.push_back(active_[at(a)]);
-    }
-    return held_;
-  }
-
-  const ContactProblem& by_matrix(const ContactProblem& problem) {
-    dense_problem_.resize(problem.nc(), problem.nr(), true);
-    dense_problem_.g() = problem.g();
-    dense_problem_.R() = problem.R();
-    dense_problem_.mu() = problem.mu();
-    dense_problem_.lower() = problem.lower();
-    dense_problem_.upper() = problem.upper();
-    dense_problem_.discs = problem.discs;
-    dense_problem_.factor = problem.factor;
-    dense_problem_.weight = problem.weight;
-    dense_problem_.densify();
-    return dense_problem_;
   }
 
   // What presses, part by part. What is left out is looked at with the velocities that they give.

@@ -45,4 +45,17 @@ void torsional_row(Slip& slip, MatrixBuffer& matrix, VectorBuffer& rhs) {
   std::fill_n(slip.rN, 4, 0.0);
 }
 
+const std::vector<int>& held_rows(const ContactProblem& problem, const std::vector<int>& active, int m,
+                                  const std::vector<Slip>& slips, std::vector<int>& held) {
+  held.clear();
+  auto slip = slips.begin();
+  for (int a = 0; a < m && active[at(a)] < 3 * problem.nc(); ++a) {
+    if (slip != slips.end() && slip->row == a)
+      ++a, ++slip;
+    else
+      held.push_back(active[at(a)]);
+  }
+  return held;
+}
+
 }  // namespace tribo

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
-#include "tribo/buffer.hpp"
+#include "tribo/contact_solver.hpp"
 
 namespace tribo {
 
@@ -23,5 +24,8 @@ struct Slip {
 void slip_rows(Slip& slip, MatrixBuffer& matrix, VectorBuffer& rhs);
 /// The row of torsional friction (newton.6).
 void torsional_row(Slip& slip, MatrixBuffer& matrix, VectorBuffer& rhs);
+/// Of m unknowns those of contacts that hold a velocity: normals, and what sticks.
+const std::vector<int>& held_rows(const ContactProblem& problem, const std::vector<int>& active, int m,
+                                  const std::vector<Slip>& slips, std::vector<int>& held);
 
 }  // namespace tribo

@@ -165,4 +165,18 @@ void ProblemParts::clear_others(const ContactProblem& problem, double* f) const 
     if (!kept_[at(i)]) std::fill_n(f + 3 * i, 3, 0.0);
 }
 
+const ContactProblem& by_matrix(const ContactProblem& problem, ContactProblem& dense) {
+  dense.resize(problem.nc(), problem.nr(), true);
+  dense.g() = problem.g();
+  dense.R() = problem.R();
+  dense.mu() = problem.mu();
+  dense.lower() = problem.lower();
+  dense.upper() = problem.upper();
+  dense.discs = problem.discs;
+  dense.factor = problem.factor;
+  dense.weight = problem.weight;
+  dense.densify();
+  return dense;
+}
+
 }  // namespace tribo

@@ -37,4 +37,7 @@ class ProblemParts {
   int stamp_now_ = 0;
 };
 
+/// The problem with the matrix of its contacts instead of the factor, in `dense`.
+const ContactProblem& by_matrix(const ContactProblem& problem, ContactProblem& dense);
+
 }  // namespace tribo
