@@ -1,4 +1,5 @@
 """Linearises at random states of all robots: python scripts/derivative_soak.py [ROBOT ...] [--states 1000] [--seconds 60] [--seed 1]
+[--stepper NAME]
 
 Joints anywhere within (and a little beyond) their limits, the base turned at random at heights from under the ground to the air, velocities
 up to 10 rad/s and 3 m/s. Every linearisation must be finite, or say that it is not: exit code 1 for a NaN or an exception.
@@ -41,9 +42,9 @@ def random_state(sim: tribo.Simulation, rng: np.random.Generator) -> tribo.State
     return state
 
 
-def soak(name: str, states: int, seconds: float, rng: np.random.Generator) -> Counter:
+def soak(name: str, states: int, seconds: float, rng: np.random.Generator, stepper: str | None) -> Counter:
     count = Counter()
-    sim = tribo.load(name)
+    sim = tribo.load(name, stepper=stepper)
     began = time.process_time()
     for _ in range(states):
         if time.process_time() - began > seconds:
@@ -73,13 +74,14 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=1000, help="of each robot")
     parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time for each robot, at most")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stepper", help="another stepper than rigid")
     options = parser.parse_args()
     heads = ["done", "analytic", "weak", "not unique", "not finite", "NaN", "raised"]
     print(f"{'robot':26s}" + "".join(f"{h:>12s}" for h in heads) + f"{'CPU s':>8s}")
     total = Counter()
     for name in options.robots or tribo.robots():
         began = time.process_time()
-        count = soak(name, options.states, options.seconds, np.random.default_rng(options.seed))
+        count = soak(name, options.states, options.seconds, np.random.default_rng(options.seed), options.stepper)
         total += count
         print(f"{name:26s}" + "".join(f"{count[h]:12d}" for h in heads) + f"{time.process_time() - began:8.1f}", flush=True)
     print(f"{'all':26s}" + "".join(f"{total[h]:12d}" for h in heads))

@@ -147,23 +147,23 @@ bool CompliantDerivative::slope_by_length(double h) {
   const double d = spread_of_length * h;
   crossing_.save(saved_);
   std::size_t k = 0;
-  for (double share : {1.0, -1.0, 2.0, -2.0}) {
+  for (double share : {0.0, 1.0, -1.0, 2.0, -2.0}) {
     crossing_.begin();
     crossing_.solve(h + share * d);
     if (!crossing_.commit()) return false;
-    remembered(state_.memory, m_);
-    q_side_[k] = state_.q;
-    VecX& x = side_[k++];
-    x.setZero(2 * nv + m_.size());
-    x.tail(nv + m_.size()) << state_.v, m_;
+    if (share == 0) {
+      q_end_ = state_.q;
+    } else {
+      tangent(model_, q_end_, state_.q, moved_);  // at the end of the substep, not at its start
+      remembered(state_.memory, m_);
+      VecX& x = side_[k++];
+      x.resize(2 * nv + m_.size());
+      x << moved_, state_.v, m_;
+    }
     crossing_.restore(saved_);
   }
   for (const VecX& x : side_)
     if (x.size() != side_[0].size()) return false;
-  for (std::size_t side : {0, 2}) {  // tangents at the end of the substep, not at its start
-    tangent(model_, q_side_[side + 1], q_side_[side], moved_);
-    side_[side].head(nv) = moved_;
-  }
   by_length_ = (8 * (side_[0] - side_[1]) - (side_[2] - side_[3])) / (12 * d);
   return true;
 }

@@ -125,7 +125,8 @@ class CompliantDerivative {
   MatX sum_, through_;    // (2 nv + m; 2 nv + m_0 + nu)
   Eigen::RowVectorXd when_, tau_;
   VecX by_length_, moved_, m_, drawn_velocity_;
-  std::array<VecX, 4> side_, q_side_;
+  VecX q_end_;
+  std::array<VecX, 4> side_;
 };
 
 }  // namespace tribo

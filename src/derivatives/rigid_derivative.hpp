@@ -271,10 +271,10 @@ class RigidDerivative {
   Crossing::Saved saved_;
   std::vector<double> lengths_;  // of substeps [s]
   std::vector<OpenContact> open_before_;
-  MatX sum_, through_;                              // (2 nv x 2 nv + nu): dx_i by dx and du
-  Eigen::RowVectorXd when_, tau_;                   // dt_i by dx and du
-  VecX by_length_, moved_, q_side_[2], v_side_[2];  // F_h (2 nv)
-  VecX v_end_, v_mean_;                             // of the step, or of the smoothed one
+  MatX sum_, through_;                                      // (2 nv x 2 nv + nu): dx_i by dx and du
+  Eigen::RowVectorXd when_, tau_;                           // dt_i by dx and du
+  VecX by_length_, moved_, q_side_[2], q_end_, v_side_[2];  // F_h (2 nv)
+  VecX v_end_, v_mean_;                                     // of the step, or of the smoothed one
   MatrixBuffer S_;
   std::vector<int> chosen_, rigid_, pivot_;
   std::vector<char> slips_;  // by row that holds

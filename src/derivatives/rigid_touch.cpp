@@ -85,17 +85,23 @@ bool RigidDerivative::slope_by_length(double h) {
   crossing_.save(saved_);
   VecX* q[2] = {&q_side_[0], &q_side_[1]};
   VecX* v[2] = {&v_side_[0], &v_side_[1]};
-  for (int k = 0; k < 2; ++k) {
+  for (int k : {2, 0, 1}) {
     crossing_.begin();
-    crossing_.solve(h + (k == 0 ? d : -d));
+    crossing_.solve(k == 2 ? h : h + (k == 0 ? d : -d));
     if (!crossing_.commit()) return false;
-    *q[k] = state_.q;
-    *v[k] = state_.v;
+    if (k == 2) {
+      q_end_ = state_.q;
+    } else {
+      *q[k] = state_.q;
+      *v[k] = state_.v;
+    }
     crossing_.restore(saved_);
   }
-  tangent(model_, *q[1], *q[0], moved_);
   by_length_.resize(2 * model_.nv);
+  tangent(model_, q_end_, *q[0], moved_);  // at the end of the substep, as dx
   by_length_.head(model_.nv) = moved_ / (2 * d);
+  tangent(model_, q_end_, *q[1], moved_);
+  by_length_.head(model_.nv) -= moved_ / (2 * d);
   by_length_.tail(model_.nv) = (*v[0] - *v[1]) / (2 * d);
   return true;
 }
