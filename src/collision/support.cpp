@@ -87,7 +87,7 @@ double outside_polytope(const Polytope& p, const Vec3& x, Vec3& n) {
   p.each_face(
       -HUGE_VAL, [&](const TreeNode& node) { return -(1 - 1e-12) * node.corners.distance(x); },
       [&](int k) {
-        Vec3 way = n;
+        Vec3 way = Vec3::Zero();
         const double above = k < first ? std::nextafter(best, HUGE_VAL) : best;
         const double d = over_face(p, p.faces[at(k)], x, above, way);
         if (d < above) best = d, n = way, first = k;
