@@ -62,7 +62,8 @@ class Newton final : public ContactSolver {
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
     SolveReport report = find(problem, tolerance, f);
-    if (report.status == SolveStatus::Converged && problem.dense() && problem.discs.empty() && problem.nc() > 2)
+    const bool found = report.status == SolveStatus::Converged && report.iterations > 0;  // else the forces stay as they were
+    if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty())
       share_load(problem, tolerance, f, report);
     return report;
   }
