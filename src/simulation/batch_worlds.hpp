@@ -212,7 +212,8 @@ struct Batch::Impl final : LaneWorlds::Host {
   void vary(int w, const ModelNumbers& numbers) {
     Model& model = *worlds[at(w)].model;
     const bool rewired = std::exchange(worlds[at(w)].rewired, false);
-    ModelNumbers listed = numbers;  // what steppers look at when they are made: the rigid one reads damping in every step
+    ModelNumbers listed =
+        numbers;  // what steppers look at when they are made: the rigid one reads damping in every step
     if (scene.stepper == "rigid") listed.damping = model.joints.damping.data();
     if (follows && !rewired && keeps_zeros(model, *scene.model, listed)) {
       set_numbers(model, *scene.model, numbers);
