@@ -62,7 +62,8 @@ class Newton final : public ContactSolver {
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
     SolveReport report = find(problem, tolerance, f);
-    const bool found = report.status == SolveStatus::Converged && report.iterations > 0;  // else the forces stay as they were
+    const bool found =
+        report.status == SolveStatus::Converged && report.iterations > 0;  // else the forces stay as they were
     if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty())
       share_load(problem, tolerance, f, report);
     return report;
@@ -117,7 +118,8 @@ class Newton final : public ContactSolver {
       } else {
         // What the factor did not solve: by the matrix too, if that is not too large.
         const bool again = !problem.dense() && problem.size() <= most_dense;
-        report = again ? solve(by_matrix(problem, dense_problem_), tolerance, f) : last_resort_.solve(problem, tolerance, f);
+        report =
+            again ? solve(by_matrix(problem, dense_problem_), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
       }
     }
