@@ -54,4 +54,19 @@ void LoadShare::of(const VecRef& f, VectorBuffer& z) const {
   }
 }
 
+bool touches_often(const ContactProblem& problem) {
+  const ContactFactor& factor = problem.factor;
+  if (factor.empty()) return true;  // nobody knows of what bodies
+  const auto body = [&](int contact, int side) {
+    const int k = factor.start[at(contact)] + side;
+    return k < factor.start[at(contact + 1)] ? factor.blocks[at(k)].body : -1;
+  };
+  for (int a = 0; a < problem.nc(); ++a) {
+    int same = 1;
+    for (int b = a + 1; b < problem.nc(); ++b) same += body(a, 0) == body(b, 0) && body(a, 1) == body(b, 1);
+    if (same >= 3) return true;
+  }
+  return false;
+}
+
 }  // namespace tribo

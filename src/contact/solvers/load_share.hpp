@@ -23,4 +23,7 @@ class LoadShare {
   MatrixBuffer left_, basis_;  // all rows: columns of G still to be looked at; orthonormal on rows_
 };
 
+/// Whether some two bodies touch at three places or more: else forces are unique, but for assemblies of several bodies.
+bool touches_often(const ContactProblem& problem);
+
 }  // namespace tribo

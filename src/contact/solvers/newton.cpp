@@ -64,7 +64,8 @@ class Newton final : public ContactSolver {
     SolveReport report = find(problem, tolerance, f);
     const bool found =
         report.status == SolveStatus::Converged && report.iterations > 0;  // else the forces stay as they were
-    if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty())
+    if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty() &&
+        touches_often(problem))
       share_load(problem, tolerance, f, report);
     return report;
   }
