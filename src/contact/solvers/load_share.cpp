@@ -10,38 +10,36 @@ constexpr double dependent = 1e-9;  // of the largest column of G: what is left 
 }  // namespace
 
 // Columns of G span what Y does. The longest is taken first, the others are made orthogonal to it on the rows that carry,
-// and take along what they are on the rest.
+// which stand first, and take along what they are on the rest.
 bool LoadShare::find(const ContactProblem& problem, const std::vector<int>& rows) {
-  rows_ = rows;
-  n_ = 3 * problem.nc(), rank_ = 0;
-  const int m = static_cast<int>(rows_.size());
-  left_.resize(n_, m);
-  basis_.resize(n_, m);
+  m_ = static_cast<int>(rows.size()), n_ = 3 * problem.nc(), rank_ = 0;
+  order_ = rows;
+  auto next_row = rows.begin();  // in rising order
+  for (int i = 0; i < n_; ++i) {
+    if (next_row != rows.end() && *next_row == i)
+      ++next_row;
+    else
+      order_.push_back(i);
+  }
+  left_.resize(n_, m_);
+  basis_.resize(n_, m_);
   const auto G = problem.G();
   auto left = left_.map();
-  for (int a = 0; a < m; ++a) left.col(a) = G.col(rows_[at(a)]).head(n_);
-  const auto square = [&](const auto& x) {
-    double sum = 0;
-    for (int i : rows_) sum += x[i] * x[i];
-    return sum;
-  };
+  for (int a = 0; a < m_; ++a)
+    for (int i = 0; i < n_; ++i) left(i, a) = G(order_[at(i)], rows[at(a)]);
   double first = 0;
-  for (; rank_ < m; ++rank_) {
+  for (; rank_ < m_; ++rank_) {
     int next = 0;
     double largest = -1;
-    for (int a = 0; a < m; ++a)
-      if (const double size = square(left.col(a)); size > largest) largest = size, next = a;
+    for (int a = 0; a < m_; ++a)
+      if (const double size = left.col(a).head(m_).squaredNorm(); size > largest) largest = size, next = a;
     first = std::max(first, largest);
     if (!(largest > dependent * dependent * first)) break;
     auto q = basis_.map().col(rank_);
     q = left.col(next) / std::sqrt(largest);
-    for (int a = 0; a < m; ++a) {
-      double along = 0;
-      for (int i : rows_) along += q[i] * left(i, a);
-      left.col(a) -= along * q;
-    }
+    for (int a = 0; a < m_; ++a) left.col(a) -= q.head(m_).dot(left.col(a).head(m_)) * q;
   }
-  return rank_ < m;
+  return rank_ < m_;
 }
 
 void LoadShare::of(const VecRef& f, VectorBuffer& z) const {
@@ -49,8 +47,8 @@ void LoadShare::of(const VecRef& f, VectorBuffer& z) const {
   for (int k = 0; k < rank_; ++k) {
     const auto q = basis_.map().col(k);
     double along = 0;
-    for (int i : rows_) along += q[i] * f[i];
-    z.map().head(n_) += along * q;
+    for (int i = 0; i < m_; ++i) along += q[i] * f[order_[at(i)]];
+    for (int i = 0; i < n_; ++i) z[order_[at(i)]] += along * q[i];
   }
 }
 

@@ -12,15 +12,15 @@ namespace tribo {
 /// too: below zero where the bed lifts off.
 class LoadShare {
  public:
-  /// For these rows of the problem. False where their forces are unique.
+  /// For these rows of the problem, in rising order. False where their forces are unique.
   bool find(const ContactProblem& problem, const std::vector<int>& rows);
   /// z of the rows with forces f; of all rows of contacts.
   void of(const VecRef& f, VectorBuffer& z) const;
 
  private:
-  std::vector<int> rows_;
-  int n_ = 0, rank_ = 0;
-  MatrixBuffer left_, basis_;  // all rows: columns of G still to be looked at; orthonormal on rows_
+  std::vector<int> order_;  // the rows of contacts: first those that carry
+  int m_ = 0, n_ = 0, rank_ = 0;
+  MatrixBuffer left_, basis_;  // in that order: columns of G still to be looked at; orthonormal on the first m_ rows
 };
 
 /// Whether some two bodies touch at three places or more: else forces are unique, but for assemblies of several bodies.
