@@ -112,7 +112,7 @@ TEST_CASE("many corners: pairs touch as they do without trees") {
     const Vec3 way = stands ? Vec3(R.col(2)) : Vec3(random_rotation(rng).col(0));
     const double apart = stands ? 0.14 : 0.15 + 0.0001 * pair;
     const Placement X_a{R, Vec3(0.3, 0.2, 0.1)};
-    const Placement X_b{stands ? Mat3(R * turned({}, Vec3::UnitZ(), 0.01 * pair).R) : random_rotation(rng),
+    const Placement X_b{stands ? Mat3(R * turned(Vec3::Zero(), Vec3::UnitZ(), 0.01 * pair).R) : random_rotation(rng),
                         X_a.p + apart * way};
     const auto found = [&](const Solid& one, const Solid& other) {
       const PlacedSolid at_a{&one, X_a, Vec3::Zero(), Vec3::Zero()}, at_b{&other, X_b, Vec3::Zero(), Vec3::Zero()};
