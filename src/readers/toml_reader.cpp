@@ -60,21 +60,53 @@ void check_depth(const std::string& text, const std::string& file) {
   }
 }
 
+/// Whether a quote or a bracket opens something where it stands: a key or a value can begin there. In a bare value, as in
+/// `0["x`, it is a letter like others.
+class Openings {
+ public:
+  bool here() const {
+    return std::string_view("=,[{\r\n").find(last_) != std::string_view::npos || (last_ == '.' && key_);
+  }
+  /// Takes the next character that is no space, or the quote of a string that is over.
+  void pass(char c) {
+    const bool opens = here();
+    last_ = c;
+    if (c == '[' || c == '{') {
+      if (!opens)
+        last_ = 'x';
+      else
+        open_ += c, key_ = key_ || c == '{';
+    } else if ((c == ']' || c == '}') && !open_.empty()) {
+      open_.pop_back();
+    } else if (c == '=') {
+      key_ = false;
+    } else if (c == ',') {
+      key_ = !open_.empty() && open_.back() == '{';
+    } else if (c == '\n' || c == '\r') {
+      key_ = open_.empty();
+    }
+  }
+
+ private:
+  char last_ = '\n';
+  bool key_ = true;  // a key is being read, or begins: its parts may be strings
+  std::string open_;
+};
+
 /// First character beyond ASCII where TOML has none, or its end: outside of strings and comments, and what follows a backslash.
-/// (toml++ 3.3 asks there whether letters are spaces, by code that C++ leaves undefined.) A quote that stands where neither a key nor
-/// a value can begin opens no string.
+/// (toml++ 3.3 asks there whether letters are spaces, by code that C++ leaves undefined.)
 std::size_t misplaced_letter(const std::string& text) {
   const auto beyond = [&](std::size_t i) { return i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80; };
-  char last = '\n';  // that is no space
+  Openings openings;
   for (std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; i < text.size(); ++i) {
     if (beyond(i)) return i;
-    const bool begins = std::string_view("=,.[{\r\n").find(last) != std::string_view::npos;
-    if (text[i] != ' ' && text[i] != '\t') last = text[i];
+    const bool string = (text[i] == '"' || text[i] == '\'') && openings.here();
     if (text[i] == '#') {
       i = std::min(text.find_first_of("\r\n", i), text.size()) - 1;
       continue;
     }
-    if ((text[i] != '"' && text[i] != '\'') || !begins) continue;
+    if (text[i] != ' ' && text[i] != '\t') openings.pass(text[i]);
+    if (!string) continue;
     const std::size_t end = end_of_string(text, i);
     for (std::size_t at = text[i] == '"' ? text.find('\\', i) : end; at < end; at = text.find('\\', at + 2))
       if (const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1); next < end && beyond(next)) return next;
