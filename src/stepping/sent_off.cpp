@@ -86,15 +86,22 @@ void SentOff::measure_turns(const Start& start, const Outcome& outcome) {
   }
 }
 
+// The pair of a contact, in the last step: then its other ends were not looked ahead of, though it may bounce off now.
+bool SentOff::pressed(const Start& start, std::uint64_t id) const {
+  const auto& memory = start.state.memory.contacts;
+  return std::any_of(memory.begin(), memory.end(),
+                     [&](const ContactMemory& m) { return m.id >> 16 == id >> 16 && m.f.z() > 0; });
+}
+
 bool SentOff::turns(const Start& start, const Outcome& outcome) {
   const Model& model = start.model;
   measure_turns(start, outcome);
   const auto turned = [&](int body) { return body < 0 ? 0.0 : turned_[at(model.bodies[at(body)].tree)]; };
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
-    if (!(r.f.z() > 0)) continue;
     const Contact& contact = start.contacts[i];
-    if (const double most = std::max(turned(contact.body_a), turned(contact.body_b)); most > length(r)) return true;
+    const double most = std::max(turned(contact.body_a), turned(contact.body_b));
+    if (most > length(r) && (r.f.z() > 0 || pressed(start, contact.id))) return true;
   }
   return false;
 }
@@ -106,11 +113,13 @@ std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome)
         turned_[t] > looked_at * margins_[t] || farther(start, outcome, static_cast<int>(t), looked_at * margins_[t]);
   for (std::size_t i = 0; i < outcome.contacts.size(); ++i) {
     const ContactReport& r = outcome.contacts[i];
-    if (!(r.f.z() > 0)) continue;
+    const bool carries = r.f.z() > 0;
     for (int body : {start.contacts[i].body_a, start.contacts[i].body_b}) {
       if (body < 0) continue;
       const int tree = start.model.bodies[at(body)].tree;
-      if (turned_[at(tree)] > length(r) || farther(start, outcome, tree, length(r))) sent_[at(tree)] = 1;
+      if ((turned_[at(tree)] > length(r) && (carries || pressed(start, start.contacts[i].id))) ||
+          (carries && farther(start, outcome, tree, length(r))))
+        sent_[at(tree)] = 1;
     }
   }
   return sent_;

@@ -16,8 +16,8 @@ class SentOff {
   /// Does an impact, or what drives it, take a point of a tree more than half the margin away from where its velocity at
   /// the start does? An upper bound by the joints. Those with velocity targets go where they are told; the base may not.
   bool operator()(const Start& start, const Outcome& outcome) const;
-  /// Does a body that is pressed, and goes where it is not told, turn a point by more than that? What touches may then meet
-  /// with other features.
+  /// Does a body that is pressed, or was in the last step, and goes where it is not told, turn a point by more than that?
+  /// What touches may then meet with other features.
   bool turns(const Start& start, const Outcome& outcome);
 
   /// By tree: those that go or turn so far, and what else may meet them is known. After both of the above.
@@ -33,6 +33,7 @@ class SentOff {
   double length(const ContactReport& r) const { return 0.5 * (margin_ < 0 ? default_margin * sizes_.of(r) : margin_); }
   void measure_turns(const Start& start, const Outcome& outcome);
   bool farther(const Start& start, const Outcome& outcome, int tree, double length) const;
+  bool pressed(const Start& start, std::uint64_t id) const;
   bool hit(const Start& start, const Outcome& outcome) const;
   bool driven(const Start& start, const Outcome& outcome) const;
 
