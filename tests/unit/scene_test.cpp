@@ -306,9 +306,10 @@ TEST_CASE("scene: letters beyond ASCII stand in quotes and comments, and nowhere
     CHECK(refusal("description = \"\"\"a\\  \n " + x + "\"\"\"\n" + cube).find("bad.toml:2: " + told) !=
           std::string::npos);
     // In a bare value quotes and brackets are letters.
-    for (const std::string& bare :
+    for (const char* bare :
          {"[0, 0, -3\"", "0[\"n", "0{'", "[[1], 0[\"", "0.\"", "[1, 0.'", "{a = 0.\"", "1 [\"", "true{\""})
-      CHECK(refusal("gravity = " + bare + x + "\"]\n" + cube).find("bad.toml:1: " + told) != std::string::npos);
+      CHECK(refusal(std::string("gravity = ") + bare + x + "\"]\n" + cube).find("bad.toml:1: " + told) !=
+            std::string::npos);
     // Where keys and values begin they are not.
     for (const std::string& line :
          {"a.\"" + x + "\" = 1\n", "a = {\"" + x + "\" = [1], '" + x + "' = 2}\n", "[a.'" + x + "']\n",
