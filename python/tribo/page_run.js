@@ -306,9 +306,13 @@ class Page {
     else { this.fresh = null; this.say(await answer.text()); }
   }
 
-  async tell(what, values) {
-    const answer = await fetch("do", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ what, ...values }) });
-    if (!answer.ok) this.say(await answer.text());
+  // One order after the other, as they were given.
+  tell(what, values) {
+    this.told = (this.told || Promise.resolve()).then(async () => {
+      const answer = await fetch("do", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ what, ...values }) });
+      if (!answer.ok) this.say(await answer.text());
+    }).catch((error) => this.say("the program does not answer: " + error.message));
+    return this.told;
   }
 }
 
