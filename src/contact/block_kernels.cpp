@@ -152,10 +152,6 @@ TRIBO_CLONES void divide_by_transposed_6(const double* LU, const int* from, doub
   std::memcpy(x + 4, &rest, sizeof(Pack2));
 }
 
-}  // namespace
-
-namespace {
-
 // A 3 x 6 matrix by rows.
 struct Rows3 {
   Pack4 r4[3];

@@ -51,7 +51,7 @@ constexpr int most_first = 10;
 // Of (newton.7): springs over sigma, steps, and of the largest force what may still change, and what may carry.
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
-constexpr double most_products = 2e11;               // of numbers, in factors of the interior point: about 40 s
+constexpr double most_products = 2e11;               // of numbers, in factors of the interior point
 constexpr int most_dense = 400;                      // unknowns that the matrix is made for where nothing else helped
 constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
 
@@ -62,8 +62,7 @@ class Newton final : public ContactSolver {
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
     SolveReport report = find(problem, tolerance, f);
-    const bool found =
-        report.status == SolveStatus::Converged && report.iterations > 0;  // else the forces stay as they were
+    const bool found = report.status == SolveStatus::Converged && report.iterations > 0;
     if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty() &&
         touches_often(problem))
       share_load(problem, tolerance, f, report);
