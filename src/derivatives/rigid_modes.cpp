@@ -84,7 +84,8 @@ void RigidDerivative::sharpen(const IslandSolution& s) {
 bool RigidDerivative::slips(const IslandSolution& s, int i) const {
   const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale, mu = s.problem.mu()[i];
   const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i;
-  return f[2] > 0 && mu > 0 && f[2] / F >= c[2] / a && (mu * f[2] - std::hypot(f[0], f[1])) / F < std::hypot(c[0], c[1]) / a;
+  return f[2] > 0 && mu > 0 && f[2] / F >= c[2] / a &&
+         (mu * f[2] - std::hypot(f[0], f[1])) / F < std::hypot(c[0], c[1]) / a;
 }
 
 // The equations of (deriv.18): unknowns into rigid_ (of a slip its normal, then a tangent that stands for e), their whitened

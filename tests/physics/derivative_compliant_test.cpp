@@ -2,11 +2,11 @@
 // those know nothing of its equations. Relative to the largest entry of each block 1e-6 is asked for.
 #include <doctest/doctest.h>
 
+#include "slider.hpp"
+#include "slopes.hpp"
 #include "tribo/compliant.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/scene.hpp"
-#include "slider.hpp"
-#include "slopes.hpp"
 
 using namespace tribo;
 using slopes::check, slopes::Seen;

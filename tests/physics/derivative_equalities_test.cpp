@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
-#include "tribo/linearization.hpp"
 #include "slopes.hpp"
+#include "tribo/linearization.hpp"
 
 using namespace tribo;
 using slopes::check_once, slopes::precise;

@@ -5,10 +5,10 @@
 #include <numbers>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/compliant.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/rigid.hpp"
-#include "slopes.hpp"
 
 using namespace tribo;
 

@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/scene.hpp"
-#include "slopes.hpp"
 
 using namespace tribo;
 using slopes::check, slopes::precise, slopes::Seen;

@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/batch.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/rigid.hpp"
 #include "tribo/scene.hpp"
-#include "slopes.hpp"
 
 using namespace tribo;
 using slopes::check, slopes::check_once, slopes::precise, slopes::Seen;

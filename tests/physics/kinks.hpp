@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/linearization.hpp"
-#include "slopes.hpp"
 
 namespace kinks {
 
