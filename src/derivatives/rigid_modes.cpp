@@ -50,7 +50,7 @@ void RigidDerivative::sharpen(const IslandSolution& s) {
   bool slow = false;
   for (int i = 0; i < problem.nc(); ++i)
     slow |= slips(s, i) && c_.map().segment<2>(3 * i).norm() < slow_slip * s.solve.residual.motion_scale;
-  if (!slow || !problem.discs.empty() || !problem.R().isZero(0)) return;
+  if (!slow || !problem.discs.empty()) return;
   for (int round = 0; round < sharpenings; ++round) {
     list_laws(s);
     const int m = static_cast<int>(rigid_.size()), n = group_.n();
@@ -102,6 +102,7 @@ void RigidDerivative::list_laws(const IslandSolution& s) {
     const int k = static_cast<int>(rigid_.size());
     rigid_.push_back(unknown);
     middle_[k] = left;
+    R_[k] = problem.R()[unknown];
     slips_[at(k)] = slip;
     return k;
   };

@@ -162,6 +162,34 @@ TEST_CASE("compliant derivative: gains, drives at their limits, pushes and joint
   }
 }
 
+TEST_CASE("compliant derivative: anchors that were left behind, and contacts that began in overlap") {
+  for (const char* stepper : slopes::compliant) {
+    CAPTURE(stepper);
+    {  // 3 mm behind, where friction could have stretched the spring by less than 1; its load grows, or not (deriv.29)
+      for (double load : {0.1, 100.0}) {
+        auto world = worlds::World(soft(0.4)).ground().sphere(0.1, 1, {0, 0, 0.099}, {0.3, 0.1, 0});
+        Simulation ball = world.simulate(2e-3, {}, stepper);
+        for (int k = 0; k < 3; ++k) ball.step();
+        State state = ball.state();
+        REQUIRE(state.memory.anchors.size() == 1);
+        state.memory.anchors[0].anchor -= Vec3(0.0018, 0.0024, 0);
+        state.memory.contacts[0].f.z() = load;
+        ball.set_state(state);
+        Seen seen;
+        check(ball, seen);
+        CHECK(seen.compared == 1);
+        CHECK(seen.columns > 12);
+      }
+    }
+    {  // its spring is without force where it began, and less so with time (compliant.12)
+      auto world = worlds::World(soft(0.4)).ground().sphere(0.1, 1, {0, 0, 0.0985}, {0, 0, 0.01});
+      const Seen seen = run(world.simulate(2e-3, {}, stepper), 5);
+      CHECK(seen.compared > 1);
+      CHECK(seen.memory >= 7);
+    }
+  }
+}
+
 TEST_CASE("compliant derivative: a cube that was launched and has stopped") {
   // Where it stands depends on how fast it was. What the contacts remember says where that is: by q and v alone it is forgotten.
   for (const char* stepper : slopes::compliant) {
