@@ -57,7 +57,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   std::vector<char> pressed_, bound_, released_;  // of contacts; of joint springs
   std::vector<int> slipping_, pivot_;
   VectorBuffer K_, B_, x_, c_, b_, f1_, f2_;
-  VectorBuffer free_;  // b + G s
+  VectorBuffer free_;                                                    // b + G s
   VectorBuffer known_;                                                   // forces that are no springs (n)
   VectorBuffer directions_, normal_;                                     // d (2 a contact)
   RowMatrix jacobian_, W_;                                               // (n; nv), (nv; n)
@@ -66,9 +66,9 @@ class ExponentialDerivative final : public CompliantDerivative {
   RowMatrix vdot_slope_;                                                 // (nv; all columns)
   RowMatrix turned_, bias_slope_;                                        // scratch
   MatrixBuffer G_, share_;
-  std::vector<RowMatrix> N_;  // (nv; nv), by row
-  RowMatrix tensor_;          // dG: of entry (l, k) in row l n + k (n n; nv)
-  RowMatrix along1_, along2_; // what it adds to F1 and F2 (n; nv)
+  std::vector<RowMatrix> N_;   // (nv; nv), by row
+  RowMatrix tensor_;           // dG: of entry (l, k) in row l n + k (n n; nv)
+  RowMatrix along1_, along2_;  // what it adds to F1 and F2 (n; nv)
   std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;

@@ -152,6 +152,9 @@ class RigidDerivative {
   void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
+  void sharpen(const IslandSolution& s);
+  bool slips(const IslandSolution& s, int contact) const;
+  void list_laws(const IslandSolution& s);
   bool share_evenly(const IslandSolution& s);
   void share_joints(const IslandSolution& s);
   bool moves_truly(const IslandSolution& s) const;

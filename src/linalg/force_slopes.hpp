@@ -38,7 +38,8 @@ class ForceSlopes {
   /// F1 and F2 (n x columns) of slopes of x, c and b (n x columns).
   void slopes(const RowMatrix& x, const RowMatrix& c, const RowMatrix& b, RowMatrix& F1, RowMatrix& F2);
   /// Adds what comes of the change of G along coordinates 0, 1, …: dG_j(l, k) is row l n + k, column j.
-  void add_along(const Input& in, const RowMatrix& dG, const std::vector<Damper>& dampers, RowMatrix& F1, RowMatrix& F2);
+  void add_along(const Input& in, const RowMatrix& dG, const std::vector<Damper>& dampers, RowMatrix& F1,
+                 RowMatrix& F2);
   /// d f1 of row i by b of row j.
   double by_b(int i, int j) const { return T1_(i, j); }
 

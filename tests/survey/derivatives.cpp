@@ -2,8 +2,8 @@
 // robots, with random torques, gains and velocity targets. Each must be finite, or say that it is not: exit code 1 for a NaN
 // or an exception. A step that has no analytic derivative is refused and counted; its differences, which take as long as some
 // thousand linearisations, are taken of quick steps, until they have taken S seconds (default 5) for a robot.
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <random>
 
@@ -23,7 +23,7 @@ constexpr double quick = 2e-3;  // CPU time of a step whose differences are take
 
 struct Count {
   long done = 0, analytic = 0, weak = 0, shared = 0, infinite = 0, differences = 0, wrong = 0;
-  double difference_time = 0;          // [s]
+  double difference_time = 0;           // [s]
   std::map<std::string, long> reasons;  // why refused
 };
 
@@ -180,8 +180,8 @@ Request parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const Request request = parse(argc, argv);
-  std::printf("%-26s %8s %9s %8s %8s %8s %8s %12s %6s %8s\n", "robot", "states", "analytic", "refused", "weak", "shared",
-              "infinite", "differences", "wrong", "CPU s");
+  std::printf("%-26s %8s %9s %8s %8s %8s %8s %12s %6s %8s\n", "robot", "states", "analytic", "refused", "weak",
+              "shared", "infinite", "differences", "wrong", "CPU s");
   long all = 0, wrong = 0;
   std::map<std::string, long> reasons;
   for (const std::string& robot : request.robots) {
