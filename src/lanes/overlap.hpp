@@ -21,7 +21,7 @@ struct OverlapLanes {
   }
 
   static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3,
-                          deep_share = 5e-4;
+                          deep_share = 5e-4, most_slide = 2;
   static constexpr double compliance = 1e-4, most_tolerance = 1e-6, default_tolerance = 1e-8;
 
   /// Gaps at the end of the step as v_end has them; lanes with an overlap that is to be removed.
@@ -57,7 +57,7 @@ struct OverlapLanes {
     const double tolerance = asked_for < most_tolerance ? asked_for : most_tolerance;
     const Mask stands = met(residual, 0, 1e-3 * tolerance);
     Mask found = newton.solve(asked & ~stands, 0, tolerance, 16, residual) | stands;
-    found &= ~wedged();
+    found &= ~(wedged() | leads_elsewhere());
     p.to_tree(p.f, w);
     tree.unwhiten(w);
     for (int k = 0; k < s.nv; ++k) correction[k] = only(asked, s.dt * w[k]);
@@ -123,6 +123,17 @@ struct OverlapLanes {
       g[o] = only(on, select(d < 0.0, s.joint_share * min(d + joint_slop, Pack{}), d) / square);
       R[o] = only(on, compliance * max(p.G[o * p.n + o], 1e-300));
     }
+  }
+
+  // What opens only by sliding far: the scalar step takes a share of it (rigid.18).
+  Mask leads_elsewhere() const {
+    Pack asked{}, slide{};
+    for (int i = 0; i < p.nc; ++i) {
+      const Pack *g = p.g + 3 * i, *c = p.c + 3 * i;
+      asked = max(asked, -g[2]);
+      slide = max(slide, select((g[2] < 0.0) & (p.f[3 * i + 2] > 0.0), c[0] * c[0] + c[1] * c[1], Pack{}));
+    }
+    return (asked > 0.0) & (slide > (most_slide * most_slide) * asked * asked);
   }
 
   // Did a deep contact open by less than half of what was asked?

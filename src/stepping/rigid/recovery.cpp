@@ -18,6 +18,7 @@ constexpr double large_tolerance = 1e-4;      // the same of heaps
 constexpr double rough_share = 0.05;          // of what is asked at most: what heaps that move may lack in a step
 constexpr double moving_share = 1e-3;         // of the smaller shape: a contact that moves so far in a step moves
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
+constexpr double most_slide = 2;     // of the largest opening that is asked for: sideways motion of what is opened
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
 constexpr int few = 64, few_coordinates = 36;  // normals and rows: those that act are solved for at once
 
@@ -171,6 +172,11 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
   remove(tolerance, moves ? asked : 0, s);
   problem.velocity(s.f.data(), s.c.data());
+  const double taken = within_reach(s);
+  if (taken < 1) {
+    s.f.map() *= taken;
+    problem.velocity(s.f.data(), s.c.data());
+  }
   if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
 }
@@ -198,6 +204,19 @@ void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, Isla
   const double gap = limit ? beyond(row, dt, v_end) : 0;
   problem.g()[o] = (gap < 0 ? joint_share(dt) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
+}
+
+// Normals and levers are those of the start. What opens only by sliding far along the other body is not opened so: the motion
+// would lead elsewhere. The share of it that is taken                                                       (rigid.18)
+double Recovery::within_reach(const IslandSolution& s) {
+  const ContactProblem& problem = s.problem;
+  const auto g = problem.g();
+  double asked = 0, slide = 0;
+  for (int n = 2; n < 3 * problem.nc(); n += 3) {
+    asked = std::max(asked, -g[n]);
+    if (g[n] < 0 && s.f[n] > 0) slide = std::max(slide, std::hypot(s.c[n - 1], s.c[n - 2]));
+  }
+  return asked > 0 && slide > most_slide * asked ? most_slide * asked / slide : 1;
 }
 
 // Did a deep contact open by less than half of what was asked?

@@ -35,6 +35,7 @@ class Recovery {
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
   void remove(const Tolerance& tolerance, double asked, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
+  static double within_reach(const IslandSolution& s);
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
   double size_of(const Start& start, int listed) const;
