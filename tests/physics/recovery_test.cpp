@@ -75,7 +75,8 @@ speed = 1.0
   CHECK(s.state().q[0] == doctest::Approx(0.1).epsilon(1e-12));
 }
 
-// A ball on a hinged rod, 10 mm inside the floor: a turn x opens it by l sin(tilt) x, and slides it by (l cos(tilt) + r) x.
+// A ball on a hinged rod, 10 mm inside the floor: a turn x opens it by l sin(tilt) x, and slides it by (l cos(tilt) + r) x, more than
+// the r x of a turn at its own distance.
 TEST_CASE("removal of overlap: what opens only by sliding far slides by twice what is asked, and no farther") {
   for (const double tilt : {1e-3, 0.1, 0.8}) {
     const double l = 0.45, r = 0.05, height = l * std::cos(tilt) + r - 0.01;
