@@ -21,8 +21,8 @@ bool turns(JointKind joint) {
 
 /// What keeps its place to two bodies, in the frame of the lower one: a point, and the direction of a single hinge.
 struct Pivot {
-  Placement upper;            ///< where the frame of the lower body is in the upper one, its joints at zero
-  Vec3 axis = Vec3::Zero();   ///< zero where there are more joints than one
+  Placement upper;           ///< where the frame of the lower body is in the upper one, its joints at zero
+  Vec3 axis = Vec3::Zero();  ///< zero where there are more joints than one
 };
 
 /// Of a body and the one that carries it, -1: the world; nothing where they are not so joined.

@@ -99,7 +99,8 @@ mass = 1.0
 com = [0, 0, -0.45]
 shape = "sphere"
 radius = 0.05
-position = [0, 0, )" + std::to_string(height) + "]\nangle = " + std::to_string(tilt) + "\n",
+position = [0, 0, )" + std::to_string(height) +
+                                                   "]\nangle = " + std::to_string(tilt) + "\n",
                                                "rod.toml"));
     const double before = s.state().q[0];
     s.step();

@@ -295,8 +295,8 @@ inline Geometry shape_of(ShapeKind kind, const Vec3& size, const Placement& X, i
   return g;
 }
 
-// The upper shape is fixed to the world. links: with turns about other axes through the same point between the two.
-inline Model hinged(const Hinged& x, int links = 1, bool pair = false) {
+// The upper shape is fixed to the world. links: with turns about other axes between the two, through points that far apart.
+inline Model hinged(const Hinged& x, int links = 1, bool pair = false, double apart = 0) {
   ModelBuilder builder;
   builder.begin_member("arm", true, "test", true);
   int parent = -1;
@@ -306,7 +306,7 @@ inline Model hinged(const Hinged& x, int links = 1, bool pair = false) {
     body.parent = parent;
     body.joint = JointKind::Revolute;
     body.axis = k == 0 ? x.axis : Vec3::Unit(k % 3);
-    if (k == 0) body.X_PJ = x.X_PJ;
+    body.X_PJ = k == 0 ? x.X_PJ : at(apart, 0, 0);
     body.inertia.mass = 1;
     body.inertia.about_com.setIdentity();
     parent = builder.add_body(body);
@@ -373,7 +373,9 @@ TEST_CASE("hinges: two shapes that are said to be parted never overlap, and join
   CHECK(meets > 10);
 }
 
-TEST_CASE("hinges: faces that lie on each other across the axis are parted, and by a micrometre more they are not") {
+TEST_CASE(
+    "hinges: faces that lie on each other across the axis are parted, and a tenth of a millimetre deeper they are "
+    "not") {
   for (const double sunk : {0.0, 1e-4}) {
     Hinged x{at(0, 0, 0.1), at(0, 0, 0.05), at(0, 0, 0.1 - sunk), Vec3::UnitZ(), {}, {}, {}, {}};
     x.upper = ShapeKind::Box, x.upper_size = Vec3(0.1, 0.08, 0.05);
@@ -389,8 +391,8 @@ TEST_CASE("hinges: faces that lie on each other across the axis are parted, and 
 }
 
 TEST_CASE("hinges: several hinges through one point, and pairs that the user asks for") {
-  Hinged x{at(0.1, 0, 0), at(0, 0, 0), at(0, 0.05, 0), Vec3::UnitZ(), Vec3(0.15, 0, 0), Vec3(0.06, 0, 0),
-           ShapeKind::Sphere, ShapeKind::Sphere};
+  Hinged x{at(0.1, 0, 0),    at(0, 0, 0),      at(0, 0.05, 0),    Vec3::UnitZ(),
+           Vec3(0.15, 0, 0), Vec3(0.06, 0, 0), ShapeKind::Sphere, ShapeKind::Sphere};
   for (int links : {1, 2, 3}) {
     const Model model = hinged(x, links);
     CHECK(verdict(model) == AcrossHinge::Joined);
@@ -399,6 +401,7 @@ TEST_CASE("hinges: several hinges through one point, and pairs that the user ask
     CHECK(collision.joined()[0] == std::pair(0, 1));
   }
   CHECK(verdict(hinged(x, 1, true)) == AcrossHinge::Meets);
+  CHECK(verdict(hinged(x, 2, false, 1e-3)) == AcrossHinge::Meets);
   x.X_lower = at(0, 0.07, 0);  // the point of the hinges is outside of the lower ball
   for (int links : {1, 2, 3}) CHECK(verdict(hinged(x, links)) == AcrossHinge::Meets);
 }
