@@ -243,6 +243,7 @@ bool RigidDerivative::removes(const IslandSolution& s, int row, Linearization& l
 // the gap at the end.
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
+  if (view_->recovery().shortened()) return "a part of the removal of overlap alone is taken";
   begin_recovery();
   removes_ = true;
   soft_ = start.dt * out.correction.cwiseAbs().maxCoeff() > stiff_motion;
