@@ -205,7 +205,7 @@ class Newton final : public ContactSolver {
   // Where the path of the interior point turns back a few sweeps lead to another one.
   SolveReport solve_part(const Tolerance& tolerance) {
     VecRef f = part_f_.map();
-    if (part_.dense()) return solve(part_, tolerance, f);
+    if (part_.dense()) return find(part_, tolerance, f);
     SolveReport report;
     int iterations = 0;
     for (int k = 0; k < most_tries; ++k) {
