@@ -29,7 +29,7 @@ constexpr int other_starts = 20;
 constexpr double short_step = 0.2;
 constexpr int most_short_steps = 3;
 constexpr double start_share = 1e-3;  // to which the path's start is found: its products are exact in any case
-constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
+constexpr double no_width = 1e-12;    // of scaled forces, which are of order 1, or of the bounds where these are larger
 
 // t + kappa t / (a0^2 - t^2) = length, 0 <= t < a0: the left side is convex. Newton's method where it stays in, else the middle.
 double inner_length(double a0, double length, double kappa) {

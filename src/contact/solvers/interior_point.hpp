@@ -18,6 +18,7 @@ class InteriorPoint {
   SolveReport approach(const ContactProblem& problem, const Tolerance& tolerance, bool again, VecRef f);
   /// Products of numbers that factors may take from now on; what would take more stalls.
   void allow(double work) { allowed_ = work; }
+  double allowed() const { return allowed_; }
   bool spent() const { return allowed_ < 0; }
 
  private:
