@@ -276,13 +276,7 @@ void touch_box_box(const Query& query, Touches& out) {
   const Mat3 Rt = query.a.X.R.transpose();
   const Boxes x{query.a.solid->size, query.b.solid->size, Rt * query.b.X.R, Rt * (query.b.X.p - query.a.X.p)};
   Axis face_a, face_b, edge;
-  Scratch::Look& look = query.scratch->look;
-  look.costly = true;
-  if (!separate(x, query.reach, face_a, face_b, edge)) {
-    look.by_velocity = true;
-    look.apart = query.reach;
-    return;
-  }
+  if (!separate(x, query.reach, face_a, face_b, edge)) return;
 
   const double tolerance = absolute_preference * std::min(x.h.minCoeff(), x.k.minCoeff());
   const bool b_first = better(face_b.s, face_a.s, tolerance);
@@ -290,7 +284,6 @@ void touch_box_box(const Query& query, Touches& out) {
   if (better(edge.s, face, tolerance)) {
     if (add_edges(query, x, edge, out)) return;
     const Vec3 n = edge_normal(x, edge);
-    look.by_velocity = true;  // what is nearest is looked for within reach
     add_nearest(query, x, nearest_points(x, n, edge.s, query.reach), n, out);
     return;
   }
@@ -310,7 +303,6 @@ void touch_box_box(const Query& query, Touches& out) {
   if (s > -equal && better(found.least, std::max(s, 0.0), tolerance)) {
     const Vec3 outward = b_first ? Vec3(-f.sign * x.C.col(f.k)) : Vec3(f.sign * Vec3::Unit(f.k));
     const Near near = nearest_points(x, outward, face, query.reach);
-    look.by_velocity = true;
     if (better(found.least, std::sqrt(near.squared), tolerance)) return add_nearest(query, x, near, outward, out);
   }
   // Overlapping, but not where the two faces meet: the edges do.

@@ -113,7 +113,7 @@ struct Collision::Impl {
   std::vector<char> table;                   // (geometries x geometries), empty for large models
   std::vector<std::pair<int, int>> grounds;  // half-space or terrain, other
   std::vector<int> swept;                    // geometries that may meet something else than those
-  std::vector<char> turned, still;           // geometry is rotated in its body; it is where it was at the last look
+  std::vector<char> turned;                  // geometry is rotated in its body
 
   std::vector<PlacedSolid> placed;
   std::vector<std::pair<int, int>> found, pairs;  // pairs: as sides
@@ -122,7 +122,7 @@ struct Collision::Impl {
   Scratch scratch;
   Touches touches;
   std::vector<Contact> contacts, listed;  // listed: before detect_more
-  Recall recall, recall_before;           // of this step, and of the one before
+  Recall recall;
   bool listing_again = false;             // in detect_more
   std::span<const ContactMemory> memory;  // of the last step, in detect and detect_more
   std::span<const char> sent;             // by tree, in detect_more
@@ -161,7 +161,6 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
     if (meets[at(i)] && !endless(m.geometries[at(i)].kind)) swept.push_back(i);
   }
   first.resize(at(n) + 1);
-  still.assign(at(n), 1);
   seams = std::make_unique<Seams>(m, solids);
   paving = std::make_unique<Paving>(m, solids);
   margins.resize(paving->empty() ? 0 : at(n));
@@ -184,8 +183,7 @@ bool Collision::Impl::place(std::span<const BodyMotion> bodies) {
     PlacedSolid& x = placed[i];
     const Vec3 r = body.X_WB.R * g.X_BG.p, p = body.X_WB.p + r;
     const Mat3 R = turned[i] ? Mat3(body.X_WB.R * g.X_BG.R) : body.X_WB.R;
-    still[i] = p == x.X.p && R == x.X.R;
-    moved |= !still[i];
+    moved = moved || p != x.X.p || R != x.X.R;
     x.X.p = p;
     x.X.R = R;
     x.v = body.v + body.w.cross(r);
@@ -287,11 +285,9 @@ bool Collision::Impl::linked(int a) const {
   return body >= 0 && model->trees[at(model->bodies[at(body)].tree)].bodies > 1;
 }
 
-/// touch, but for what it has found already while the shapes are there.
+/// touch, but for what it has found already while the shapes were there.
 void Collision::Impl::touch_or_recall(const Query& query, int a, int b) {
   if (listing_again && recall.find({a, b}, query, touches)) return;
-  const bool stands = !listing_again && at(a) < still.size() && still[at(a)] && still[at(b)];
-  if (stands && recall_before.find({a, b}, query, touches)) return recall.keep({a, b}, recall_before);
   scratch.look = {};
   touch(query, touches);
   if (!listing_again) recall.keep({a, b}, query, touches);
@@ -437,8 +433,7 @@ Collision::Collision(Collision&&) noexcept = default;
 bool Collision::Impl::find(std::span<const BodyMotion> bodies, const DetectionRange& range) {
   contacts.clear();
   pairs.clear();
-  const bool moved = place(bodies);
-  if (!listing_again || moved) recall.turn(recall_before);
+  if (place(bodies) || !listing_again) recall.clear();
   find_grounds(range);
   find_pairs(range);
   if (listing_again && !sent.empty())

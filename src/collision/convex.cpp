@@ -153,7 +153,7 @@ double between_boxes(const PlacedSolid& a, const PlacedSolid& b) {
 Separation separation(const Query& query) {
   using coal::details::EPA;
   using coal::details::GJK;
-  query.scratch->look.costly = true;
+  query.scratch->look.by_gjk = true;
   const double parted = between_boxes(query.a, query.b);
   if (parted > query.reach + 1e-9 * (query.a.solid->radius + query.b.solid->radius))
     return {parted, Vec3::Constant(NAN), Vec3::Constant(NAN)};

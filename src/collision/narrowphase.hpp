@@ -107,10 +107,10 @@ struct Scratch {
   std::vector<NearTriangle> triangles;
   std::vector<int> picked;  ///< faces or corners
 
-  /// What the last look at a pair took: so long that it is worth keeping, and velocities, which decide about points farther than
-  /// the margin; or else, where the shapes are out of reach, no less than how far they are apart [m].
+  /// What the last look at a pair took: GJK, and velocities, which decide about points farther than the margin; or else, where
+  /// the shapes are out of reach, no less than how far they are apart [m].
   struct Look {
-    bool costly = false, by_velocity = false;
+    bool by_gjk = false, by_velocity = false;
     double apart = -HUGE_VAL;
   } look;
   std::unique_ptr<GjkSolver> gjk;

@@ -1,5 +1,4 @@
-// What was found of pairs, as long as they stay where they are: with other velocities it would be the same. It stands for the
-// next step too, of pairs that did not move.
+// What GJK found of pairs, as long as they stay where they are: with other velocities it would find the same.
 #pragma once
 
 #include <algorithm>
@@ -16,33 +15,19 @@ class Recall {
     looks_.clear();
     touches_.clear();
   }
-  /// A step begins: what the last one found is `before`, and pairs are looked at anew.
-  void turn(Recall& before) {
-    std::swap(looks_, before.looks_);
-    std::swap(touches_, before.touches_);
-    clear();
-  }
   /// After touch; pairs in ascending order.
   void keep(std::pair<int, int> pair, const Query& query, const Touches& found) {
     const Scratch::Look& look = query.scratch->look;
-    if (!look.costly || (look.by_velocity && look.apart < 0)) return;
+    if (!look.by_gjk || (look.by_velocity && look.apart < 0)) return;
     const auto first = static_cast<int>(touches_.size());
     touches_.insert(touches_.end(), found.items.begin(), found.items.begin() + found.count);
     looks_.push_back({pair, query.ring, query.margin, look.apart, first, found.count, !look.by_velocity});
   }
-  /// Takes over what another one found of a pair.
-  void keep(std::pair<int, int> pair, const Recall& other) {
-    const Kept* x = other.look(pair);
-    if (x == nullptr) return;
-    looks_.push_back(*x);
-    looks_.back().first = static_cast<int>(touches_.size());
-    const auto from = other.touches_.begin() + x->first;
-    touches_.insert(touches_.end(), from, from + x->count);
-  }
   /// In place of touch; false where it has to look.
   bool find(std::pair<int, int> pair, const Query& query, Touches& found) const {
-    const Kept* x = look(pair);
-    if (x == nullptr || x->ring != query.ring || x->margin != query.margin) return false;
+    const auto before = [](const Kept& x, const std::pair<int, int>& p) { return x.pair < p; };
+    const auto x = std::lower_bound(looks_.begin(), looks_.end(), pair, before);
+    if (x == looks_.end() || x->pair != pair || x->ring != query.ring || x->margin != query.margin) return false;
     if (query.reach <= x->apart) return true;
     if (!x->steady) return false;
     found.count = x->count;
@@ -58,12 +43,6 @@ class Recall {
     int first, count;      ///< in touches_
     bool steady;           ///< the touches are the same with any velocities
   };
-  const Kept* look(std::pair<int, int> pair) const {
-    const auto before = [](const Kept& x, const std::pair<int, int>& p) { return x.pair < p; };
-    const auto x = std::lower_bound(looks_.begin(), looks_.end(), pair, before);
-    return x == looks_.end() || x->pair != pair ? nullptr : &*x;
-  }
-
   std::vector<Kept> looks_;
   std::vector<Touch> touches_;
 };

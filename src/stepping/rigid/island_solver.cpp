@@ -75,7 +75,7 @@ bool IslandSolver::give_way(const Start& start, IslandSolution& s) {
   bool jammed = false;
   double driven = 0;  // a motor presses as hard as it can: that is no jam
   for (int j = 0; j < s.problem.nr(); ++j)
-    if (row(s.island->rows[at(j)]).drives()) driven += std::abs(s.f[3 * s.problem.nc() + j]);
+    if (row_of(s.island->rows[at(j)]).drives()) driven += std::abs(s.f[3 * s.problem.nc() + j]);
   for (int round = 0; round < 3 && jams_.soften(start, *v_free_, driven, s); ++round) {
     jammed = true;
     const int iterations = s.solve.iterations;
@@ -137,7 +137,7 @@ double IslandSolver::added(double dt, const IslandSolution& s) const {
   double work = 0, size = 0;
   for (int o = 0; o < problem.size(); ++o) {
     const int row = o - 3 * problem.nc();
-    if (row >= 0 && row(s.island->rows[at(row)]).drives()) continue;
+    if (row >= 0 && row_of(s.island->rows[at(row)]).drives()) continue;
     const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * s.f[o]) + s.free[o];
     work += s.f[o] * (s.before[o] + end);
     if (row < 0 && o % 3 == 2) size += std::abs(s.f[o] * s.before[o]);
@@ -204,7 +204,7 @@ void IslandSolver::take_rows(const Start& start, const IslandSolution& s) {
   const ContactProblem& problem = s.problem;
   const double dt = start.dt;
   for (int j = 0; j < problem.nr(); ++j) {
-    const Row& row = row(s.island->rows[at(j)]);
+    const Row& row = row_of(s.island->rows[at(j)]);
     const int o = 3 * problem.nc() + j;
     const double f = s.f[o];
     rows_->forces()[s.island->rows[at(j)]] = f;

@@ -38,7 +38,7 @@ class IslandSolver {
   IslandWork solve(const Start& start, const IslandTask& task, IslandSolution& s, Outcome& out);
 
  private:
-  const Row& row(int j) const { return (*rows_)[j]; }
+  const Row& row_of(int j) const { return (*rows_)[j]; }
   bool set_up(const Start& start, IslandSolution& s);
   bool give_way(const Start& start, IslandSolution& s);
   void give_up_bounce(const Start& start, IslandSolution& s);
