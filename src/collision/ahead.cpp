@@ -127,6 +127,7 @@ double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) 
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
+  if (t == 0) return y;
   const double rate = x.w.norm();
   if (rate == 0) {
     y.X.p += t * x.v;
