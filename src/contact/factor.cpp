@@ -134,8 +134,12 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       add_transposed_3x6(y, f, w + index[0]);
       continue;
     }
-    for (int k = 0; k < b.depth; ++k)
-      for (int r = 0; r < rows; ++r) w[index[k]] += y[rows * k + r] * f[r];
+    if (rows == 1) {
+      for (int k = 0; k < b.depth; ++k) w[index[k]] += y[k] * f[0];
+      continue;
+    }
+    const double f0 = f[0], f1 = f[1], f2 = f[2];
+    for (int k = 0; k < b.depth; ++k) w[index[k]] += y[3 * k] * f0 + y[3 * k + 1] * f1 + y[3 * k + 2] * f2;
   }
 }
 
@@ -149,8 +153,26 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       add_product_3x6(y, w + index[0], c);
       continue;
     }
-    for (int k = 0; k < b.depth; ++k)
-      for (int r = 0; r < rows; ++r) c[r] += y[rows * k + r] * w[index[k]];
+    if (rows == 1) {
+      double sum = 0;
+      for (int k = 0; k < b.depth; ++k) sum += y[k] * w[index[k]];
+      c[0] += sum;
+      continue;
+    }
+    Pack4 even{}, odd{}, column;  // the fourth number is the first of the next column
+    int k = 0;
+    for (; k + 2 < b.depth; k += 2) {
+      std::memcpy(&column, y + 3 * k, sizeof(Pack4));
+      even += w[index[k]] * column;
+      std::memcpy(&column, y + 3 * k + 3, sizeof(Pack4));
+      odd += w[index[k + 1]] * column;
+    }
+    even += odd;
+    for (int r = 0; r < 3; ++r) {
+      double sum = even[r];
+      for (int j = k; j < b.depth; ++j) sum += y[3 * j + r] * w[index[j]];
+      c[r] += sum;
+    }
   }
 }
 
