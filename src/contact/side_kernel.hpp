@@ -9,9 +9,9 @@ struct SideOfContact {
   const Spatial* axes;  ///< by coordinate
   const int* path;      ///< coordinates of the chain
   int depth;
-  Vec3 r;             ///< the point, from the origin of the tree [m]
-  const double* R;    ///< axes of the contact in W, by columns
-  double sign;        ///< of the side
+  Vec3 r;           ///< the point, from the origin of the tree [m]
+  const double* R;  ///< axes of the contact in W, by columns
+  double sign;      ///< of the side
   const double *v, *v_free;
 };
 

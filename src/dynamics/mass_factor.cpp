@@ -241,7 +241,7 @@ TRIBO_CLONES void multiply_tree(const Rows& t, const double* x, double* y) {
 
 }  // namespace
 
-// Contacts have a fourth number in each column; three are enough for single trees.
+// Columns of one number, or of a contact's three and another one.
 template <int Rows>
 void Dynamics::whiten(int body, double* J) const {
   const Body& b = model_->bodies[at(body)];
@@ -258,7 +258,6 @@ void Dynamics::whiten(int body, double* J) const {
   if constexpr (Rows == 1) whiten_row(chain, J);
 }
 template void Dynamics::whiten<1>(int, double*) const;
-template void Dynamics::whiten<3>(int, double*) const;
 template void Dynamics::whiten<4>(int, double*) const;
 
 template <int Columns>

@@ -92,8 +92,7 @@ QUAD_INLINE Pair momentum_of(const Inertias& I, const Pair& s) {
 TRIBO_CLONES void Dynamics::place(const Tree& tree, const VecX& q) {
   const std::size_t first = at(tree.first_body), end = first + at(tree.bodies);
   const Body* const bodies = model_->bodies.data();
-  for (std::size_t i = first; i < end; ++i)
-    angle_[i] = bodies[i].joint == JointKind::Revolute ? q[bodies[i].iq] : 0.0;
+  for (std::size_t i = first; i < end; ++i) angle_[i] = bodies[i].joint == JointKind::Revolute ? q[bodies[i].iq] : 0.0;
   sines(&angle_[first], tree.bodies, &sine_[first], &cosine_[first]);
   const Quad O = given(origin_[at(bodies[first].tree)].data());
   for (std::size_t i = first; i < end; ++i) {

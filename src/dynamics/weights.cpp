@@ -26,8 +26,7 @@ double Dynamics::carried_potential(const Tree& tree) const {
   double sum = 0;
   for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
     const Body& body = model_->bodies[at(i)];
-    if (body.carried > 0)
-      sum += model_->gravity.dot(body.carried * (origin_[at(body.tree)] + carried_at(body, i)));
+    if (body.carried > 0) sum += model_->gravity.dot(body.carried * (origin_[at(body.tree)] + carried_at(body, i)));
   }
   return sum;
 }

@@ -18,28 +18,35 @@ constexpr double enough = 0.1;  // of the largest entry of a column: then rows a
 
 }  // namespace
 
-// Columns in panels of four: each later column is then read and written once for four of them.
+// Columns in panels of four: each later column is then read and written once for four of them. The roots of the pivots wait
+// until the panel is done.
 TRIBO_CLONES bool cholesky(double* A, int n) {
   auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
   for (int first = 0; first < n; first += panel) {
     const int last = std::min(first + panel, n);
+    double inverse[panel];
     for (int k = first; k < last; ++k) {
       double* __restrict col = column(k);
       if (!(col[k] > 0)) return false;
-      const double inverse = 1.0 / std::sqrt(col[k]);
-      for (int i = k; i < n; ++i) col[i] *= inverse;
+      inverse[k - first] = 1.0 / col[k];
       for (int j = k + 1; j < last; ++j) {
         double* __restrict target = column(j);
-        const double x = col[j];
+        const double x = col[j] * inverse[k - first];
         for (int i = j; i < n; ++i) target[i] -= x * col[i];
       }
     }
-    if (last == n) break;
-    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
-    for (int j = last; j < n; ++j) {
-      double* __restrict target = column(j);
-      const double x0 = c0[j], x1 = c1[j], x2 = c2[j], x3 = c3[j];
-      for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+    if (last < n) {
+      const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+      for (int j = last; j < n; ++j) {
+        double* __restrict target = column(j);
+        const double x0 = c0[j] * inverse[0], x1 = c1[j] * inverse[1], x2 = c2[j] * inverse[2], x3 = c3[j] * inverse[3];
+        for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+      }
+    }
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      const double scale = std::sqrt(inverse[k - first]);
+      for (int i = k; i < n; ++i) col[i] *= scale;
     }
   }
   return true;

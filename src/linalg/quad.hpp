@@ -65,8 +65,12 @@ QUAD_INLINE void store_columns(double* p, const Columns& a) {
 }
 /// Times the three numbers at b.
 QUAD_INLINE Quad times(const Columns& a, const double* b) { return a.x * b[0] + a.y * b[1] + a.z * b[2]; }
-QUAD_INLINE Quad times(const Columns& a, const Quad& b) { return a.x * each<0>(b) + a.y * each<1>(b) + a.z * each<2>(b); }
+QUAD_INLINE Quad times(const Columns& a, const Quad& b) {
+  return a.x * each<0>(b) + a.y * each<1>(b) + a.z * each<2>(b);
+}
 /// Times the 3 x 3 matrix at b, by columns.
-QUAD_INLINE Columns product(const Columns& a, const double* b) { return {times(a, b), times(a, b + 3), times(a, b + 6)}; }
+QUAD_INLINE Columns product(const Columns& a, const double* b) {
+  return {times(a, b), times(a, b + 3), times(a, b + 6)};
+}
 
 }  // namespace tribo
