@@ -59,7 +59,7 @@ const std::vector<Case> cases{
     {"ur10-swinging", "ur10", 1000, 1000, false, swing("0.2", "0.5")},
     {"g1-falling", "g1-standing", 100, 300, true, {{"robot.rpy", "[0, 0.3, 0]"}}},
     {"heap-100-falling", "heap-100", 700, 20, false},
-    {"heap-100", "heap-100", 4000, 20, false, {}, true, true},
+    {"heap-100", "heap-100", 6000, 20, false, {}, true, true},
     {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
     {"heap-1000-falling", "heap-1000", 600, 3, false, {}, false},
     {"heap-1000", "heap-1000", 3500, 3, false, {}, false, true},
