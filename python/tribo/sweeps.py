@@ -8,6 +8,7 @@ they come, so that a second call goes on where the first one was ended. The tabl
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import itertools
@@ -162,13 +163,27 @@ class Journal:
         self.file: IO[str] | None = None
         self._path = folder / f"rows-{part}.jsonl"
         head = {"request": request.name(), "scene": request.scene, "points": len(request), "version": _core.version()}
+        known = self._begun(head)
+        if known.get("request") != head["request"]:
+            raise _core.InvalidInput(f"{folder} holds another sweep, of '{known.get('scene')}': give another folder")
+
+    def _begun(self, head: dict[str, Any]) -> dict[str, Any]:
+        """What sweep.json says: the head of who came first, whole as soon as it is there."""
+        place, own = self.folder / "sweep.json", self.folder / f"sweep.json.{os.getpid()}.{threading.get_ident()}"
         try:
-            with open(folder / "sweep.json", "x") as file:
-                json.dump(head, file)
-        except FileExistsError:
-            known = json.loads((folder / "sweep.json").read_text() or "{}")
-            if known.get("request") != head["request"]:
-                raise _core.InvalidInput(f"{folder} holds another sweep, of '{known.get('scene')}': give another folder") from None
+            own.write_text(json.dumps(head))
+            while True:
+                with contextlib.suppress(FileExistsError):
+                    os.link(own, place)
+                try:
+                    known: dict[str, Any] = json.loads(place.read_text())
+                    return known
+                except ValueError:  # a process was killed while it wrote
+                    if any(self.folder.glob("rows-*.jsonl")):
+                        raise _core.InvalidInput(f"{place} is damaged: give another folder") from None
+                    place.unlink(missing_ok=True)
+        finally:
+            own.unlink(missing_ok=True)
 
     def rows(self) -> Iterator[Row]:
         """Of all processes, as far as they are whole."""
