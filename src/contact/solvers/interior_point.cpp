@@ -311,6 +311,7 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
     report = other;
     f = start_.map();
   }
+  if (spent() && report.status == SolveStatus::Stalled) report.status = SolveStatus::IterationLimit;
   report.iterations = iterations;
   return report;
 }

@@ -49,8 +49,9 @@ constexpr int most_first = 10;
 // Of (newton.7): springs over sigma, steps, and of the largest force what may still change, and what may carry.
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
-constexpr double most_products = 2e11;  // of numbers, in factors of the interior point
-constexpr int most_dense = 400;         // unknowns that the matrix is made for where nothing else helped
+constexpr double most_products = 1e11;      // of numbers, in factors of the interior point: some 15 s
+constexpr double certificate_share = 0.25;  // of those, beside them, to tell that there is no solution
+constexpr int most_dense = 400;             // unknowns that the matrix is made for where nothing else helped
 
 class Newton final : public ContactSolver {
  public:
@@ -114,7 +115,7 @@ class Newton final : public ContactSolver {
       }
     }
     if (report.status != SolveStatus::Converged) {
-      if (infeasibility_.certify(problem)) {
+      if (infeasibility_.certify(problem, certificate_share * most_products)) {
         report.status = SolveStatus::Infeasible;
       } else {
         // What the factor did not solve: by the matrix too, if that is not too large.
@@ -122,6 +123,8 @@ class Newton final : public ContactSolver {
         report =
             again ? solve(by_matrix(problem, dense_problem_), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
+        if (interior_point_.spent() && report.status == SolveStatus::Stalled)
+          report.status = SolveStatus::IterationLimit;
       }
     }
     report.iterations = iterations;
