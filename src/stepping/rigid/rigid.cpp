@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
 #include "stepping/rigid/closures.hpp"
@@ -30,6 +29,7 @@
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/sleep.hpp"
+#include "stepping/rigid/touched.hpp"
 #include "stepping/rigid/touches.hpp"
 #include "stepping/steppers.hpp"
 #include "tribo/rigid.hpp"
@@ -58,7 +58,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         setup_(model, contact_, own_, !closures_.empty()),
         touches_(model, own_.touch),
         jams_(model),
-        sizes_(model),
+        touched_(model),
         sleep_(model, own_.sleep) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
@@ -120,7 +120,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
-      m.touched = r.mode != ContactMode::Open || shares(out.contacts, i, start.dt);
+      m.touched = touched_(out.contacts, i, start.dt);
     }
     std::vector<RowMemory>& rows = out.memory.rows;
     rows.resize(rows_.size());
@@ -131,18 +131,6 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     }
     sleep_.remember(rows);
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
-  }
-
-  // Closed at the end, without force while others of its pair carry: which of them do is not unique.
-  bool shares(const std::vector<ContactReport>& contacts, std::size_t i, double dt) const {
-    const ContactReport& r = contacts[i];
-    if (!(r.gap + dt * r.c.z() < touching_share * sizes_.of(r))) return false;
-    const auto carries = [&](const ContactReport& x) { return x.mode != ContactMode::Open; };
-    for (std::size_t k = i; k-- > 0 && contacts[k].id >> 16 == r.id >> 16;)
-      if (carries(contacts[k])) return true;
-    for (std::size_t k = i + 1; k < contacts.size() && contacts[k].id >> 16 == r.id >> 16; ++k)
-      if (carries(contacts[k])) return true;
-    return false;
   }
 
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
@@ -211,6 +199,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
 
   void solve_contacts(const Start& start, Outcome& out) {
     out.contacts.resize(start.contacts.size());
+    touched_.begin(start.contacts.size());
     out.islands.clear();
     out.island_count = start.assembly.islands();
     out.solve = {};
@@ -408,6 +397,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   void report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
     const ContactProblem& problem = s.problem;
     const double dt = start.dt;
+    touched_.note(s);
     for (int i = 0; i < problem.nc(); ++i) {
       const int listed = s.island->contacts[at(i)], o = 3 * i;
       const Contact& contact = start.contacts[at(listed)];
@@ -467,7 +457,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   IslandSetup setup_;
   Touches touches_;
   Jams jams_;
-  Sizes sizes_;
+  Touched touched_;
   Sleep sleep_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
