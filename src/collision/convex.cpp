@@ -37,8 +37,8 @@ class Difference : public coal::details::MinkowskiDiff {
     constexpr double none = 1e-12;
     return (along.array() > none).select(box.halfSide, 0) + (along.array() < -none).select(-box.halfSide, 0);
   }
-  static void find(const MinkowskiDiff& base, const Vec3& along, Vec3& on_a, Vec3& on_b, coal::support_func_guess_t& hint,
-                   coal::details::ShapeSupportData data[2]) {
+  static void find(const MinkowskiDiff& base, const Vec3& along, Vec3& on_a, Vec3& on_b,
+                   coal::support_func_guess_t& hint, coal::details::ShapeSupportData data[2]) {
     const auto& x = static_cast<const Difference&>(base);
     x.of_coal_(base, along, on_a, on_b, hint, data);
     if (const coal::Box* a = x.box(0)) on_a = farthest(*a, along);

@@ -31,6 +31,7 @@
 #include "contact/solvers/newton_sparse.hpp"
 #include "contact/solvers/problem_parts.hpp"
 #include "contact/solvers/solvers.hpp"
+#include "contact/stick.hpp"
 #include "linalg/dense.hpp"
 
 namespace tribo {
@@ -149,6 +150,7 @@ class Newton final : public ContactSolver {
   enum class Bed { NotNeeded, Settled, Unsettled };
 
   Bed settle_on_bed(const ContactProblem& problem, VecRef f, SolveReport& report) {
+    share_.begin();
     problem.velocity(f.data(), c_.data());
     const double size = f.cwiseAbs().maxCoeff();
     bed_.resize(problem.size());
@@ -290,7 +292,8 @@ class Newton final : public ContactSolver {
     double least = report.residual.relative();
     best_.map() = f;
     const bool met = tolerance.met(report.residual), spare = tolerance.rel <= exact;
-    if (!polish && !spare && within(tolerance, guess_share).met(report.residual)) return report;
+    if (!polish && !spare && holds(problem, tolerance, guess_share, report.residual, f.data(), c_.data()))
+      return report;
     if (met && !polish) most = 1;
     set_scales(problem);
     report.status = met ? SolveStatus::Converged : SolveStatus::IterationLimit;

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/stick.hpp"
+#include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
 #include "stepping/rigid/closures.hpp"
@@ -29,7 +31,6 @@
 #include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/sleep.hpp"
-#include "stepping/rigid/touched.hpp"
 #include "stepping/rigid/touches.hpp"
 #include "stepping/steppers.hpp"
 #include "tribo/rigid.hpp"
@@ -43,6 +44,7 @@ constexpr double still = 1e-8;  // of the accelerations of the problem: a joint 
 constexpr double in_motion = 2e-3, at_rest = 1e-3;
 constexpr double asked_exactly = 1e-11;  // then forces are solved for: what friction does is flat at their direction
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
+constexpr double faint = 1e-6;                                    // of the largest force of an island
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
 
 class Rigid final : public Scheme, public RigidView, public Relisting {
@@ -58,7 +60,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         setup_(model, contact_, own_, !closures_.empty()),
         touches_(model, own_.touch),
         jams_(model),
-        touched_(model),
+        sizes_(model),
         sleep_(model, own_.sleep) {
     SolverOptions solver;
     solver.model = contact_model_ = contact_model_from(contact_.model);
@@ -120,7 +122,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
-      m.touched = touched_(out.contacts, i, start.dt);
+      m.touched = r.mode != ContactMode::Open || shares(out.contacts, i, start.dt);
     }
     std::vector<RowMemory>& rows = out.memory.rows;
     rows.resize(rows_.size());
@@ -131,6 +133,18 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     }
     sleep_.remember(rows);
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
+  }
+
+  // Closed at the end, without force while others of its pair carry: which of them do is not unique.
+  bool shares(const std::vector<ContactReport>& contacts, std::size_t i, double dt) const {
+    const ContactReport& r = contacts[i];
+    if (!(r.gap + dt * r.c.z() < touching_share * sizes_.of(r))) return false;
+    const auto carries = [&](const ContactReport& x) { return x.mode != ContactMode::Open; };
+    for (std::size_t k = i; k-- > 0 && contacts[k].id >> 16 == r.id >> 16;)
+      if (carries(contacts[k])) return true;
+    for (std::size_t k = i + 1; k < contacts.size() && contacts[k].id >> 16 == r.id >> 16; ++k)
+      if (carries(contacts[k])) return true;
+    return false;
   }
 
   void correct(const Start& start, Outcome& out, VecX& q, VecX& v) override {
@@ -199,7 +213,6 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
 
   void solve_contacts(const Start& start, Outcome& out) {
     out.contacts.resize(start.contacts.size());
-    touched_.begin(start.contacts.size());
     out.islands.clear();
     out.island_count = start.assembly.islands();
     out.solve = {};
@@ -371,9 +384,11 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     s.problem.velocity(s.f.data(), s.c.data());
     s.solve = {};
     const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
-    const auto share = [&](double x) { return Tolerance{x * contact_.tolerance.abs, x * contact_.tolerance.rel}; };
-    if (share(solved ? 1 : at_rest).met(residual)) return true;
-    if (!share(in_motion).met(residual)) return false;
+    const auto meet = [&](double share) {
+      return holds(s.problem, contact_.tolerance, share, residual, s.f.data(), s.c.data());
+    };
+    if (meet(solved ? 1 : at_rest)) return true;
+    if (!meet(in_motion)) return false;
     double fastest = 0;
     for (int i = 0; i < s.problem.nc(); ++i)
       if (s.f[3 * i + 2] > 0) fastest = std::max(fastest, s.before.map().segment<3>(3 * i).cwiseAbs().maxCoeff());
@@ -397,7 +412,8 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   void report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
     const ContactProblem& problem = s.problem;
     const double dt = start.dt;
-    touched_.note(s);
+    double most = 0;
+    for (int i = 0; i < problem.nc(); ++i) most = std::max(most, s.f[3 * i + 2]);
     for (int i = 0; i < problem.nc(); ++i) {
       const int listed = s.island->contacts[at(i)], o = 3 * i;
       const Contact& contact = start.contacts[at(listed)];
@@ -407,17 +423,18 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       Vec3 came = before;
       if (s.impact[i] == shared_impact)  // the speed that Newton's law leaves with its target
         came.z() = (dt * problem.g()[o + 2] - s.free[o + 2]) / start.model.surface(contact.surface).restitution;
-      const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
-                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-      const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
-                               : s.impact[i] != 0 ? ContactMode::Impact
-                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
-                                   ? ContactMode::Slip
-                                   : ContactMode::Stick;
+      const double mu = problem.mu()[i], ft = f.head<2>().norm(), ct = c.head<2>().norm();
       // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
       const Vec3 end =
           dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
-      add_action(f, came, end, mode, mu, r);
+      // A force of rounding, under what is open at the end: there the order of contacts would decide what touched.
+      const bool rounding = f.z() < faint * most && contact.gap + dt * end.z() > touching_share * sizes_.of(contact);
+      const ContactMode mode = !(f.z() > 0) || rounding ? ContactMode::Open
+                               : s.impact[i] != 0       ? ContactMode::Impact
+                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
+                                   ? ContactMode::Slip
+                                   : ContactMode::Stick;
+      add_action(rounding ? Vec3(Vec3::Zero()) : f, came, end, mode, mu, r);
       contact_work_ += 0.5 * dt * f.dot(end + before);
       given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
     }
@@ -457,7 +474,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   IslandSetup setup_;
   Touches touches_;
   Jams jams_;
-  Touched touched_;
+  Sizes sizes_;
   Sleep sleep_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
 };
