@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "contact/stick.hpp"
 #include "model/sizes.hpp"
 #include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
@@ -384,11 +383,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     s.problem.velocity(s.f.data(), s.c.data());
     s.solve = {};
     const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
-    const auto meet = [&](double share) {
-      return holds(s.problem, contact_.tolerance, share, residual, s.f.data(), s.c.data());
-    };
-    if (meet(solved ? 1 : at_rest)) return true;
-    if (!meet(in_motion)) return false;
+    const auto share = [&](double x) { return Tolerance{x * contact_.tolerance.abs, x * contact_.tolerance.rel}; };
+    if (share(solved ? 1 : at_rest).met(residual)) return true;
+    if (!share(in_motion).met(residual)) return false;
     double fastest = 0;
     for (int i = 0; i < s.problem.nc(); ++i)
       if (s.f[3 * i + 2] > 0) fastest = std::max(fastest, s.before.map().segment<3>(3 * i).cwiseAbs().maxCoeff());
@@ -429,11 +426,10 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
           dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
       // A force of rounding, under what is open at the end: there the order of contacts would decide what touched.
       const bool rounding = f.z() < faint * most && contact.gap + dt * end.z() > touching_share * sizes_.of(contact);
+      const bool slips = ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale;
       const ContactMode mode = !(f.z() > 0) || rounding ? ContactMode::Open
                                : s.impact[i] != 0       ? ContactMode::Impact
-                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
-                                   ? ContactMode::Slip
-                                   : ContactMode::Stick;
+                                                        : (slips ? ContactMode::Slip : ContactMode::Stick);
       add_action(rounding ? Vec3(Vec3::Zero()) : f, came, end, mode, mu, r);
       contact_work_ += 0.5 * dt * f.dot(end + before);
       given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
