@@ -149,7 +149,7 @@ TEST_CASE(
           CAPTURE(slope);
           CAPTURE(restitution);
           CAPTURE(aside);
-          CHECK(share < 1.25);  // below 0.85
+          CHECK(share < 1);
         }
 }
 
