@@ -307,7 +307,8 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
     touch_or_recall(query, a, b);
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
-  if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
+  if (query.dt > 0 && (touches.count > 0 || !plane) &&
+      (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
       !carries_on(a, b, (!plane && bounces(solid, b) ? off : 1) * query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;

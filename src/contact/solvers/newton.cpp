@@ -153,6 +153,7 @@ class Newton final : public ContactSolver {
   enum class Bed { NotNeeded, Settled, Unsettled };
 
   Bed settle_on_bed(const ContactProblem& problem, VecRef f, SolveReport& report) {
+    share_.begin();
     problem.velocity(f.data(), c_.data());
     const double size = f.cwiseAbs().maxCoeff();
     bed_.resize(problem.size());

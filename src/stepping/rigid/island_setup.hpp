@@ -48,6 +48,7 @@ class IslandSetup {
 
   /// A contact that does not act before it touches (rigid.17).
   bool waits(const Contact& contact) const { return touch_ && contact.gap > touching_gap; }
+  const Sizes& sizes() const { return sizes_; }
 
   /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand. bounce: by (rigid.3).
   /// True where every guess was kept.

@@ -13,6 +13,7 @@ namespace {
 constexpr double in_motion = 2e-3, at_rest = 1e-3;
 constexpr double asked_exactly = 1e-11;  // then forces are solved for: what friction does is flat at their direction
 constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
+constexpr double faint = 1e-6;                                    // of the largest force of an island
 
 }  // namespace
 
@@ -175,6 +176,8 @@ bool IslandSolver::stands(double dt, bool solved, IslandSolution& s) {
 void IslandSolver::report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
   const ContactProblem& problem = s.problem;
   const double dt = start.dt;
+  double most = 0;
+  for (int i = 0; i < problem.nc(); ++i) most = std::max(most, s.f[3 * i + 2]);
   for (int i = 0; i < problem.nc(); ++i) {
     const int listed = s.island->contacts[at(i)], o = 3 * i;
     const Contact& contact = start.contacts[at(listed)];
@@ -186,15 +189,17 @@ void IslandSolver::report_contacts(const Start& start, const IslandSolution& s, 
       came.z() = (dt * problem.g()[o + 2] - s.free[o + 2]) / start.model.surface(contact.surface).restitution;
     const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
                  ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-    const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
-                             : s.impact[i] != 0 ? ContactMode::Impact
-                             : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
-                                 ? ContactMode::Slip
-                                 : ContactMode::Stick;
     // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
     const Vec3 end =
         dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
-    add_action(f, came, end, mode, mu, r);
+    // A force of rounding, under what is open at the end: there the order of contacts would decide what touched.
+    const bool rounding =
+        f.z() < faint * most && contact.gap + dt * end.z() > touching_share * setup_.sizes().of(contact);
+    const bool slips = ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale;
+    const ContactMode mode = !(f.z() > 0) || rounding ? ContactMode::Open
+                             : s.impact[i] != 0       ? ContactMode::Impact
+                                                      : (slips ? ContactMode::Slip : ContactMode::Stick);
+    add_action(rounding ? Vec3(Vec3::Zero()) : f, came, end, mode, mu, r);
     work_.contacts += 0.5 * dt * f.dot(end + before);
     work_.given -= dt * (contact.R_WC * f).dot(contact.v_given);
   }

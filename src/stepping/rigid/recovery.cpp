@@ -185,8 +185,13 @@ void Recovery::remove(const Tolerance& tolerance, double asked, IslandSolution& 
   const bool roughly = asked > 0 && !s.problem.dense() && tolerance_ >= default_tolerance;
   s.solve = roughly ? sweeps_.solve_to(s.problem, rough_share * asked, heap_sweeps, s.f.map())
                     : sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
-  if (s.solve.status == SolveStatus::Converged) return;
-  if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
+  const bool swept = s.solve.status == SolveStatus::Converged;
+  if (at_once) {  // what sweeps leave depends on the order of the contacts
+    const SolveReport polished = newton_.solve(s.problem, tolerance, s.f.map());
+    if (polished.status == SolveStatus::Converged) s.solve = polished;
+    if (polished.status == SolveStatus::Converged) return;
+  }
+  if (swept) return;
   s.solve = solver_->solve(s.problem, tolerance, s.f.map());
 }
 
