@@ -38,7 +38,8 @@ struct FreeLanes {
       const Pack error = i >= 0 ? TreeLanes::at(a.target, k) - q[i] : Pack{};
       asked[k] = TreeLanes::at(a.tau, k) + kp * error;
       asked_gain[k] = kd + s.dt * kp;
-      saturated[k] = clamped[k] = rubbed[k] = held[k] = row_rubs[k] = none();
+      saturated[k] = rubbed[k] = held[k] = row_rubs[k] = none();
+      begin_at_limit(k);
       direction[k] = patience[k] = reached[k] = Pack{};
     }
     for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
@@ -51,6 +52,15 @@ struct FreeLanes {
       held[k] = has & ~row_rubs[k] & (abs(v[k]) <= at_rest);
       rubbed[k] = has & ~row_rubs[k] & ~held[k];
     }
+  }
+
+  // A drive that the last step left at a limit is taken to stay there, as a row that is at its bound.
+  void begin_at_limit(int k) {
+    const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
+    const Pack last = TreeLanes::at(a.row_f, drive_row * s.nv + k);
+    const Mask was = TreeLanes::at(a.row_known, drive_row * s.nv + k) > 0.0, high = last >= upper;
+    clamped[k] = was & (high | (last <= lower)) & (asked_gain[k] != 0.0) & ~known(k);
+    clamp[k] = select(high, upper, lower);
   }
 
   Mask known(int k) const { return TreeLanes::at(a.effort_lower, k) == TreeLanes::at(a.effort_upper, k); }

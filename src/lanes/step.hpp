@@ -433,13 +433,26 @@ struct StepLanes {
       }
       put(a.known, i, Pack{}), put(a.slips, i, Pack{}), put(a.touched, i, Pack{}), put(a.f, 3 * i, V3{});
     }
-    if (!any(going & (TreeLanes::at(a.rows, 0) > 0.0)) && problem.nr == 0) return;
+    remember_rows();
+  }
+
+  // Drives at their limits too: the scalar step has rows of them.
+  void remember_rows() {
+    Pack count = all(problem.nr);
+    for (int k = 0; k < s.nv; ++k) count += only(motion.clamped[k], all(1));
+    if (!any(going & ((TreeLanes::at(a.rows, 0) > 0.0) | (count > 0.0)))) return;
     for (int i = 0; i < row_kinds * s.nv; ++i) put(a.row_known, i, Pack{}), put(a.row_f, i, Pack{});
-    put(a.rows, 0, all(problem.nr));
+    put(a.rows, 0, count);
+    for (int k = 0; k < s.nv; ++k) {
+      const int i = drive_row * s.nv + k;
+      put(a.row_known, i, only(motion.clamped[k], all(1)));
+      put(a.row_f, i, only(motion.clamped[k], motion.clamp[k]));
+    }
     for (int j = 0; j < problem.nr; ++j) {
       const RowSlot& x = problem.row[j];
-      put(a.row_known, x.kind * s.nv + x.dof, only(x.listed, all(1)));
-      put(a.row_f, x.kind * s.nv + x.dof, problem.f[3 * problem.nc + j]);
+      const int i = x.kind * s.nv + x.dof;
+      put(a.row_known, i, select(x.listed, 1.0, packed(a.row_known)[i]));
+      put(a.row_f, i, select(x.listed, problem.f[3 * problem.nc + j], packed(a.row_f)[i]));
     }
   }
 

@@ -80,7 +80,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     kept_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
       if (pass == 0 && listing_ > 0) kept_.keep(out.contacts, rows_);
-      if (pass == 0) rows_.begin(start.state);
+      if (pass == 0) rows_.begin(start);
       move_freely(start);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);

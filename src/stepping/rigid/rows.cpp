@@ -70,11 +70,21 @@ StepRows::StepRows(const Model& model)
   momentum_.setZero(model.nv);
 }
 
-void StepRows::begin(const State& state) {
+void StepRows::begin(const Start& start) {
   std::fill(saturated_.begin(), saturated_.end(), 0);
+  begin_at_limits(start);
   reached_.setZero();
   all_limits_ = false;
-  friction_.begin(state);
+  friction_.begin(start.state);
+}
+
+void StepRows::begin_at_limits(const Start& start) {
+  const Actuation& a = start.actuation;
+  for (const RowMemory& m : start.state.memory.rows) {
+    const int k = driven_by_row(m.id);
+    if (k < 0 || at(k) >= saturated_.size() || a.has_target(k) || !(m.f <= a.lower[k] || m.f >= a.upper[k])) continue;
+    saturated_[at(k)] = implicit_drive(a, k, start.dt).gain != 0;
+  }
 }
 
 void StepRows::list(const Start& start, double margin) {
