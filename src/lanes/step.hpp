@@ -3,6 +3,7 @@
 // Included inside the namespace of a kernel, after free.hpp.
 
 struct StepLanes {
+  static constexpr int most_listings = 3;  // as Crossing has it
   const Shape& s;
   const PackArrays& a;
   const Finder* finder;
@@ -20,6 +21,8 @@ struct StepLanes {
   Mask going;  // lanes that take the step here
   Mask held;   // lanes on which a contact acts
   Mask open;   // lanes that need another pass
+  Mask listing;  // lanes whose list of contacts may lack some
+  bool bias_known;
   ResidualLanes residual;
   V3 origin;  // of the tree at the start
 
@@ -60,12 +63,21 @@ struct StepLanes {
       going = ground.clear(going);
       list_contacts();
     }
-    motion.begin();
+    motion.begin(~none());
     problem.weight = TreeLanes::at(a.total_mass, 0) * gravity();
-    for (int i = 0; i < problem.nc; ++i)
-      for (int k = 0; k < 3; ++k)
-        guess[3 * i + k] = only(problem.contact[i].listed, packed(a.f)[3 * problem.contact[i].point + k]);
-    open = going;
+    for (int i = 0; i < problem.nc; ++i) recall(i, problem.contact[i].listed);
+    open = listing = going;
+    bias_known = false;
+    for (int round = 0; find_motion() && round < most_listings && list_again(); ++round) motion.begin(open);
+    if (!any(going)) return 0;
+    remove_overlap();
+    move();
+    if (s.floats && any(going & ~held)) keep_momentum(~held);
+    return commit();
+  }
+
+  // The motion of all lanes that are open; false where none is left.
+  bool find_motion() {
     for (int pass = 0; any(open & going); ++pass) {
       if (pass == 6) going &= ~open;
       solve();
@@ -75,13 +87,16 @@ struct StepLanes {
       keep(open & ~again);
       open &= again;
     }
-    if (!any(going)) return 0;
+    if (!any(going)) return false;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);
     look_back();
-    remove_overlap();
-    move();
-    if (s.floats && any(going & ~held)) keep_momentum(~held);
-    return commit();
+    return true;
+  }
+
+  // The forces that a contact begins with, in lanes that have just listed it.
+  void recall(int i, Mask fresh) {
+    for (int k = 0; k < 3; ++k)
+      guess[3 * i + k] = select(fresh, packed(a.f)[3 * problem.contact[i].point + k], guess[3 * i + k]);
   }
 
   // The next pass begins with the forces of this one, and leaves lanes that are done as they are.
@@ -113,7 +128,6 @@ struct StepLanes {
     Pack count{};
     const int room = ProblemLanes::most_slots(s);
     for (int i = 0; i < s.points; ++i) {
-      const Point& x = s.point[i];
       const GroundLanes::Near near = ground.near(i);
       const Mask listed = going & near.listed;
       if (!any(listed)) continue;
@@ -123,18 +137,69 @@ struct StepLanes {
       }
       count += only(listed, all(1));
       going &= count <= (double)s.most_contacts;
-      for (int k = 0; k < problem.nc; ++k)
-        if (s.together[i * s.points + problem.contact[k].point]) going &= ~(listed & problem.contact[k].listed);
       ContactSlot& slot = problem.contact[problem.nc++];
-      slot.point = i;
-      slot.body = x.body;
-      slot.listed = listed & going;
-      slot.gap = only(listed, near.gap);
-      slot.rc = near.rc;
-      slot.round = all(x.round);
-      slot.n = given(s.ground[x.ground].n);
-      set_tangents(s.ground[x.ground], i, slot);
+      set_slot(i, near, listed & going, slot);
+      slot.still = is_still(slot);
+      leave_covered(problem.nc - 1, slot.listed);
     }
+  }
+
+  // What these lanes have not listed, at the velocities that stand; which lanes that are.
+  Mask list_more(Mask lanes) {
+    Pack count{};
+    for (int k = 0; k < problem.nc; ++k) count += only(problem.contact[k].listed, all(1));
+    Mask found = none();
+    for (int i = 0, k = 0; i < s.points; ++i) {
+      const bool present = k < problem.nc && problem.contact[k].point == i;
+      const GroundLanes::Near near = ground.near(i);
+      Mask more = lanes & going & near.listed;
+      if (present) more &= ~problem.contact[k].listed;
+      count += only(more, all(1));
+      going &= count <= (double)s.most_contacts;
+      if (!any(more)) {
+        k += present;
+        continue;
+      }
+      if (!present) insert(k);
+      ContactSlot& slot = problem.contact[k];
+      set_slot(i, near, (more & going) | (present ? slot.listed : none()), slot);
+      if (!present) slot.still = none();
+      leave_covered(k, more);
+      recall(k++, present ? more : ~none());
+      found |= more;
+    }
+    return found & going;
+  }
+
+  // Room for a contact at k; what stands there and after it moves on by one.
+  void insert(int k) {
+    for (int i = problem.nc++; i > k; --i) {
+      problem.contact[i] = problem.contact[i - 1];
+      for (int c = 0; c < 3; ++c) {
+        guess[3 * i + c] = guess[3 * i - 3 + c];
+        kept_c[3 * i + c] = kept_c[3 * i - 3 + c];
+      }
+    }
+    for (int c = 0; c < 3; ++c) kept_c[3 * k + c] = Pack{};
+  }
+
+  void set_slot(int i, const GroundLanes::Near& near, Mask listed, ContactSlot& slot) const {
+    const Point& x = s.point[i];
+    slot.point = i;
+    slot.body = x.body;
+    slot.listed = listed;
+    slot.gap = only(listed, near.gap);
+    slot.rc = near.rc;
+    slot.round = all(x.round);
+    slot.n = given(s.ground[x.ground].n);
+    set_tangents(s.ground[x.ground], i, slot);
+  }
+
+  // Contacts that another one of the body may cover.
+  void leave_covered(int k, Mask listed) {
+    const int* together = s.together + problem.contact[k].point * s.points;
+    for (int j = 0; j < problem.nc; ++j)
+      if (together[problem.contact[j].point]) going &= ~(listed & problem.contact[j].listed);
   }
 
   Motions motions() const {
@@ -161,11 +226,12 @@ struct StepLanes {
       slot.n = vector(a.axis_n, i);
       slot.t1 = vector(a.t1, i);
       slot.t2 = cross(slot.n, slot.t1);
+      slot.still = is_still(slot);
     }
   }
 
   // The last tangent, turned as far as the normal turned; or a fresh one.
-  void set_tangents(const Ground& plane, int i, ContactSlot& slot) {
+  void set_tangents(const Ground& plane, int i, ContactSlot& slot) const {
     const Pack* t = packed(a.t1) + 3 * i;
     const V3 fresh = given(plane.t), last{t[0], t[1], t[2]};
     const Pack along = dot(slot.n, last);
@@ -183,7 +249,8 @@ struct StepLanes {
   void solve() {
     motion.list();
     going &= motion.driven();
-    motion.solve();
+    motion.solve(!bias_known);
+    bias_known = true;
     going &= ~(motion.turned > 1e-4);  // dt does not resolve the motion (flight.7)
     problem.build(motion.v, motion.v_free);
     set_problem();
@@ -212,7 +279,7 @@ struct StepLanes {
                            (problem.before[o + 2] < -TreeLanes::at(a.restitution_speed, point)) &
                            ~(TreeLanes::at(a.touched, point) > 0.0) & (x.gap + s.dt * problem.free[o + 2] < 0.0);
       going &= ~(x.listed & bounces);
-      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) & is_still(x) &
+      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) & x.still &
                            (pressed(point) > carried * problem.weight);
       problem.g[o + 2] += select(carries, 0.0, max(x.gap, 0.0) * (rate * rate));
       const Mask slips = TreeLanes::at(a.slips, point) > 0.0;
@@ -297,28 +364,24 @@ struct StepLanes {
       slipped[i] = (f[2] > 0.0) & (ft >= mu * f[2] * (1 - 1e-9)) & (ct > 1e-7 * residual.motion);
       held_mu[i] = mu;
     }
-    meet_more();
   }
 
-  // Impacts and motors may send bodies against what was not listed with the velocities of the start, and the scalar step
-  // then lists again: those lanes are left.
-  void meet_more() {
+  // Impacts and motors may send bodies against what was not listed with the velocities of the start. It is listed then, and
+  // those lanes are solved again: Crossing::list_again.
+  bool list_again() {
     Pack bad{};
     for (int k = 0; k < s.nv; ++k) bad += 0.0 * v_end[k];
     going &= bad == 0.0;
-    const Mask far = going & sent_off();
-    if (!any(far)) return;
+    const Mask far = listing & going & sent_off();
+    if (!any(far)) return false;
     tree.velocities(v_end);
     if (s.finds) {
       going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
-      return;
+      return false;
     }
     going &= ground.clear(going) | ~far;
-    for (int i = 0, k = 0; i < s.points; ++i) {
-      Mask more = ground.near(i).listed;
-      if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
-      going &= ~(more & far);
-    }
+    open = listing = list_more(far);
+    return any(open);
   }
 
   // Lanes in which a point may end where it was not foreseen: SentOff of the scalar step.

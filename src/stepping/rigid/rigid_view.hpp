@@ -16,6 +16,8 @@ class RigidView {
   virtual const Actuation& actuation() const = 0;
   /// What stands beside M in (rigid.1), dt included (nv).
   virtual const VecX& extra() const = 0;
+  /// The same when the bias of (rigid.12) was found, with what holds joints (nv).
+  virtual const VecX& extra_of_bias() const = 0;
   /// Passes of (rigid.12) that the bias of a tree took.
   virtual int bias_passes(int tree) const = 0;
 

@@ -82,8 +82,10 @@ void StepRows::begin_at_limits(const Start& start) {
   const Actuation& a = start.actuation;
   for (const RowMemory& m : start.state.memory.rows) {
     const int k = driven_by_row(m.id);
-    if (k < 0 || at(k) >= saturated_.size() || a.has_target(k) || !(m.f <= a.lower[k] || m.f >= a.upper[k])) continue;
-    saturated_[at(k)] = implicit_drive(a, k, start.dt).gain != 0;
+    if (k < 0 || k >= start.model.nv || a.has_target(k)) continue;
+    const Drive drive = implicit_drive(a, k, start.dt);
+    const double asks = drive.at(start.state.v[k]);
+    saturated_[at(k)] = drive.gain != 0 && (asks < a.lower[k] || asks > a.upper[k]);
   }
 }
 

@@ -19,7 +19,7 @@ class StepRows {
  public:
   explicit StepRows(const Model& model);
 
-  /// Guesses that the drives that the last step left at their limits stay there, and what dry friction will do.
+  /// Guesses which drives are at their limits, of those that were rows in the last step, and what dry friction will do.
   void begin(const Start& start);
   /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, tendons, equality
   /// constraints, torsional and rolling friction of the contacts. Sets forces to zero.
