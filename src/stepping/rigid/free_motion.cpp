@@ -15,7 +15,8 @@ constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less o
 }  // namespace
 
 FreeMotion::FreeMotion(const Model& model) : model_(model), springs_(!model.joints.stiffness.isZero(0)) {
-  for (VecX* x : {&v_free_, &extra_, &extra_of_bias_, &deflection_, &force_, &bias_, &middle_, &change_, &rate_}) x->setZero(model.nv);
+  for (VecX* x : {&v_free_, &extra_, &extra_of_bias_, &deflection_, &force_, &bias_, &middle_, &change_, &rate_})
+    x->setZero(model.nv);
   motion_ = Dynamics(model).make_motion();
   turned_.assign(model.trees.size(), 0);
   passes_.assign(model.trees.size(), 0);

@@ -71,9 +71,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   const Flight& flight() const override { return flight_; }
   const Recovery& recovery() const override { return recovery_; }
   const Actuation& actuation() const override { return *actuation_; }
-  const VecX& extra() const override { return free_.extra(); }
-  const VecX& extra_of_bias() const override { return free_.extra_of_bias(); }
-  int bias_passes(int tree) const override { return free_.passes(tree); }
+  const FreeMotion& free_motion() const override { return free_; }
 
   void solve(const Start& step, Outcome& out) override {
     const Start start = touches_.from_here(step);
