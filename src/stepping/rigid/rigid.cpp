@@ -71,8 +71,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   const Flight& flight() const override { return flight_; }
   const Recovery& recovery() const override { return recovery_; }
   const Actuation& actuation() const override { return *actuation_; }
-  const VecX& extra() const override { return free_.extra(); }
-  int bias_passes(int tree) const override { return free_.passes(tree); }
+  const FreeMotion& free_motion() const override { return free_; }
 
   void solve(const Start& step, Outcome& out) override {
     const Start start = touches_.from_here(step);
@@ -80,8 +79,8 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     kept_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
       if (pass == 0 && listing_ > 0) kept_.keep(out.contacts, rows_);
-      if (pass == 0) rows_.begin(start.state);
-      move_freely(start);
+      if (pass == 0) rows_.begin(start);
+      move_freely(start, pass == 0);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
       const bool beyond = rows_.torques(start.actuation, out.v_end, out.torque);
@@ -180,12 +179,12 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
-  void move_freely(const Start& start) {
+  void move_freely(const Start& start, bool first) {
     const StageTimer timer(start.times, Stage::FreeMotion);
     rows_.list(start, row_margin());
     start.assembly.group(start.contacts, rows_.rows());
     flight_.begin(start, rows_);
-    free_.solve(start, rows_, flight_);
+    free_.solve(start, rows_, flight_, first);
   }
 
   double row_margin() const { return contact_.margin < 0 ? joint_margin : contact_.margin; }
