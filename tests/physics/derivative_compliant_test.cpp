@@ -7,7 +7,10 @@
 //   (deriv.22), (deriv.23) the point's way and turn, psidd, psi x V, dw x V, rate, the turn of the axes;
 //   pushes, dampers of dry friction, gains, springs, the force that friction remembers;
 //   (deriv.9) dr x u, v x d, the Jacobian of the turn;  (deriv.21) stretch, force and turning of a drawn anchor, its axes, its body;
-//   (deriv.25) both parts of dG, (deriv.26) the bias, (deriv.27) N_k f1, (deriv.28) the turn of friction
+//   (deriv.25) both parts of dG, (deriv.26) the bias, (deriv.27) N_k f1, (deriv.28) the turn and the size of friction, limits,
+//   (flow.2) dG in f1 and in f2, s, drives and damping in d(vdot), where friction turns to by dG and by s, drives at a bound;
+//   (deriv.24) q+ and v+, dampers, dw x f, the moved point, turn and spin of a round core, passed way, its rate, the cone.
+// Not shown: dB of dry friction in (flow.2), and what a kinematic body gives a contact under implicit Euler.
 #include <doctest/doctest.h>
 
 #include "slider.hpp"
