@@ -199,7 +199,7 @@ void IslandSolver::report_contacts(const Start& start, const IslandSolution& s, 
     const ContactMode mode = !(f.z() > 0) || rounding ? ContactMode::Open
                              : s.impact[i] != 0       ? ContactMode::Impact
                                                       : (slips ? ContactMode::Slip : ContactMode::Stick);
-    add_action(rounding ? Vec3(Vec3::Zero()) : f, came, end, mode, mu, r);
+    add_action(f, came, end, mode, mu, r);
     work_.contacts += 0.5 * dt * f.dot(end + before);
     work_.given -= dt * (contact.R_WC * f).dot(contact.v_given);
   }
