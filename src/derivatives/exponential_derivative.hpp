@@ -29,6 +29,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   const char* start_rows(const Start& start, const Outcome& out);
   void solve(RowMatrix& X);
   void fill_tensor(const Start& start);
+  void move_parameter(const Start& start, const Parameter& p, int tree, double* column, int stride) const;
   bool slips() const { return !own_.bilateral; }
   void begin_passes();
   void set_springs();
@@ -64,8 +65,8 @@ class ExponentialDerivative final : public CompliantDerivative {
   RowMatrix vdot_slope_;                                                 // (nv; all columns)
   RowMatrix turned_, bias_slope_;                                        // scratch
   MatrixBuffer G_, share_;
-  std::vector<RowMatrix> N_;  // (nv; nv), by row
-  VectorBuffer tensor_;       // dG (n n nv): entry (l, k, j) at l + n (k + n j)
+  std::vector<RowMatrix> N_;  // (nv; nv, parameters), by row
+  VectorBuffer tensor_;       // dG (n n columns of N): entry (l, k, j) at l + n (k + n j)
   std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;

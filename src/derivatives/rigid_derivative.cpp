@@ -87,6 +87,7 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
   known_listings_ = 0;
   wants_lists_ = false;
+  lengths_.clear();
   open(step);
   if (scheme_->substeps().touch) {
     substeps_.run(crossing_);
@@ -121,6 +122,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     if (const char* why = smooth(start, out)) return why;
   set_velocities(start, v_end_, true, at_end_);
   at_start_.v = nullptr;
+  forces_out_.clear(2 * model_.nv + lin.B.cols());
   if (out.recovery.size() > 0) set_velocities(start, out.correction, false, at_move_);
   if (model_.trees.size() > 1) {  // one group writes all of them
     lin.A.setZero();
@@ -175,6 +177,7 @@ void RigidDerivative::set_group(std::span<const int> trees) {
       if (input_of_[at(k)] >= 0) group_.inputs.push_back(input_of_[at(k)]);
     }
   }
+  list_parameters();
 }
 
 const char* RigidDerivative::solve_group(const StepInput& step, const Start& start, const Outcome& out,
@@ -211,11 +214,14 @@ const char* RigidDerivative::solve_velocities(const StepInput& step, const Start
   if (island)
     if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
       return why;
-  return solve_active(X_, columns, lin) ? nullptr : "the rows that hold have no factor";
+  if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
+  if (wants_forces_ && !listing_now_) store_forces(start);
+  return nullptr;
 }
 
 void RigidDerivative::clear_active() {
   active_ = 0;
+  force_rows_.clear();
   blocks_.clear();
   smoothed_rows_ = false;
   seen_pairs_ = 0;
@@ -254,6 +260,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
     if (held && !flies(t)) trees_.factor(t, inverse_.M(), extra_);
     if (!flies(t)) D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().tree(t);
+    if (!flies(t)) add_recovered_parameters(start, out.correction, t, first);
     first += tree.nv;
   }
   clear_active();
@@ -282,7 +289,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
     if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
-  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr
+  return solve_active(D_, by_velocity_ || !group_.parameters.empty() ? group_.columns() : group_.n(), lin) ? nullptr
                                                                              : "the rows that hold have no factor";
 }
 
@@ -341,6 +348,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     const int first = local_[at(tree.iv)];
     for (int j = 0; j < tree.nv; ++j)
       K[first + j] -= share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().tree(t).col(j));
+    add_softness_parameters(start, t, share, K);
   }
 }
 

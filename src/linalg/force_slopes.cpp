@@ -113,8 +113,10 @@ void ForceSlopes::integrate(const Input& in, const double* dG, const std::vector
   for (const Damper& damper : dampers)
     for (int j = 0; j < coordinates; ++j) {
       const int r = damper.row;
-      first_(r, base + 1 + j) -= damper.slope[j] * (x_(r, base) - start_(r, base)) / h_;
-      second_(r, base + 1 + j) -= 2 * damper.slope[j] * (one_(r, base) - h_ * start_(r, base)) / (h_ * h_);
+      const double stiffness = damper.stiffness == nullptr ? 0 : damper.stiffness[j];
+      first_(r, base + 1 + j) -= (stiffness * one_(r, base) + damper.slope[j] * (x_(r, base) - start_(r, base))) / h_;
+      second_(r, base + 1 + j) -=
+          2 * (stiffness * two_(r, base) + damper.slope[j] * (one_(r, base) - h_ * start_(r, base))) / (h_ * h_);
     }
 }
 
@@ -146,6 +148,7 @@ void ForceSlopes::step(const std::vector<Damper>& dampers) {
   for (RowMatrix* m : {&re_, &im_, &out_re_, &out_im_}) m->set_zero(n, columns_);
   force_.resize(at(n));
   speed_.resize(at(n));
+  place_.resize(at(n));
   for (std::size_t p = 0; p < 3; ++p) {
     const Pole& pole = rational_poles[p];
     const Complex z(pole.re, pole.im), w(pole.weight_re, pole.weight_im), inverse = 1.0 / z, by_b = d * d * inverse;
@@ -159,6 +162,7 @@ void ForceSlopes::step(const std::vector<Damper>& dampers) {
       const Complex X(out_re_(i, base), out_im_(i, base)), C = (product(z, X) - x_(i, base)) / d;
       force_[at(i)] = -K_[i] * X - B_[i] * C + s_[i] * inverse;
       speed_[at(i)] = C;
+      place_[at(i)] = X;
     }
     for (int j = 0; j < coordinates_; ++j)
       for (int k = 0; k < n; ++k) {
@@ -171,7 +175,8 @@ void ForceSlopes::step(const std::vector<Damper>& dampers) {
       }
     for (const Damper& damper : dampers)
       for (int j = 0; j < coordinates_; ++j) {
-        const Complex f = -d * d * damper.slope[j] * speed_[at(damper.row)];
+        const double stiffness = damper.stiffness == nullptr ? 0 : damper.stiffness[j];
+        const Complex f = -d * d * (damper.slope[j] * speed_[at(damper.row)] + stiffness * place_[at(damper.row)]);
         for (int l = 0; l < n; ++l) {
           re_(l, base + 1 + j) += G_[l + n * damper.row] * f.real();
           im_(l, base + 1 + j) += G_[l + n * damper.row] * f.imag();
