@@ -74,7 +74,7 @@ struct Linearization : LinearizationRequest {
   bool unique = true;  ///< false: forces are not unique where the motion depends on them (slip); least forces are taken
   bool finite = true;  ///< false: the step or its derivative is not finite, A and B are zero
   Method method = Method::Analytic;
-  const char* reason = "";  ///< why the method is not analytic
+  const char* reason = "";             ///< why the method is not analytic
   const char* parameters_reason = "";  ///< why P and E are by differences; "": they are analytic
   const char* sensors_reason = "";     ///< the same of C and D
   StepStatus status = StepStatus::Ok;

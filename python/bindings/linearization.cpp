@@ -82,9 +82,10 @@ void bind_linearization(nb::module_& m) {
       .def_prop_ro(
           "y", [](const Linearization& l) { return copied(l.y); }, "what the sensors measure (ny)",
           nb::rv_policy::automatic)
-      .def_prop_ro("sensors", sensors, nb::sig("def sensors(self) -> list[tuple[str, bool]]"),
-                   "name of each row of y, C, D and E, and whether its slope is unique: a force that is not has that of "
-                   "least change")
+      .def_prop_ro(
+          "sensors", sensors, nb::sig("def sensors(self) -> list[tuple[str, bool]]"),
+          "name of each row of y, C, D and E, and whether its slope is unique: a force that is not has that of "
+          "least change")
       .def_prop_ro(
           "parameters_reason", [](const Linearization& l) { return std::string(l.parameters_reason); },
           "why P is by differences; '': it is analytic")

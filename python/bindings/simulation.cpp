@@ -197,15 +197,15 @@ void bind_simulation(nb::module_& m) {
           },
           "smoothing"_a = 0.0, "memory"_a = false, "parameters"_a = std::vector<std::string>{},
           "sensors"_a = std::vector<std::string>{},
-           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
-           "changes; "
-           "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
-           "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
-           "contacts "
-           "remember as a part of the state. parameters: whose slopes P are wanted, 'mass:BODY', 'com:BODY:x', "
-           "'inertia:BODY:xy', 'friction:MATERIAL', and of joints 'kp', 'kd', 'damping', 'armature', 'dry_friction'. "
-           "sensors: whose slopes C, D and E are wanted, 'accelerometer:PLACE', 'gyroscope:PLACE', 'position:JOINT', "
-           "'velocity:JOINT', 'force:GEOMETRY', 'contacts'.")
+          "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
+          "changes; "
+          "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
+          "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
+          "contacts "
+          "remember as a part of the state. parameters: whose slopes P are wanted, 'mass:BODY', 'com:BODY:x', "
+          "'inertia:BODY:xy', 'friction:MATERIAL', and of joints 'kp', 'kd', 'damping', 'armature', 'dry_friction'. "
+          "sensors: whose slopes C, D and E are wanted, 'accelerometer:PLACE', 'gyroscope:PLACE', 'position:JOINT', "
+          "'velocity:JOINT', 'force:GEOMETRY', 'contacts'.")
       .def("_check_derivatives", &Runner::check_derivatives)
       .def(
           "one_sided",

@@ -278,7 +278,8 @@ void CompliantDerivative::held_force_slopes(const Start& start, const AppliedFor
 // Dampers of dry friction follow the inertia of their joint: B^2 = 4 K M_kk (joint.2).
 void CompliantDerivative::damper_slopes(const Start& start) {
   const std::vector<JointSpring>& springs = compliant_.joints().all();
-  for (RowMatrix* x : {&dampers_, &stiffeners_}) x->set_zero(static_cast<int>(springs.size()), model_.nv + parameters());
+  for (RowMatrix* x : {&dampers_, &stiffeners_})
+    x->set_zero(static_cast<int>(springs.size()), model_.nv + parameters());
   for (std::size_t j = 0; j < springs.size(); ++j) {
     const JointSpring& s = springs[j];
     if (s.kind != JointSpring::Kind::Friction || s.B == 0) continue;

@@ -121,7 +121,7 @@ class CompliantDerivative {
   std::vector<Parameter> parameters_;
   ContactForces forces_out_;
   bool wants_forces_ = false;
-  RowMatrix drives_;              // (1 a joint spring; all columns)
+  RowMatrix drives_;  // (1 a joint spring; all columns)
   RowMatrix end_, mean_, forces_;
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
   VecX zero_, scratch_;

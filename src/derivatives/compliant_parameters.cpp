@@ -6,18 +6,18 @@
 
 namespace tribo {
 
-using Kind = Parameter::Kind;
-
 const char* CompliantDerivative::why_differences(const StepInput& step, std::span<const Parameter> parameters) const {
   const Actuation& a = step.actuation;
   for (const Parameter& p : parameters) {
-    if (p.kind == Kind::DryFriction) return "dry friction is a spring with a stiffness of its own";
+    if (p.kind == Parameter::Kind::DryFriction) return "dry friction is a spring with a stiffness of its own";
     for (int k = 0; k < model_.nv; ++k)
       if (p.moves_inertia() && a.has_target(k)) return "the gains of velocity targets follow the inertia";
     for (int k = p.first_dof; k < p.end_dof; ++k) {
-      const bool none = p.kind == Kind::Kp ? a.kp[k] == 0 : a.kp[k] == 0 && a.kd[k] == 0;
-      if ((p.kind == Kind::Kp || p.kind == Kind::Kd) && none && !a.has_target(k)) return "a gain of a drive that has none";
-      if (p.kind == Kind::Damping && model_.joints.damping[k] == 0) return "damping of a joint that has none";
+      const bool none = p.kind == Parameter::Kind::Kp ? a.kp[k] == 0 : a.kp[k] == 0 && a.kd[k] == 0;
+      if ((p.kind == Parameter::Kind::Kp || p.kind == Parameter::Kind::Kd) && none && !a.has_target(k))
+        return "a gain of a drive that has none";
+      if (p.kind == Parameter::Kind::Damping && model_.joints.damping[k] == 0)
+        return "damping of a joint that has none";
     }
   }
   return nullptr;
@@ -32,9 +32,9 @@ void CompliantDerivative::parameter_springs() {
       const int row = static_cast<int>(j), column = model_.nv + i;
       if (!p.acts_on(s.dof) || p.of_body()) continue;
       const bool drive = s.kind == JointSpring::Kind::Drive && !s.target;
-      if (p.kind == Kind::Damping && s.kind == JointSpring::Kind::Damping) dampers_(row, column) = 1;
-      if (p.kind == Kind::Kd && drive) dampers_(row, column) = 1;
-      if (p.kind == Kind::Kp && drive) stiffeners_(row, column) = 1;
+      if (p.kind == Parameter::Kind::Damping && s.kind == JointSpring::Kind::Damping) dampers_(row, column) = 1;
+      if (p.kind == Parameter::Kind::Kd && drive) dampers_(row, column) = 1;
+      if (p.kind == Parameter::Kind::Kp && drive) stiffeners_(row, column) = 1;
     }
   });
 }

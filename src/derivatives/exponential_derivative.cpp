@@ -33,7 +33,8 @@ const char* ExponentialDerivative::unsupported() const {
 
 const char* ExponentialDerivative::cross(const Start& start, const Outcome& out) {
   list_rows(start);
-  if (static_cast<double>(n_) * n_ * (model_.nv + parameters()) > largest_tensor) return "more contacts than a dense flow bears";
+  if (static_cast<double>(n_) * n_ * (model_.nv + parameters()) > largest_tensor)
+    return "more contacts than a dense flow bears";
   if (const char* why = start_rows(start, out)) return why;
   fill_tensor(start);
   begin_passes();
@@ -169,7 +170,8 @@ void ExponentialDerivative::fill_tensor(const Start& start) {
       if (w_.segment(tree.iv, tree.nv).isZero(0)) continue;
       inverse_.differentiate(t, start.dynamics, zero_, w_, false);
       N.map().block(tree.iv, tree.iv, tree.nv, tree.nv) += inverse_.dq().tree(t);
-      each_parameter([&](const Parameter& p, int i, int) { move_parameter(start, p, t, N.row(tree.iv) + nv + i, N.stride()); });
+      each_parameter(
+          [&](const Parameter& p, int i, int) { move_parameter(start, p, t, N.row(tree.iv) + nv + i, N.stride()); });
     }
     turned_.resize(n, along);
     turned_.map().noalias() = -W_.map().transpose() * N.map();

@@ -45,7 +45,8 @@ std::string Linearization::row_name(int row) const {
   const SensorRow& r = rows[at(row)];
   const std::string& sensor = sensors[at(r.sensor)];
   const std::string kind = sensor.substr(0, sensor.find(':'));
-  if (kind == "contacts") return "contact:" + std::to_string(r.contact) + "." + std::array{"t1", "t2", "n"}[at(r.component)];
+  if (kind == "contacts")
+    return "contact:" + std::to_string(r.contact) + "." + std::array{"t1", "t2", "n"}[at(r.component)];
   const bool three = kind == "accelerometer" || kind == "gyroscope";
   return three ? sensor + "." + "xyz"[r.component] : sensor;
 }
@@ -168,7 +169,8 @@ struct Linearizer::Impl {
     else if (lin.smoothing > 0 && outputs.wants_forces())
       throw InvalidInput("sensors of forces with smoothing: they have the slopes of the hard law alone");
     else
-      outputs.differentiate(step, lin, static_cast<int>(inputs.size()), rigid ? rigid->forces() : compliant->forces(), out);
+      outputs.differentiate(step, lin, static_cast<int>(inputs.size()), rigid ? rigid->forces() : compliant->forces(),
+                            out);
   }
 
   void difference_outputs(const StepInput& step, const char* why, Linearization& out) {
@@ -199,7 +201,8 @@ void Linearizer::linearize(const StepInput& step, Linearization& out) {
                        "': must be 0, or positive with stepper 'rigid'");
   const std::vector<std::string>& names = out.parameters;
   s.know(names);
-  if (!names.empty() && out.smoothing > 0) throw InvalidInput("parameters with smoothing: slopes by them are of the hard law");
+  if (!names.empty() && out.smoothing > 0)
+    throw InvalidInput("parameters with smoothing: slopes by them are of the hard law");
   out.parameters_reason = s.defect(step);
   out.sensors_reason = "";
   if (names.empty()) out.P.resize(2 * s.model.nv, 0);
@@ -232,7 +235,8 @@ void Linearizer::linearize(const StepInput& step, Linearization& out) {
   if (reason && s.outputs.any()) s.difference_outputs(step, reason, out);
   const bool beside = s.outputs.any() && *out.sensors_reason != 0;  // E by differences
   if (!names.empty() && (reason || !with || beside)) {
-    const MatX both = tribo::parameter_slopes(s.model, s.stepper, s.options, step, names, s.outputs.any() ? &s.outputs : nullptr);
+    const MatX both =
+        tribo::parameter_slopes(s.model, s.stepper, s.options, step, names, s.outputs.any() ? &s.outputs : nullptr);
     if (reason || !with) out.P = both.topRows(2 * s.model.nv);
     out.E = both.bottomRows(both.rows() - 2 * s.model.nv);
   }

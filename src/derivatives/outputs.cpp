@@ -10,9 +10,9 @@
 namespace tribo {
 namespace {
 
-constexpr double spread = 1e-5;  // of a difference [m], [rad], [m/s]; times the mass for inputs
+constexpr double output_spread = 1e-5;  // of a difference [m], [rad], [m/s]; times the mass for inputs
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+[[noreturn]] void refuse_sensor(const std::string& name, const std::string& why) {
   throw InvalidInput("sensor '" + name + "': " + why);
 }
 
@@ -31,8 +31,10 @@ Outputs::Sensor Outputs::parse(const Model& model, const std::string& name) {
                                                                {"force", Kind::Force}}};
   const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
   if (known == kinds.end() || of.empty())
-    refuse(name, "must be 'contacts' or KIND:NAME, with one of the kinds accelerometer, gyroscope, position, velocity, force; "
-                 "others, rays and switches among them, have no slope");
+    refuse_sensor(
+        name,
+        "must be 'contacts' or KIND:NAME, with one of the kinds accelerometer, gyroscope, position, velocity, force; "
+        "others, rays and switches among them, have no slope");
   s.kind = known->second;
   if (s.kind == Kind::Force) {
     s.index = model.geometry(of);
@@ -41,11 +43,11 @@ Outputs::Sensor Outputs::parse(const Model& model, const std::string& name) {
   const Place place = model.place(of);
   s.index = place.body;
   s.X_BI = place.X_BP;
-  if (place.body < 0) refuse(name, "'" + of + "' does not move by forces");
+  if (place.body < 0) refuse_sensor(name, "'" + of + "' does not move by forces");
   if (s.kind == Kind::Accelerometer || s.kind == Kind::Gyroscope) return s;
   const Body& body = model.bodies[at(place.body)];
   if (body.joint != JointKind::Revolute && body.joint != JointKind::Prismatic)
-    refuse(name, "joint '" + body.name + "' has not one coordinate");
+    refuse_sensor(name, "joint '" + body.name + "' has not one coordinate");
   s.iq = body.iq;
   s.iv = body.iv;
   return s;
@@ -83,7 +85,8 @@ void Outputs::list(std::span<const ContactForces::One> contacts) {
 void Outputs::list_reports(std::span<const ContactReport> reports) {
   seen_.clear();
   for (const ContactReport& r : reports)
-    if (r.mode != ContactMode::Open) seen_.push_back({r.id, r.geometry_a, r.geometry_b, r.R_WC * r.f, r.R_WC.col(2), false, false});
+    if (r.mode != ContactMode::Open)
+      seen_.push_back({r.id, r.geometry_a, r.geometry_b, r.R_WC * r.f, r.R_WC.col(2), false, false});
   list(seen_);
 }
 
@@ -119,7 +122,8 @@ Vec3 Outputs::specific_force(const Sensor& s, double dt) const {
   return (end_.point_velocity(s.index, end_.X_WB(s.index) * s.X_BI.p) - before) / dt - model_.gravity;
 }
 
-void Outputs::measure(const State& start, const State& end, double dt, std::span<const ContactReport> contacts, VecX& y) {
+void Outputs::measure(const State& start, const State& end, double dt, std::span<const ContactReport> contacts,
+                      VecX& y) {
   start_.compute(start.q, start.v);
   end_.compute(end.q, end.v);
   y.setZero(rows());
@@ -130,10 +134,18 @@ void Outputs::measure(const State& start, const State& end, double dt, std::span
       return Vec3((end_.X_WB(s.index) * s.X_BI).R.transpose() * x)[row.component];
     };
     switch (s.kind) {
-      case Kind::Accelerometer: y[i] = component(specific_force(s, dt)); break;
-      case Kind::Gyroscope: y[i] = component(end_.body_velocity(s.index).ang); break;
-      case Kind::Position: y[i] = end.q[s.iq]; break;
-      case Kind::Velocity: y[i] = end.v[s.iv]; break;
+      case Kind::Accelerometer:
+        y[i] = component(specific_force(s, dt));
+        break;
+      case Kind::Gyroscope:
+        y[i] = component(end_.body_velocity(s.index).ang);
+        break;
+      case Kind::Position:
+        y[i] = end.q[s.iq];
+        break;
+      case Kind::Velocity:
+        y[i] = end.v[s.iv];
+        break;
       case Kind::Force:
         for (const ContactReport& r : contacts)
           if (r.geometry_a == s.index || r.geometry_b == s.index) y[i] += r.f.z();
@@ -188,7 +200,9 @@ void Outputs::differentiate(const StepInput& step, const Linearization& lin, int
   for (int i = 0; i < rows(); ++i) {
     const SensorRow& row = rows_[at(i)];
     const Sensor& s = sensors_[at(row.sensor)];
-    const auto component = [&](const Vec3& x) { return Vec3((end_.X_WB(s.index) * s.X_BI).R.transpose() * x)[row.component]; };
+    const auto component = [&](const Vec3& x) {
+      return Vec3((end_.X_WB(s.index) * s.X_BI).R.transpose() * x)[row.component];
+    };
     switch (s.kind) {
       case Kind::Accelerometer:
       case Kind::Gyroscope:
@@ -208,7 +222,8 @@ void Outputs::differentiate(const StepInput& step, const Linearization& lin, int
         for (std::size_t k = 0; k < forces.all.size(); ++k) {
           const ContactForces::One& c = forces.all[k];
           const auto column = static_cast<Eigen::Index>(4 * k);
-          const bool own = s.kind == Kind::Contacts ? c.id == row.contact : c.geometry_a == s.index || c.geometry_b == s.index;
+          const bool own =
+              s.kind == Kind::Contacts ? c.id == row.contact : c.geometry_a == s.index || c.geometry_b == s.index;
           if (!own) continue;
           out.y[i] += s.kind == Kind::Contacts ? c.f_W[row.component] : c.f_W.dot(c.n_W);
           slopes_.row(i) += forces.slopes.col(column + (s.kind == Kind::Contacts ? row.component : 3)).transpose();
@@ -236,7 +251,7 @@ void Outputs::difference(const std::string& stepper, const StepperOptions& optio
   VecX y;
   for (int j = 0; j < 2 * nv + nu && out.finite; ++j) {
     double& x = j < nv ? shift.q[j] : j < 2 * nv ? shift.v[j - nv] : shift.u[inputs[at(j - 2 * nv)]];
-    const double h = j < 2 * nv ? spread : spread * std::max(1.0, model_.mass());
+    const double h = j < 2 * nv ? output_spread : output_spread * std::max(1.0, model_.mass());
     for (const auto& [share, weight] :
          {std::pair(1.0, -1.0 / 6), std::pair(-1.0, 1.0 / 6), std::pair(0.5, 4.0 / 3), std::pair(-0.5, -4.0 / 3)}) {
       x = share * h;

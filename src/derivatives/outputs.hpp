@@ -30,7 +30,8 @@ struct ContactForces {
   /// Room for one more: its columns are zero.
   One& add() {
     const auto n = static_cast<Eigen::Index>(4 * (all.size() + 1));
-    if (slopes.rows() != columns_ || slopes.cols() < n) slopes.conservativeResize(columns_, std::max(n, 2 * slopes.cols()));
+    if (slopes.rows() != columns_ || slopes.cols() < n)
+      slopes.conservativeResize(columns_, std::max(n, 2 * slopes.cols()));
     slopes.middleCols(n - 4, 4).setZero();
     return all.emplace_back();
   }

@@ -14,19 +14,19 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr double relative_width = 1e-4;  // of a difference, relative
-constexpr double least_value = 1e-2;     // that it is relative to
-constexpr std::array<std::pair<const char*, Kind>, 9> kinds{{{"mass", Kind::Mass},
-                                                             {"com", Kind::Com},
-                                                             {"inertia", Kind::Inertia},
-                                                             {"friction", Kind::Friction},
-                                                             {"kp", Kind::Kp},
-                                                             {"kd", Kind::Kd},
-                                                             {"damping", Kind::Damping},
-                                                             {"armature", Kind::Armature},
-                                                             {"dry_friction", Kind::DryFriction}}};
+constexpr double relative_width = 3e-3;               // of a difference, of the scale of the parameter
+constexpr double length = 0.1, friction_scale = 0.1;  // scales [m], [-]
+constexpr std::array<std::pair<const char*, Kind>, 9> parameter_kinds{{{"mass", Kind::Mass},
+                                                                       {"com", Kind::Com},
+                                                                       {"inertia", Kind::Inertia},
+                                                                       {"friction", Kind::Friction},
+                                                                       {"kp", Kind::Kp},
+                                                                       {"kd", Kind::Kd},
+                                                                       {"damping", Kind::Damping},
+                                                                       {"armature", Kind::Armature},
+                                                                       {"dry_friction", Kind::DryFriction}}};
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+[[noreturn]] void refuse_parameter(const std::string& name, const std::string& why) {
   throw InvalidInput("parameter '" + name + "': " + why);
 }
 
@@ -36,7 +36,8 @@ void take_axes(const std::string& name, std::string& of, std::size_t count, Para
   const std::string axes = colon == std::string::npos ? "" : of.substr(colon + 1);
   const auto axis = [](char c) { return c - 'x'; };
   if (axes.size() != count || axes.find_first_not_of("xyz") != std::string::npos)
-    refuse(name, count == 1 ? "must end with an axis, as in 'com:BODY:x'" : "must end with two axes, as in 'inertia:BODY:xy'");
+    refuse_parameter(name, count == 1 ? "must end with an axis, as in 'com:BODY:x'"
+                                      : "must end with two axes, as in 'inertia:BODY:xy'");
   p.row = axis(axes.front());
   p.column = axis(axes.back());
   of.resize(colon);
@@ -48,7 +49,7 @@ int find_material(const Model& model, const std::string& name, const std::string
     if (model.materials[i].name == of) return static_cast<int>(i);
     list += (i == 0 ? "" : ", ") + model.materials[i].name;
   }
-  refuse(name, "there is no material '" + of + "'; there are: " + list);
+  refuse_parameter(name, "there is no material '" + of + "'; there are: " + list);
 }
 
 struct Changed {
@@ -60,22 +61,63 @@ struct Changed {
 double value_of(const Model& model, const Actuation& a, const Parameter& p) {
   const Inertia* inertia = p.of_body() ? &model.bodies[at(p.index)].inertia : nullptr;
   switch (p.kind) {
-    case Kind::Mass: return inertia->mass;
-    case Kind::Com: return inertia->com[p.row];
-    case Kind::Inertia: return inertia->about_com(p.row, p.column);
+    case Kind::Mass:
+      return inertia->mass;
+    case Kind::Com:
+      return inertia->com[p.row];
+    case Kind::Inertia:
+      return inertia->about_com(p.row, p.column);
     case Kind::Friction: {
       double least = HUGE_VAL;
       for (int s = 0; s < model.surfaces(); ++s)
         if (rubs_on(model, p, s)) least = std::min(least, model.surface(s).mu_dynamic);
       return least;
     }
-    case Kind::Kp: return a.kp[p.first_dof];
-    case Kind::Kd: return a.kd[p.first_dof];
-    case Kind::Damping: return model.joints.damping[p.first_dof];
-    case Kind::Armature: return model.joints.armature[p.first_dof];
-    case Kind::DryFriction: break;
+    case Kind::Kp:
+      return a.kp[p.first_dof];
+    case Kind::Kd:
+      return a.kd[p.first_dof];
+    case Kind::Damping:
+      return model.joints.damping[p.first_dof];
+    case Kind::Armature:
+      return model.joints.armature[p.first_dof];
+    case Kind::DryFriction:
+      break;
   }
   return model.joints.friction[p.first_dof];
+}
+
+// What changes the motion by as much as the value, or the inertia, does.
+double scale_of(const Model& model, const Dynamics& dynamics, const Parameter& p, double value, double dt) {
+  const Inertia* inertia = p.of_body() ? &model.bodies[at(p.index)].inertia : nullptr;
+  const double moved = p.tree < 0 ? 0 : dynamics.inertia(p.first_dof);
+  double other = 0;
+  switch (p.kind) {
+    case Kind::Mass:
+      break;
+    case Kind::Com:
+      other = length;
+      break;
+    case Kind::Inertia:
+      other = inertia->about_com.trace();
+      if (model.bodies[at(p.index)].joint == JointKind::Revolute) other = std::max(other, moved);
+      break;
+    case Kind::Friction:
+      other = friction_scale;
+      break;
+    case Kind::Kp:
+      other = moved / (dt * dt);
+      break;
+    case Kind::Kd:
+    case Kind::Damping:
+      other = moved / dt;
+      break;
+    case Kind::Armature:
+    case Kind::DryFriction:
+      other = moved;
+      break;
+  }
+  return std::max(std::abs(value), other);
 }
 
 // The model and the gains with a parameter that is larger by d.
@@ -86,8 +128,12 @@ Changed moved(const Model& model, const Actuation& actuation, const Parameter& p
     for (int k = p.first_dof; k < p.end_dof; ++k) values[static_cast<std::size_t>(k)] += d;
   };
   switch (p.kind) {
-    case Kind::Mass: numbers.mass[at(p.index)] += d; break;
-    case Kind::Com: numbers.com[at(3 * p.index + p.row)] += d; break;
+    case Kind::Mass:
+      numbers.mass[at(p.index)] += d;
+      break;
+    case Kind::Com:
+      numbers.com[at(3 * p.index + p.row)] += d;
+      break;
     case Kind::Friction:
       for (int s = 0; s < model.surfaces(); ++s) {
         if (!rubs_on(model, p, s)) continue;
@@ -95,18 +141,32 @@ Changed moved(const Model& model, const Actuation& actuation, const Parameter& p
         numbers.mu_dynamic[at(s)] += d;
       }
       break;
-    case Kind::Kp: out.actuation.kp.segment(p.first_dof, p.end_dof - p.first_dof).array() += d; break;
-    case Kind::Kd: out.actuation.kd.segment(p.first_dof, p.end_dof - p.first_dof).array() += d; break;
-    case Kind::Damping: add(numbers.damping); break;
-    case Kind::Armature: add(numbers.armature); break;
-    case Kind::DryFriction: add(numbers.dry_friction); break;
-    case Kind::Inertia: break;
+    case Kind::Kp:
+      out.actuation.kp.segment(p.first_dof, p.end_dof - p.first_dof).array() += d;
+      break;
+    case Kind::Kd:
+      out.actuation.kd.segment(p.first_dof, p.end_dof - p.first_dof).array() += d;
+      break;
+    case Kind::Damping:
+      add(numbers.damping);
+      break;
+    case Kind::Armature:
+      add(numbers.armature);
+      break;
+    case Kind::DryFriction:
+      add(numbers.dry_friction);
+      break;
+    case Kind::Inertia:
+      break;
   }
   set_numbers(out.model, model, numbers.rows());
   if (p.kind == Kind::Inertia) {
     Mat3& I = out.model.bodies[at(p.index)].inertia.about_com;
     I(p.row, p.column) += d;
-    if (p.row != p.column) I(p.column, p.row) += d;
+    if (p.row != p.column) {
+      I(p.column, p.row) += d;
+      out.model.trees[at(p.tree)].single = false;  // its axes are no longer the principal ones
+    }
   }
   return out;
 }
@@ -117,11 +177,12 @@ Parameter parse_parameter(const Model& model, const std::string& name) {
   const std::size_t colon = name.find(':');
   const std::string kind = name.substr(0, colon);
   std::string of = colon == std::string::npos ? "" : name.substr(colon + 1);
-  const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
-  if (known == kinds.end() || of.empty()) {
+  const auto known =
+      std::find_if(parameter_kinds.begin(), parameter_kinds.end(), [&](const auto& k) { return k.first == kind; });
+  if (known == parameter_kinds.end() || of.empty()) {
     std::string list;
-    for (const auto& k : kinds) list += std::string(list.empty() ? "" : ", ") + k.first;
-    refuse(name, "must be KIND:NAME, with one of the kinds " + list);
+    for (const auto& k : parameter_kinds) list += std::string(list.empty() ? "" : ", ") + k.first;
+    refuse_parameter(name, "must be KIND:NAME, with one of the parameter_kinds " + list);
   }
   Parameter p;
   p.kind = known->second;
@@ -132,7 +193,7 @@ Parameter parse_parameter(const Model& model, const std::string& name) {
   if (p.kind == Kind::Com) take_axes(name, of, 1, p);
   if (p.kind == Kind::Inertia) take_axes(name, of, 2, p);
   p.index = model.place(of).body;
-  if (p.index < 0) refuse(name, "'" + of + "' does not move by forces");
+  if (p.index < 0) refuse_parameter(name, "'" + of + "' does not move by forces");
   const Body& body = model.bodies[at(p.index)];
   p.tree = body.tree;
   p.first_dof = body.iv;
@@ -205,11 +266,13 @@ MatX parameter_slopes(const Model& model, const std::string& stepper, const Step
   for (VecX* x : {&still.q, &still.v, &still.u}) x->setZero(nv);
   StepMap nominal(model, stepper, exact);
   if (!nominal.step(step, still)) throw InvalidInput("the step cannot be taken, and has no derivative");
+  Dynamics dynamics(model);
+  dynamics.compute(step.state.q, step.state.v);
   VecX d(2 * nv + ny), y(nv), end(nv);
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Parameter p = parse_parameter(model, names[c]);
     const double value = value_of(model, step.actuation, p);
-    const double h = relative_width * std::max(std::abs(value), least_value);
+    const double h = relative_width * scale_of(model, dynamics, p, value, step.dt);
     const bool above = p.kind != Kind::Com && p.kind != Kind::Inertia && value < h;  // it cannot be less than 0
     using Point = std::pair<double, double>;
     const std::array<Point, 4> points =

@@ -9,10 +9,10 @@ namespace tribo {
 struct Parameter {
   enum class Kind : char { Mass, Com, Inertia, Friction, Kp, Kd, Damping, Armature, DryFriction };
   Kind kind = Kind::Mass;
-  int index = -1;                 ///< of the body, or of the material
-  int row = 0, column = 0;        ///< of a centre of mass, of a tensor of inertia
-  int tree = -1;                  ///< -1: of materials
-  int first_dof = 0, end_dof = 0; ///< coordinates of the joint
+  int index = -1;                  ///< of the body, or of the material
+  int row = 0, column = 0;         ///< of a centre of mass, of a tensor of inertia
+  int tree = -1;                   ///< -1: of materials
+  int first_dof = 0, end_dof = 0;  ///< coordinates of the joint
 
   bool of_body() const { return kind <= Kind::Inertia; }
   /// Does it move the inertia of its tree?
@@ -26,7 +26,7 @@ Parameter parse_parameter(const Model& model, const std::string& name);
 /// Of the inertia of its body, in the body's axes: of the mass, of mass times centre, of the tensor about the centre.
 struct InertiaSlope {
   double mass = 0;
-  Vec3 com = Vec3::Zero();    ///< of the centre itself [m]
+  Vec3 com = Vec3::Zero();  ///< of the centre itself [m]
   Mat3 about_com = Mat3::Zero();
 };
 InertiaSlope inertia_slope(const Model& model, const Parameter& p);

@@ -421,11 +421,17 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     const int o = 3 * problem.nc() + j;
     const Coordinate* along = row.coordinate();
     if (row.is<EqualityPart>()) add_equality(start, s, j, f_[o], at_end_, X_);
-    if (row.is<EqualityPart>() || !along || problem.lower()[j] == problem.upper()[j]) continue;
+    const bool tendon = std::holds_alternative<TendonLength>(row.along);
+    if (row.is<EqualityPart>() || (!along && !tendon) || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
     if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) {
       add_bounds(start, row, f_[o]);
+      if (tendon && f_[o] != 0) add_tendon(start, s, j, f_[o], false);
+      continue;
+    }
+    if (tendon) {
+      add_tendon(start, s, j, f_[o], true);
       continue;
     }
     const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false, k);

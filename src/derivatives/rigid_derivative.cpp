@@ -1,6 +1,7 @@
 #include "derivatives/rigid_derivative.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rotations.hpp"
@@ -19,7 +20,9 @@ StepperOptions unaudited(StepperOptions options) {
 }
 
 bool has_body_rows(const Model& model) {
-  bool any = !model.tendons.empty();
+  bool any = !model.ties.empty();
+  for (const Tendon& tendon : model.tendons)
+    for (const TendonSegment& s : tendon.path) any |= s.body_a < -1 || s.body_b < -1;
   for (const Body& b : model.bodies) {
     any |= b.joint == JointKind::Spherical && std::isfinite(model.joints.upper[b.iv]);
     any |= b.joint == JointKind::Free && !model.joints.friction.segment<3>(b.iv).isZero(0);
@@ -82,7 +85,8 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   smoothing_ = out.smoothing;
   if (smoothing_ > 0 && !closures_.empty()) return "equality constraints are not smoothed";
   if (fourth_order_) return "flights of order four are taken by stages";
-  if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
+  if (body_rows_)
+    return "ties of tendons, limits of ball joints and friction of free joints are rows along many coordinates";
   if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
   known_listings_ = 0;
@@ -214,8 +218,10 @@ const char* RigidDerivative::solve_velocities(const StepInput& step, const Start
   if (island)
     if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
       return why;
+  const bool unique = std::exchange(lin.unique, true);
   if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
-  if (wants_forces_ && !listing_now_) store_forces(start);
+  if (wants_forces_ && !listing_now_) store_forces(start, lin.unique);
+  lin.unique = lin.unique && unique;
   return nullptr;
 }
 
@@ -279,7 +285,12 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const int o = 3 * s.problem.nc() + j;
     if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
-    if (!along || !removes(s, o, lin)) continue;
+    const bool tendon = row.is<LimitLaw>() && std::holds_alternative<TendonLength>(row.along);
+    if ((!along && !tendon) || !removes(s, o, lin)) continue;
+    if (tendon) {
+      if (!add_recovered_tendon(start, s, j, share)) return "a tendon far beyond its limit";
+      continue;
+    }
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
     Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
@@ -289,8 +300,9 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
     if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
-  return solve_active(D_, by_velocity_ || !group_.parameters.empty() ? group_.columns() : group_.n(), lin) ? nullptr
-                                                                             : "the rows that hold have no factor";
+  return solve_active(D_, by_velocity_ || !group_.parameters.empty() ? group_.columns() : group_.n(), lin)
+             ? nullptr
+             : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {

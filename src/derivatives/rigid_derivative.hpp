@@ -32,6 +32,8 @@
 
 namespace tribo {
 
+struct TendonLine;
+
 class RigidDerivative {
  public:
   RigidDerivative(const Model& model, const StepperOptions& options);
@@ -55,8 +57,8 @@ class RigidDerivative {
 
   /// Trees that are solved together. Locally their coordinates follow each other; columns: dq, dv, then du.
   struct Group {
-    std::vector<int> trees, dofs, inputs;            // dofs: coordinates; inputs: columns of B
-    std::vector<std::pair<int, int>> parameters;     // index, and column; the last of the inputs
+    std::vector<int> trees, dofs, inputs;         // dofs: coordinates; inputs: columns of B
+    std::vector<std::pair<int, int>> parameters;  // index, and column; the last of the inputs
     int n() const { return static_cast<int>(dofs.size()); }
     int columns() const { return 2 * n() + static_cast<int>(inputs.size()); }
   };
@@ -221,9 +223,18 @@ class RigidDerivative {
 
   // rigid_forces.cpp
   void note_forces(const Start& start, const IslandSolution& s, int i, int normal, bool slips);
-  void store_forces(const Start& start);
+  void store_forces(const Start& start, bool unique);
   void share_impulses();
   void store_force(const ForceRows& rows, double dt);
+
+  // rigid_tendons.cpp
+  void tendon_slopes(const Start& start, const TendonLength& along, double impulse, const Velocities& at_v,
+                     RowMatrix& X);
+  void add_segment(const Start& start, const TendonSegment& segment, const TendonLine& line, double sign,
+                   double impulse, const Velocities& at_v, RowMatrix& X);
+  void add_tendon(const Start& start, const IslandSolution& s, int j, double f, bool holds);
+  bool add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share);
+  int new_tendon_row(const IslandSolution& s, int j);
 
   // rigid_parameters.cpp
   int inputs_and_parameters() const { return static_cast<int>(inputs_.size() + parameters_.size()); }
@@ -303,16 +314,18 @@ class RigidDerivative {
   MatX dm_fly_, J1_fly_;
   MatX kick_q_, kick_m_, kick_v_;  // slopes of a kick, before its factor
   MatX kick_p_;                    // the same by parameters
+  std::vector<int> tendon_dofs_;   // of the row whose slopes stand
   bool wants_forces_ = false;
   ContactForces forces_out_;
   std::vector<ForceRows> force_rows_;
-  RowMatrix turned_rows_, impulses_;  // turns of contacts (3 each), impulses of the rows that hold (columns of the group)
+  RowMatrix turned_rows_,
+      impulses_;  // turns of contacts (3 each), impulses of the rows that hold (columns of the group)
   std::vector<char> unique_rows_;
   MatX shared_, grams_, shared_rows_, all_rows_;
   Eigen::LLT<MatX> gram_;
   std::vector<Parameter> parameters_;
-  double kick_step_ = 0;  // dt of the step of the kick [s]
-  std::vector<Kept> kept_;         // by tree
+  double kick_step_ = 0;    // dt of the step of the kick [s]
+  std::vector<Kept> kept_;  // by tree
   VecX J_row_, K_row_;
   RowMatrix X_, D_;                     // (n x columns): right-hand side, then dv'; the same of what v_mean adds
   RowMatrix P_, turned_;                // dq+; rows of a free joint before they are turned

@@ -49,13 +49,13 @@ void RigidDerivative::note_forces(const Start& start, const IslandSolution& s, i
 }
 
 // Once the rows are solved for, with what they carry in rhs_.
-void RigidDerivative::store_forces(const Start& start) {
+void RigidDerivative::store_forces(const Start& start, bool unique) {
   if (force_rows_.empty()) return;
   impulses_.set_zero(active_, group_.columns());
   for (std::size_t i = 0; i < chosen_.size(); ++i)
     for (int c = 0; c < group_.columns(); ++c) impulses_(chosen_[i], c) = -rhs_(static_cast<int>(i), c);
-  unique_rows_.assign(at(active_), 1);
-  share_impulses();
+  unique_rows_.assign(at(active_), unique);
+  if (unique) share_impulses();
   for (const ForceRows& rows : force_rows_) store_force(rows, start.dt);
 }
 
@@ -76,7 +76,8 @@ void RigidDerivative::share_impulses() {
   shared_rows_.resize(kept, n);
   for (int i = 0, k = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) all_rows_(i, j) = Yb_(rigid_[at(i)], j);
-    if (std::find(chosen_.begin(), chosen_.end(), rigid_[at(i)]) != chosen_.end()) shared_rows_.row(k++) = all_rows_.row(i);
+    if (std::find(chosen_.begin(), chosen_.end(), rigid_[at(i)]) != chosen_.end())
+      shared_rows_.row(k++) = all_rows_.row(i);
   }
   grams_.noalias() = shared_rows_ * shared_rows_.transpose();
   gram_.compute(grams_);

@@ -56,7 +56,8 @@ void RigidDerivative::set_parameters(std::span<const Parameter> parameters) {
 const char* RigidDerivative::why_differences(const StepInput& step, std::span<const Parameter> parameters) const {
   const Actuation& a = step.actuation;
   for (const Parameter& p : parameters) {
-    if (!closures_.empty() && p.moves_inertia()) return "the projection onto equality constraints weighs with the inertia";
+    if (!closures_.empty() && p.moves_inertia())
+      return "the projection onto equality constraints weighs with the inertia";
     for (int k = p.first_dof; k < p.end_dof; ++k) {
       const bool gain = p.kind == Kind::Kp || p.kind == Kind::Kd;
       if (gain && a.kp[k] == 0 && a.kd[k] == 0 && !a.has_target(k)) return "a gain of a drive that has none";
@@ -197,8 +198,8 @@ void RigidDerivative::add_softness_parameters(const Start& start, int t, double 
 }
 
 // Of the mean turning x of (gyroscope.1), and of the body; with the accelerations in a_.
-void RigidDerivative::add_gyroscope_parameters(const Start& start, const Gyroscope& body, const Vec3& x, const Vec3& turned,
-                                               int t, int first) {
+void RigidDerivative::add_gyroscope_parameters(const Start& start, const Gyroscope& body, const Vec3& x,
+                                               const Vec3& turned, int t, int first) {
   const Tree& tree = model_.trees[at(t)];
   const double h = 0.5 * start.dt;
   const int w = tree.nv - 3;
@@ -248,7 +249,8 @@ void RigidDerivative::kick_parameters(const Dynamics& dynamics, int t, double ti
         column[k - iv] -= time * ((share + z * slope) * next_[k] + v[k]);
       }
       const double relief = Flight::relief(joints, k, kick_step_, time);
-      if (p.kind == Kind::Armature && relief > 0 && relief == 0.5 * joints.armature[k]) column[k - iv] += 0.5 * next_[k];
+      if (p.kind == Kind::Armature && relief > 0 && relief == 0.5 * joints.armature[k])
+        column[k - iv] += 0.5 * next_[k];
     }
   }
 }
@@ -321,7 +323,8 @@ void RigidDerivative::keep_parameters(const Start& start, int t, const Mat3& R) 
 }
 
 // The same at the end, with those of v in inverse_: momentum of the same motion, and the way of the mass centre.
-Vec3 RigidDerivative::move_kept(const Dynamics& dynamics, int t, Eigen::Index parameter, const VecX& v, Vec6& momentum) {
+Vec3 RigidDerivative::move_kept(const Dynamics& dynamics, int t, Eigen::Index parameter, const VecX& v,
+                                Vec6& momentum) {
   const Parameter& p = parameters_[static_cast<std::size_t>(parameter)];
   momentum.setZero();
   if (p.tree != t || !p.moves_inertia()) return Vec3::Zero();
