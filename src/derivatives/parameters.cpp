@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr double relative_width = 3e-3;               // of a difference, of the scale of the parameter
+constexpr double relative_width = 1e-3;               // of a difference, of the scale of the parameter
+constexpr double finer_above = 0.3;                   // on one side alone
 constexpr double length = 0.1, friction_scale = 0.1;  // scales [m], [-]
 constexpr std::array<std::pair<const char*, Kind>, 9> parameter_kinds{{{"mass", Kind::Mass},
                                                                        {"com", Kind::Com},
@@ -117,7 +118,7 @@ double scale_of(const Model& model, const Dynamics& dynamics, const Parameter& p
       other = moved;
       break;
   }
-  return std::max(std::abs(value), other);
+  return p.kind == Kind::Kp && value > 0 ? value : std::max(std::abs(value), other);
 }
 
 // The model and the gains with a parameter that is larger by d.
@@ -272,8 +273,9 @@ MatX parameter_slopes(const Model& model, const std::string& stepper, const Step
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Parameter p = parse_parameter(model, names[c]);
     const double value = value_of(model, step.actuation, p);
-    const double h = relative_width * scale_of(model, dynamics, p, value, step.dt);
-    const bool above = p.kind != Kind::Com && p.kind != Kind::Inertia && value < h;  // it cannot be less than 0
+    double h = relative_width * scale_of(model, dynamics, p, value, step.dt);
+    const bool above = p.kind != Kind::Com && p.kind != Kind::Inertia && value < 2 * h;  // it cannot be less than 0
+    if (above) h *= finer_above;
     using Point = std::pair<double, double>;
     const std::array<Point, 4> points =
         above ? std::array<Point, 4>{Point{1, -13.0 / 3}, {2, 19.0 / 2}, {3, -7}, {4, 11.0 / 6}}

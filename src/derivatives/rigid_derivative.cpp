@@ -288,7 +288,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const bool tendon = row.is<LimitLaw>() && std::holds_alternative<TendonLength>(row.along);
     if ((!along && !tendon) || !removes(s, o, lin)) continue;
     if (tendon) {
-      if (!add_recovered_tendon(start, s, j, share)) return "a tendon far beyond its limit";
+      add_recovered_tendon(start, s, j, share);
       continue;
     }
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
@@ -329,8 +329,8 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
 // The compliance of a row of (rigid.6), and of a velocity target, is a share of its diagonal of G, which moves with q: with
 // u = Mt^-1 J^T,
 //   dG = 2 d(J u) - u . d_q[M u]                                                                             (deriv.13)
-void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force,
-                                   double compliance) {
+void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force, double compliance,
+                                   const TendonLength* tendon) {
   const int n = group_.n();
   const double* J = Jc_.row(row);
   double* K = K_.row(row);
@@ -352,6 +352,11 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
       K[local_[at(motion_.dofs()[k])]] += 2 * share * K3_(2, static_cast<int>(k));
       if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], 2 * share * by_v_(2, static_cast<int>(k)));
     }
+  }
+  if (tendon) {
+    set_velocities(start, u_, false, at_row_);
+    tendon_slopes(start, *tendon, 0, at_row_, D_);
+    for (int k : tendon_dofs_) K[local_[at(k)]] += 2 * share * K_row_[k];
   }
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];

@@ -119,7 +119,8 @@ class RigidDerivative {
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
-  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance);
+  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance,
+                    const TendonLength* tendon = nullptr);
   void keep();
   void clear_active();
   void begin_recovery();
@@ -233,7 +234,7 @@ class RigidDerivative {
   void add_segment(const Start& start, const TendonSegment& segment, const TendonLine& line, double sign,
                    double impulse, const Velocities& at_v, RowMatrix& X);
   void add_tendon(const Start& start, const IslandSolution& s, int j, double f, bool holds);
-  bool add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share);
+  void add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share);
   int new_tendon_row(const IslandSolution& s, int j);
 
   // rigid_parameters.cpp

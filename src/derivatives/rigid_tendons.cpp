@@ -93,12 +93,11 @@ void RigidDerivative::add_tendon(const Start& start, const IslandSolution& s, in
   for (int k : tendon_dofs_) K_(a, local_[at(k)]) += K_row_[k] + share * J_row_[k];
 }
 
-// A limit in the removal of overlap (rigid.6). False where its compliance moves in a way that is not followed.
-bool RigidDerivative::add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share) {
+// A limit in the removal of overlap (rigid.6).
+void RigidDerivative::add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share) {
   const Row& row = view_->rows()[s.island->rows[at(j)]];
   const TendonLength& along = *std::get_if<TendonLength>(&row.along);
   const int o = 3 * s.problem.nc() + j;
-  if (soft_ && !model_.tendons[at(along.tendon)].path.empty()) return false;
   tendon_slopes(start, along, start.dt * s.f[o], at_move_, D_);
   const int a = new_tendon_row(s, j);
   for (int k : tendon_dofs_) K_(a, local_[at(k)]) += K_row_[k];
@@ -108,8 +107,7 @@ bool RigidDerivative::add_recovered_tendon(const Start& start, const IslandSolut
     K_(a, local_[at(k)]) += slope * (J_row_[k] / start.dt + K_row_[k]);
     rows::add(slope * J_row_[k], X_.row(local_[at(k)]), K_.row(a), K_.stride());
   }
-  if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
-  return true;
+  if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a], &along);
 }
 
 int RigidDerivative::new_tendon_row(const IslandSolution& s, int j) {
