@@ -37,14 +37,14 @@ struct LinearizationRequest {
   /// "friction:MATERIAL" (all its pairs, both coefficients), and of joints "kp", "kd", "damping", "armature", "dry_friction".
   std::vector<std::string> parameters;
   /// Whose slopes C, D, E are wanted: "accelerometer:PLACE", "gyroscope:PLACE" (3 rows each), "position:JOINT",
-  /// "velocity:JOINT", "force:GEOMETRY" (sum of its normal forces), "contacts" (three forces each, in their axes).
+  /// "velocity:JOINT", "force:GEOMETRY" (sum of its normal forces), "contacts" (three forces each, on b, in W).
   std::vector<std::string> sensors;
 };
 
 /// A row of the outputs.
 struct SensorRow {
   int sensor = 0;             ///< in the request
-  int component = 0;          ///< 0 to 2; of contacts: tangents, normal
+  int component = 0;          ///< 0 to 2
   std::uint64_t contact = 0;  ///< of "contacts": its id
   bool unique = true;         ///< false: a force that is not unique; the slope is that of least change
 };

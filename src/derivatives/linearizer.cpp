@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "derivatives/differences.hpp"
@@ -45,10 +44,9 @@ std::string Linearization::row_name(int row) const {
   const SensorRow& r = rows[at(row)];
   const std::string& sensor = sensors[at(r.sensor)];
   const std::string kind = sensor.substr(0, sensor.find(':'));
-  if (kind == "contacts")
-    return "contact:" + std::to_string(r.contact) + "." + std::array{"t1", "t2", "n"}[at(r.component)];
-  const bool three = kind == "accelerometer" || kind == "gyroscope";
-  return three ? sensor + "." + "xyz"[r.component] : sensor;
+  const std::string axis = std::string(".") + "xyz"[r.component];
+  if (kind == "contacts") return "contact:" + std::to_string(r.contact) + axis;
+  return kind == "accelerometer" || kind == "gyroscope" ? sensor + axis : sensor;
 }
 
 std::string to_string(Linearization::Method method) {
