@@ -15,7 +15,7 @@ namespace {
 using Kind = Parameter::Kind;
 
 constexpr double relative_width = 1e-3;               // of a difference, of the scale of the parameter
-constexpr double finer_above = 0.3;                   // on one side alone
+constexpr double finer_above = 0.1;                   // on one side alone
 constexpr double length = 0.1, friction_scale = 0.1;  // scales [m], [-]
 constexpr std::array<std::pair<const char*, Kind>, 9> parameter_kinds{{{"mass", Kind::Mass},
                                                                        {"com", Kind::Com},
