@@ -106,8 +106,8 @@ void add_linearize(CommandLine& command, Action& action) {
   o->scene.add(command);
   command.add_option("--out", o->out, "file for A, B, P, C, D, E, y, inputs, q, v, q_next, v_next (.npz)");
   command.add_option("--at", o->at, "time of the run at which the step begins [s]");
-  command.add_list("--parameters", o->parameters, "NAME",
-                   "by which P is wanted: mass:BODY, friction:MATERIAL, kp:JOINT, ...");
+  command.add_list("--parameter", o->parameters, "NAME",
+                   "by which P is wanted; may be repeated: mass:BODY, friction:MATERIAL, kp:JOINT, ...");
   command.add_list("--sensor", o->sensors, "NAME",
                    "of which C and D are wanted; may be repeated: gyroscope:BODY, contacts, ...");
   command.add_flag("--check", o->check, "compare with central differences of the step");
