@@ -37,7 +37,7 @@ constexpr char examples[] =
 
 // Python says on stderr what it lacks; that no parts were made is told by the reader.
 static void decompose(const std::string& mesh, int most, const std::string& out) {
-  tribo::app::hand_to_python({"decompose", mesh, std::to_string(most), out});
+  tribo::app::call_python({"decompose", mesh, std::to_string(most), out});
 }
 
 int main(int argc, char** argv) {

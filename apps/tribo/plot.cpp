@@ -1,6 +1,7 @@
 #include "plot.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 extern char** environ;
@@ -80,6 +82,15 @@ std::string report(const std::string& result, const std::string& page) {
 }
 
 int hand_to_python(std::vector<std::string> words) {
+  // Ctrl-C goes to both. It waits: here for good, since the child ends itself, there until tribo.__main__ can take it.
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, nullptr);
+  return call_python(std::move(words));
+}
+
+int call_python(std::vector<std::string> words) {
   if (call({python(), "-c", "import tribo._core"}, true) != 0) {
     std::fprintf(
         stderr,
@@ -88,6 +99,8 @@ int hand_to_python(std::vector<std::string> words) {
         words[0].c_str(), python().c_str());
     return 1;
   }
+  sigset_t waiting;
+  if (sigpending(&waiting) == 0 && sigismember(&waiting, SIGINT) == 1) return 130;
   words.insert(words.begin(), {python(), "-m", "tribo"});
   return call(words, false);
 }

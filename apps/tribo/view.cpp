@@ -1,6 +1,4 @@
 // tribo view RECORDING and tribo video RECORDING: the viewer and the renderer of the Python package.
-#include <csignal>
-
 #include "base/names.hpp"
 #include "common.hpp"
 #include "plot.hpp"
@@ -25,7 +23,6 @@ void add_view(CommandLine& command, Action& action) {
   command.callback([o, &action] {
     action = [o] {
       if (!o->rerun.empty()) return hand_to_python({"rerun", o->recording, o->rerun});
-      std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the viewer
       return hand_to_python({"view", o->recording, "--host", o->host, "--port", std::to_string(o->port)});
     };
   });

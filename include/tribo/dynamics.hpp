@@ -21,10 +21,15 @@
 
 namespace tribo {
 
-/// A spatial vector about O: motion (linear, angular) or force (linear, moment).
-struct Spatial {
+/// A spatial vector about O: motion (linear, angular) or force (linear, moment). Kernels read each half as four numbers.
+struct alignas(32) Spatial {
   Vec3 lin = Vec3::Zero();
+  double after_lin = 0;
   Vec3 ang = Vec3::Zero();
+  double after_ang = 0;
+
+  Spatial() = default;
+  Spatial(const Vec3& linear, const Vec3& angular) : lin(linear), ang(angular) {}
 };
 
 /// Inertia about O in world axes.
@@ -33,6 +38,12 @@ struct RigidInertia {
   Vec3 mc = Vec3::Zero();  ///< mass times centre of mass [kg m]
   Mat3 I = Mat3::Zero();   ///< about O [kg m^2]
   Spatial operator*(const Spatial& s) const { return {m * s.lin + s.ang.cross(mc), I * s.ang + mc.cross(s.lin)}; }
+};
+
+/// The same as kernels have it: columns of I and mc of four numbers each, the mass behind mc.
+struct alignas(32) PaddedInertia {
+  double I[12] = {};
+  double mc[4] = {};
 };
 
 /// What depends on the velocities, for trees that are not single.
@@ -66,7 +77,7 @@ class Dynamics {
   const Spatial& axis(int iv) const { return S_[static_cast<std::size_t>(iv)]; }
   const Spatial& body_velocity(int body) const { return motion_.V[static_cast<std::size_t>(body)]; }
   /// Inertia of one body, not of its subtree; for bodies of trees that are not single.
-  const RigidInertia& body_inertia(int body) const { return I_[static_cast<std::size_t>(body)]; }
+  RigidInertia body_inertia(int body) const;
   const VecX& h() const { return motion_.h; }  ///< bias: Coriolis, centrifugal and gravity (nv) [N m] or [N]
   const VecX& gravity_force() const { return gravity_force_; }  ///< the part of h that is gravity (nv)
   double kinetic() const;                                       ///< at (q, v) [J]
@@ -111,31 +122,42 @@ class Dynamics {
   Vec3 center_of_mass(int tree) const;
 
  private:
+  struct alignas(32) Frame {  // axes of a body in W and its place about O, of four numbers each
+    double R[12] = {};
+    double r[4] = {};
+  };
+
   void pass(const VecX& q, const VecX& v, bool mass_matrix);
-  void forward(const Tree& tree, const VecX& q, const VecX& v);
+  void lay_out_rows();
   void single(int tree, const VecX& q, const VecX& v);
-  void place(const Body& body, int i, const VecX& q);
-  void weigh(const Body& body, int i);
-  void start_motion(int tree, TreeMotion& motion) const;
-  void move_body(const Body& body, int i, const VecX& v, TreeMotion& motion) const;
+  void place(const Tree& tree, const VecX& q);
+  void weigh(const Tree& tree);
+  void move_bodies(const Tree& tree, const VecX& v, TreeMotion& motion) const;
   void gather(const Tree& tree, const VecX& v, TreeMotion& motion) const;
   void sum_masses(const Tree& tree);
   Vec3 carried_at(const Body& body, int i) const;
   void take_carried(const Tree& tree);
+  void lift_carried(const Tree& tree, TreeMotion& motion) const;
+  double carried_potential(const Tree& tree) const;
   double* row(int k) { return M_.data() + row_[static_cast<std::size_t>(k)]; }
   const double* row(int k) const { return M_.data() + row_[static_cast<std::size_t>(k)]; }
+  const int* chain(int k) const { return chains_.data() + chain_[static_cast<std::size_t>(k)]; }
   const double* lrow(int k) const { return L_.data() + row_[static_cast<std::size_t>(k)]; }
 
   const Model* model_;
   std::vector<Placement> X_WB_;
-  std::vector<Vec3> r_, origin_;
-  std::vector<Spatial> S_;
+  std::vector<Vec3> origin_;
+  std::vector<Frame> frames_;
+  std::vector<Spatial> S_;                      // by coordinate, and one of zeros
+  std::vector<double> angle_, sine_, cosine_;   // of revolute joints, by body
   TreeMotion motion_;
-  std::vector<RigidInertia> I_, subtree_;  // of each body, and with all that it carries
-  std::vector<int> aligned_;               // 0, 1, 2: the joint axis is that unit vector; -1: it is not
-  std::vector<std::size_t> row_;           // row k of M: entries of chain(k), the diagonal last
-  std::vector<int> depth_;                 // length of chain(k), k excluded
-  std::vector<const int*> chain_;
+  std::vector<PaddedInertia> I_, subtree_;  // of each body, and with all that it carries
+  std::vector<int> aligned_;                // 0, 1, 2: the joint axis is that unit vector; -1: it is not
+  std::vector<char> straight_;              // the axes of the joint are those of the parent
+  std::vector<std::size_t> row_;            // row k of M: entries of chain(k), the diagonal last
+  std::vector<int> depth_;                  // length of chain(k), k excluded
+  std::vector<std::size_t> chain_;          // where chain(k) begins in chains_
+  std::vector<int> chains_;
   std::vector<double> M_, L_;
   VecX gravity_force_, dis_;       // dis: D^-1/2
   std::vector<double> potential_;  // by tree

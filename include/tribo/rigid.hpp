@@ -32,6 +32,8 @@ struct RigidOptions {
   double target_compliance = 1e-6;
   /// Single free bodies that have rested for so long sleep, with all that they touch, until something wakes them [s]; 0: never.
   double sleep = 0;
+  /// Threads that share the islands of a step, and the parts of large ones; the same bits come out for any number of them.
+  int threads = 1;
   /// Called with each contact problem and its guess (n) [N] before the solve; it may set R. For studies.
   std::function<void(ContactProblem& problem, const double* f)> on_problem;
   /// A solver that is in no table, instead of the named one; it gets a dense G. For studies.

@@ -36,6 +36,7 @@ class RunWarning final : public Observer {
   double second_ = 0, most_ = 0;  ///< when the running second began; most energy in motion and springs in it [J]
   double most_before_ = 0;        ///< the same of the second before: what slows down and starts again is one motion [J]
   double last_ = 0, growth_ = 0;  ///< that energy after the last step; its largest growth in a step of the second [J]
+  double potential_ = 0, lifted_ = 0;                 ///< the same of the potential energy, up or down [J]
   double integrator_ = 0, contacts_ = 0, given_ = 0;  ///< work at its start; of motors and pushes [J]
   double through_ = 0, through_before_ = 0;  ///< most that these gave or took since, and in the second before [J]
   bool began_ = false;

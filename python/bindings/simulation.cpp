@@ -231,6 +231,9 @@ void bind_simulation(nb::module_& m) {
       .def("_record", &Runner::record, "folder"_a, "controller"_a = "", "settings"_a = Settings{})
       .def("_end_record", &Runner::end_record)
       .def("_run", &Runner::run, "duration"_a, "record"_a = "", "controller"_a = "", "settings"_a = Settings{})
+      .def(
+          "_steps", [](Runner& r, double duration) { return Run(r.simulation(), duration).steps(); }, "duration"_a,
+          "Of a run.")
       .def("explain", &Runner::explain,
            "Why the run went wrong, or is about to: the likely first cause with its evidence.")
       .def(

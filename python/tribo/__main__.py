@@ -11,9 +11,8 @@ from typing import Any
 def _view(options: argparse.Namespace) -> int:
     from .viewer import view_recording
 
-    # The command ignores Ctrl-C so that the viewer can end itself; a child inherits that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     view_recording(options.recording, host=options.host, port=options.port)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
     return 0
 
 
@@ -155,7 +154,12 @@ def main(arguments: list[str]) -> int:
         command.set_defaults(run=function)
     options = parser.parse_args(arguments)
     try:
+        # The command holds Ctrl-C back, for good and for its child until here.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         return int(options.run(options))
+    except KeyboardInterrupt:
+        print(f"\ntribo {options.command}: interrupted", file=sys.stderr)
+        return 130
     except (ImportError, RuntimeError) as error:
         print(f"tribo {options.command}: {error}", file=sys.stderr)
         return 1

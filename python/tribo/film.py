@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +53,29 @@ def _frames(track: Track, indices: list[int], renderer: Renderer, camera: Camera
 
 
 def _write_mp4(path: str, frames: Iterator[Image], size: tuple[int, int], fps: float) -> None:
-    imageio_ffmpeg = need("imageio_ffmpeg", "films are written by imageio-ffmpeg", "render")
-    writer = imageio_ffmpeg.write_frames(path, size, fps=fps, codec="libx264", macro_block_size=2, quality=7,
-                                         output_params=["-f", "mp4", "-movflags", "+faststart"])
-    writer.send(None)
-    try:
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-    finally:
-        writer.close()
+    """By ffmpeg, in a session of its own, since Ctrl-C is ours to answer, and without a fork, which threads of others do not
+    survive."""
+    ffmpeg = need("imageio_ffmpeg", "films are written by imageio-ffmpeg", "render").get_ffmpeg_exe()
+    width, height = size
+    even = f"scale={width + width % 2}:{height + height % 2}"
+    words = [ffmpeg, "-y", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:.6g}", "-i", "-",
+             "-an", "-vf", even, "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "15", "-f", "mp4", "-movflags", "+faststart",
+             f"file:{path}"]
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True)
+        assert process.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError), process.stdin as pictures:  # why it ended early is in what it said
+                for frame in frames:
+                    pictures.write(np.ascontiguousarray(frame).data)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            code = process.wait()
+        if code != 0:
+            said.seek(0)
+            raise OSError(f"{path}: ffmpeg ended with {code}: {said.read().decode(errors='replace').strip()[-300:]}")
 
 
 def _pillow() -> Any:

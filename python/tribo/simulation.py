@@ -276,7 +276,7 @@ class Simulation(_Handed):
 
     def _run_shown(self, duration: float) -> _core.StepReport:
         """In parts, so that viewers see them."""
-        left, each = round(duration / self.dt), max(1, round(1 / 60 / self.dt))
+        left, each = self._steps(duration), max(1, round(1 / 60 / self.dt))
         report = self.report
         while left > 0:
             report = self.step(min(each, left))

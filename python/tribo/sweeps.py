@@ -8,6 +8,7 @@ they come, so that a second call goes on where the first one was ended. The tabl
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import itertools
@@ -15,8 +16,9 @@ import json
 import math
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -75,11 +77,16 @@ def measured(simulation: Simulation) -> Row:
     return row
 
 
+class Ended(BaseException):
+    """The sweep was ended before this point was done."""
+
+
 class Worker:
     """Takes points of a request. Keeps the scene of the last one: points that differ by their seed alone share it."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, ended: threading.Event | None = None) -> None:
         self.request = request
+        self._ended = ended
         self._kept: tuple[str, _core.Scene] | None = None
 
     def _scene(self, settings: dict[str, Any]) -> _core.Scene:
@@ -100,6 +107,21 @@ class Worker:
             simulation.state = state
         return simulation
 
+    def _run(self, simulation: Simulation) -> None:
+        """Where others can end it, a look at them after every part, which gets longer until it takes a twentieth of a second."""
+        duration = simulation.scene.duration if self.request.duration is None else self.request.duration
+        if self._ended is None:
+            simulation.run(duration, check=False)
+            return
+        left, part = simulation._steps(duration), 1
+        while left > 0 and simulation.report.status not in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
+            if self._ended.is_set():
+                raise Ended
+            began = time.monotonic()
+            simulation.step(min(part, left))
+            left -= part
+            part *= 2 if time.monotonic() - began < 0.025 else 1
+
     def take(self, index: int) -> Row:
         """The row of a point; what goes wrong is in it."""
         settings, seed = self.request.point(index)
@@ -107,7 +129,8 @@ class Worker:
                     "state": None}
         try:
             simulation = self._started(settings, seed)
-            audit = simulation.run(self.request.duration, check=False)
+            self._run(simulation)
+            audit = simulation.audit
             row |= {"t": simulation.t, "steps": audit.steps, "state": simulation.state.hash, "status": audit.status.name}
             if audit.status in (_core.StepStatus.NotFinite, _core.StepStatus.Stopped):
                 row |= {"status": "failed", "reason": f"{audit.status.name} at t = {simulation.t:.6g} s"}
@@ -140,13 +163,27 @@ class Journal:
         self.file: IO[str] | None = None
         self._path = folder / f"rows-{part}.jsonl"
         head = {"request": request.name(), "scene": request.scene, "points": len(request), "version": _core.version()}
+        known = self._begun(head)
+        if known.get("request") != head["request"]:
+            raise _core.InvalidInput(f"{folder} holds another sweep, of '{known.get('scene')}': give another folder")
+
+    def _begun(self, head: dict[str, Any]) -> dict[str, Any]:
+        """What sweep.json says: the head of who came first, whole as soon as it is there."""
+        place, own = self.folder / "sweep.json", self.folder / f"sweep.json.{os.getpid()}.{threading.get_ident()}"
         try:
-            with open(folder / "sweep.json", "x") as file:
-                json.dump(head, file)
-        except FileExistsError:
-            known = json.loads((folder / "sweep.json").read_text() or "{}")
-            if known.get("request") != head["request"]:
-                raise _core.InvalidInput(f"{folder} holds another sweep, of '{known.get('scene')}': give another folder") from None
+            own.write_text(json.dumps(head))
+            while True:
+                with contextlib.suppress(FileExistsError):
+                    os.link(own, place)
+                try:
+                    known: dict[str, Any] = json.loads(place.read_text())
+                    return known
+                except ValueError:  # a process was killed while it wrote
+                    if any(self.folder.glob("rows-*.jsonl")):
+                        raise _core.InvalidInput(f"{place} is damaged: give another folder") from None
+                    place.unlink(missing_ok=True)
+        finally:
+            own.unlink(missing_ok=True)
 
     def rows(self) -> Iterator[Row]:
         """Of all processes, as far as they are whole."""
@@ -190,23 +227,25 @@ class _Progress:
 
 def _on_threads(request: Request, todo: Iterator[int], threads: int) -> Iterator[Row]:
     """A worker a thread, and not more points on the way than these can take."""
-    import threading
-
-    own = threading.local()
+    own, ended = threading.local(), threading.Event()
 
     def take(index: int) -> Row:
         if not hasattr(own, "worker"):
-            own.worker = Worker(request)
+            own.worker = Worker(request, ended)
         row: Row = own.worker.take(index)
         return row
 
     threads = threads or os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
-        flying: set[Future[Row]] = {pool.submit(take, i) for i in itertools.islice(todo, 2 * threads)}
-        while flying:
-            done, flying = wait(flying, return_when=FIRST_COMPLETED)
-            flying |= {pool.submit(take, i) for i in itertools.islice(todo, len(done))}
-            yield from (future.result() for future in done)
+        try:
+            flying: set[Future[Row]] = {pool.submit(take, i) for i in itertools.islice(todo, 2 * threads)}
+            while flying:
+                done, flying = wait(flying, return_when=FIRST_COMPLETED)
+                flying |= {pool.submit(take, i) for i in itertools.islice(todo, len(done))}
+                yield from (future.result() for future in done)
+        finally:  # the points on the way are not waited for
+            ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _on_ray(request: Request, todo: Iterator[int], workers: int, address: str | None, retries: int) -> Iterator[Row]:
@@ -348,6 +387,8 @@ def sweep(scene: str | os.PathLike[str], vary: Mapping[str, Iterable[Any]] | Non
             known[row["point"]] = 1
             bar.add(row)
     finally:
+        if isinstance(rows, Generator):
+            rows.close()
         journal.close()
     for row in journal.rows():  # of other processes
         known[row["point"]] = 1

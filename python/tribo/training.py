@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +28,6 @@ def film(policy: str, task: Task, path: str, *, duration: float = 6.0, command: 
     simulation.film(path, camera=simulation.model.members[0].name)
 
 
-def _film(policy: str, robot: str, path: str) -> None:
-    film(policy, Task(robot=robot), path)
-
-
-def film_apart(policy: str, robot: str, path: str) -> None:
-    """film() in a process of its own: ffmpeg is started by a fork, and JAX's threads do not survive one."""
-    worker = multiprocessing.get_context("spawn").Process(target=_film, args=(policy, robot, path))
-    worker.start()
-    worker.join()
-    if worker.exitcode != 0:
-        raise RuntimeError(f"no film {path}: its process ended with {worker.exitcode}, and said why above; --no-film leaves it out")
-
-
 def main(options: argparse.Namespace) -> int:
     robot = {"solo": "solo12"}.get(options.robot, options.robot)
     task, out = Task(robot=robot), Path(options.out)
@@ -55,7 +41,7 @@ def main(options: argparse.Namespace) -> int:
         print(f"{who}: " + ", ".join(f"{name} {x:.3f}" for name, x in zip(names, score)))
     print(out / "policy.npz")
     if not options.no_film:
-        film_apart(str(out / "policy.npz"), robot, str(out / "film.mp4"))
+        film(str(out / "policy.npz"), task, str(out / "film.mp4"))
         print(out / "film.mp4")
     return 0
 

@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import queue
+import signal
 import sys
 import tempfile
 import threading
@@ -21,6 +22,8 @@ from .track import Track, now, of_recording, of_simulation
 from .viewer_server import Server
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -29,6 +32,20 @@ RATE = 30.0  # pictures a second of a live view
 MOST_SLIDERS = 60
 LAWS = ["ncp", "ccp", "lcp", "raisim"]
 AXES = {"+x": (1.0, 0.0, 0.0), "-x": (-1.0, 0.0, 0.0), "+y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0), "+z": (0.0, 0.0, 1.0)}
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """One who is in a hurry presses Ctrl-C twice."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Viewer:
@@ -73,7 +90,7 @@ class Viewer:
             while not self._ended.wait(0.2):
                 pass
         except KeyboardInterrupt:
-            with contextlib.suppress(KeyboardInterrupt):  # one who is in a hurry
+            with _uninterrupted():  # half closed, threads would hold the simulation while the program ends
                 self.close()
 
     def sync(self) -> None:

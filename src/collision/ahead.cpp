@@ -98,9 +98,15 @@ Vec3 turned_back(const PlacedSolid& x, const PlacedSolid& y, const Vec3& p, cons
 
 Vec3 velocity(const PlacedSolid& x, const Vec3& p) { return x.v + x.w.cross(p - x.X.p); }
 
+/// Do points go farther by turning than what is nearest is looked at? Then others may meet though that does not.
+bool turns_others_in(const Query& query) {
+  const auto way = [&](const PlacedSolid& x) { return turning(x) * (x.arm.norm() + x.solid->radius); };
+  return query.a.solid->convex_or_flat() && query.dt * (way(query.a) + way(query.b)) > astray * query.margin;
+}
+
 /// Apart, and closing: the points of the start may not be those that meet.
 bool may_meet(const Query& query, const Touches& touches) {
-  if (touches.count == 0) return false;
+  if (touches.count == 0) return turns_others_in(query);
   const Touch& near = touches.items[at(nearest(touches))];
   if (near.gap <= meets * smaller_radius(query)) return false;
   if (query.a.solid->convex_or_flat()) return query.dt * closing_speed(query.a, query.b, near.n) >= 0.9 * near.gap;
@@ -127,6 +133,7 @@ double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n) 
 
 PlacedSolid moved_on(const PlacedSolid& x, double t) {
   PlacedSolid y = x;
+  if (t == 0) return y;
   const double rate = x.w.norm();
   if (rate == 0) {
     y.X.p += t * x.v;
@@ -191,6 +198,7 @@ void look_ahead(const Query& query, Touches& touches) {
   if (!may_meet(query, touches)) return;
 
   const double touch_time = first_touch(query), t = std::min(touch_time, query.dt);
+  if (touches.count == 0 && touch_time > query.dt) return;
   const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
   touches.count = 0;
   touch({a, b, query.margin, query.dt - t, query.reach, query.scratch, 0, query.ring}, touches);

@@ -16,6 +16,16 @@ void meet(const Bounds& a, const Bounds& b, std::vector<std::pair<int, int>>& pa
   if (overlap(a, b) && !(a.fixed && b.fixed)) pairs.emplace_back(a.index, b.index);
 }
 
+template <class T, class Before>
+void insertion_sort(std::vector<T>& x, Before before) {
+  for (std::size_t i = 1; i < x.size(); ++i) {
+    const T item = x[i];
+    std::size_t k = i;
+    for (; k > 0 && before(item, x[k - 1]); --k) x[k] = x[k - 1];
+    x[k] = item;
+  }
+}
+
 constexpr std::size_t fewest_for_grid = 64;
 constexpr double largest_cell_index = 1e9;
 constexpr double grown_by = 0.03;                // of the extent of a box
@@ -134,12 +144,14 @@ bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs) {
 
 void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs) {
   Vec3 sum = Vec3::Zero(), squares = Vec3::Zero();
-  items_.clear();
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const Vec3 c = 0.5 * (boxes[i].lo + boxes[i].hi);
+  for (const Bounds& box : boxes) {
+    const Vec3 c = 0.5 * (box.lo + box.hi);
     sum += c;
     squares += c.cwiseProduct(c);
-    items_.push_back({0, 0, static_cast<int>(i)});
+  }
+  if (items_.size() != boxes.size()) {  // else in the order of the last call, which is nearly that of this one
+    items_.clear();
+    for (std::size_t i = 0; i < boxes.size(); ++i) items_.push_back({0, 0, static_cast<int>(i)});
   }
   const double n = std::max<double>(1, static_cast<double>(items_.size()));
   int axis;  // the one along which the boxes spread most
@@ -149,7 +161,11 @@ void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs) {
     item.lo = b.lo[axis];
     item.hi = b.hi[axis];
   }
-  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.lo < b.lo; });
+  const auto before = [](const Item& a, const Item& b) { return a.lo < b.lo; };
+  if (items_.size() < fewest_for_grid)
+    insertion_sort(items_, before);
+  else
+    std::sort(items_.begin(), items_.end(), before);
 
   // The two other axes stand in arrays of their own in sweep order: the inner loop reads straight ahead.
   const int u = (axis + 1) % 3, v = (axis + 2) % 3;

@@ -5,6 +5,7 @@
 
 #include "collision/ahead.hpp"
 #include "collision/broadphase.hpp"
+#include "collision/hinges.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/paving.hpp"
 #include "collision/recall.hpp"
@@ -111,6 +112,7 @@ struct Collision::Impl {
   Sizes sizes;
   std::vector<Solid> solids;
   std::vector<char> table;                   // (geometries x geometries), empty for large models
+  std::vector<std::pair<int, int>> joined;   // that always overlap; not in the table
   std::vector<std::pair<int, int>> grounds;  // half-space or terrain, other
   std::vector<int> swept;                    // geometries that may meet something else than those
   std::vector<char> turned;                  // geometry is rotated in its body
@@ -139,18 +141,18 @@ Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
     throw InvalidInput("the model has " + std::to_string(n) + " geometries; contact ids have room for " +
                        std::to_string(most_geometries - 1));
   const bool small = n <= largest_table;
-  if (small) table.assign(at(n) * at(n), 0);
   std::vector<char> meets(at(n), !small);
   for (int i = 0; i < n; ++i) {
     const Geometry& g = m.geometries[at(i)];
     solids.emplace_back(g, sizes.unit());
     turned.push_back(!g.X_BG.R.isIdentity(0));
     placed.push_back({nullptr, g.X_BG, Vec3::Zero(), Vec3::Zero(), 0, Vec3::Zero(), g.body});
-    const bool ground = endless(g.kind);
-    if (!small && !ground) continue;
-    for (int j = 0; j < n; ++j) {
-      if (i == j || !m.may_collide(i, j)) continue;
-      if (small) table[at(i) * at(n) + at(j)] = 1;
+  }
+  if (small) table = pair_table(m, solids, joined);
+  for (int i = 0; i < n; ++i) {
+    const bool ground = endless(m.geometries[at(i)].kind);
+    for (int j = 0; (small || ground) && j < n; ++j) {
+      if (i == j || !may_collide(i, j)) continue;
       const bool other = endless(m.geometries[at(j)].kind);
       if (ground && !other) grounds.emplace_back(i, j);
       if (!ground && !other) meets[at(i)] = 1;
@@ -305,7 +307,8 @@ int Collision::Impl::meet(Query& query, int a, int b, int solid) {
     touch_or_recall(query, a, b);
   if (!plane && touches.count == 1 && touches.items[0].gap < -sunk * query.margin)
     leave_by_free_face(query, placed, touches.items[0]);
-  if (query.dt > 0 && touches.count > 0 && (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
+  if (query.dt > 0 && (touches.count > 0 || !plane) &&
+      (!plane || (bounces(solid, b) && tumbles(is_plane(a) ? b : a))) &&
       !carries_on(a, b, (!plane && bounces(solid, b) ? off : 1) * query.margin))
     look_ahead(query, touches);
   const int foreseen = touches.count;
@@ -487,6 +490,8 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
   x.carry_tangents();
   return x.contacts.size() > x.listed.size();
 }
+
+std::span<const std::pair<int, int>> Collision::joined() const { return impl_->joined; }
 
 std::span<const Contact> Collision::contacts() const { return impl_->contacts; }
 

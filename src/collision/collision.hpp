@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tribo/contact_memory.hpp"
@@ -41,6 +42,8 @@ class Collision {
   bool detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
                    std::span<const ContactMemory> memory, std::span<const char> sent = {});
   std::span<const Contact> contacts() const;
+  /// Pairs that overlap whatever the joints between them do: they are not looked at.
+  std::span<const std::pair<int, int>> joined() const;
   /// contacts() is a list that detect has made before: of one of many worlds in turn.
   void resume(std::span<const Contact> list);
 

@@ -16,8 +16,42 @@ struct ConvexShape {
   std::unique_ptr<coal::ShapeBase> shape;
 };
 
+namespace {
+
+// With a support of boxes that is the same on all sides. Coal's makes one side longer by 1e-10, or not, by the first direction
+// that any box of the process was ever asked for: steps would not be the same from run to run.
+class Difference : public coal::details::MinkowskiDiff {
+ public:
+  void set(const coal::ShapeBase* a, const coal::ShapeBase* b, const coal::Transform3s& X_a,
+           const coal::Transform3s& X_b) {
+    MinkowskiDiff::set<coal::details::SupportOptions::NoSweptSphere>(a, b, X_a, X_b);
+    of_coal_ = getSupportFunc;
+    if (box(0) || box(1)) getSupportFunc = find;
+  }
+
+ private:
+  const coal::Box* box(int i) const {
+    return shapes[i]->getNodeType() == coal::GEOM_BOX ? static_cast<const coal::Box*>(shapes[i]) : nullptr;
+  }
+  static Vec3 farthest(const coal::Box& box, const Vec3& along) {
+    constexpr double none = 1e-12;
+    return (along.array() > none).select(box.halfSide, 0) + (along.array() < -none).select(-box.halfSide, 0);
+  }
+  static void find(const MinkowskiDiff& base, const Vec3& along, Vec3& on_a, Vec3& on_b,
+                   coal::support_func_guess_t& hint, coal::details::ShapeSupportData data[2]) {
+    const auto& x = static_cast<const Difference&>(base);
+    x.of_coal_(base, along, on_a, on_b, hint, data);
+    if (const coal::Box* a = x.box(0)) on_a = farthest(*a, along);
+    if (const coal::Box* b = x.box(1)) on_b = x.oR1 * farthest(*b, -x.oR1.transpose() * along) + x.ot1;
+  }
+
+  GetSupportFunction of_coal_ = nullptr;
+};
+
+}  // namespace
+
 struct GjkSolver {
-  coal::details::MinkowskiDiff difference;
+  Difference difference;
   // Never reset, which allocates (Coal's COAL_ASSERT makes its exception even where it holds): evaluate() begins
   // afresh.
   coal::details::GJK gjk{coal::GJK_DEFAULT_MAX_ITERATIONS, coal::GJK_DEFAULT_TOLERANCE};
@@ -157,12 +191,11 @@ Separation separation(const Query& query) {
   const double parted = between_boxes(query.a, query.b);
   if (parted > query.reach + 1e-9 * (query.a.solid->radius + query.b.solid->radius))
     return {parted, Vec3::Constant(NAN), Vec3::Constant(NAN)};
-  coal::details::MinkowskiDiff& difference = query.scratch->gjk->difference;
+  Difference& difference = query.scratch->gjk->difference;
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
   const double unit = query.a.solid->unit;
   const coal::Transform3s Xb(query.b.X.R, (query.b.X.p - query.a.X.p) / unit);
-  difference.set<coal::details::SupportOptions::NoSweptSphere>(query.a.solid->convex->shape.get(),
-                                                               query.b.solid->convex->shape.get(), Xa, Xb);
+  difference.set(query.a.solid->convex->shape.get(), query.b.solid->convex->shape.get(), Xa, Xb);
   GJK& gjk = query.scratch->gjk->gjk;
   gjk.setDistanceEarlyBreak(std::max(0.0, query.reach / unit));
   gjk.convergence_criterion_type = coal::GJKConvergenceCriterionType::Relative;

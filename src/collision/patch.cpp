@@ -20,6 +20,7 @@ namespace {
 constexpr double flat = 3e-5, cap_flat = 1e-3;  // tilt up to which the whole face touches; of a cylinder
 constexpr double sharp = 0.45;                  // cosine of the turn at a corner that always is a point of the rim
 constexpr double same = 1e-6;                   // of the size of the region: corners no farther apart are one
+constexpr double steep = 0.9;                   // cosine of an axis with the normal that says little about the face
 constexpr std::size_t few = 8;                  // corners that are listed as they are
 constexpr double round = 0.95;  // nearest over farthest corner from the centroid: a polygon that stands for a disc
 constexpr std::size_t n_rim = patch_corners;
@@ -73,6 +74,17 @@ void part_corners(Corners& corners, double tolerance) {
     if (kept == 0 || (corners[k].p - corners[kept - 1].p).norm() > tolerance) corners[kept++] = corners[k];
   while (kept > 1 && (corners[0].p - corners[kept - 1].p).norm() <= tolerance) --kept;
   corners.resize(kept);
+}
+
+/// Begins with the corner that lies farthest along an axis of the shape, and goes on with the one of its neighbours that does:
+/// what is chosen by the order, where ways or corners are equally good, is then the same in a mirror and goes with the shape.
+void order_corners(const PlacedSolid& x, Corners& corners) {
+  const Vec3 n = corners[0].n;
+  const bool across = std::abs(n.dot(x.X.R.col(0))) > steep;
+  const Vec3 axis = x.X.R.col(across ? 2 : 0);
+  const auto lower = [&](const Touch& p, const Touch& q) { return axis.dot(p.p) < axis.dot(q.p); };
+  std::rotate(corners.begin(), std::max_element(corners.begin(), corners.end(), lower), corners.end());
+  if (lower(corners[1], corners.back())) std::reverse(corners.begin() + 1, corners.end());
 }
 
 bool is_sharp(const Corners& corners, std::size_t k) {
@@ -199,6 +211,7 @@ bool add_patch(const Query& query, Touches& out) {
     return true;
   }
 
+  order_corners(query.a.solid->kind == ShapeKind::Cylinder ? query.a : query.b, corners);
   const Rim rim(corners, query.scratch->spread);
   const Vec3& middle = region.middle.p;
   double sum_rim = 0, sum_between = 0;

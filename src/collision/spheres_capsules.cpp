@@ -34,8 +34,10 @@ void touch_sphere_box(const Query& query, Touches& out) {
   const Vec3 x = X.R.transpose() * (query.a.X.p - X.p);
   const Vec3 way = x.cwiseMax(-h).cwiseMin(h) - x;  // to the nearest point; however short, it has a direction
   if (!way.isZero(0)) {
-    const double gap = way.stableNorm() - r;  // (round.1)
-    const Vec3 n = X.R * way.stableNormalized();
+    const double square = way.squaredNorm(), length = square > 1e-200 ? std::sqrt(square) : way.stableNorm();
+    const double gap = length - r;  // (round.1)
+    if (!query.within_reach(gap)) return;
+    const Vec3 n = X.R * (way / length);
     out.add(query, query.a.X.p + (r + 0.5 * gap) * n, n, gap, 0);
     return;
   }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "contact/block_product.hpp"
+#include "contact/side_kernel.hpp"
 #include "dynamics/tendons.hpp"
 
 namespace tribo {
@@ -17,22 +18,6 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 constexpr int small_island = 36;  // unknowns
 constexpr int dense_limit = 240;
-
-// Jacobian of a point at r from the centre of a free body, whose velocities are in its own axes: sign (A, A_k x r_C)
-// with A = R_WC^T R_WB and r_C = R_WC^T r.
-void free_jacobian(const Mat3& R_WB, const Vec3& r, const Mat3& R_WC, double sign, double* J) {
-  const Mat3 A = sign * (R_WC.transpose() * R_WB);
-  const Vec3 r_C = R_WC.transpose() * r;
-  for (int k = 0; k < 3; ++k) {
-    const double x = A(0, k), y = A(1, k), z = A(2, k);
-    J[3 * k] = x;
-    J[3 * k + 1] = y;
-    J[3 * k + 2] = z;
-    J[9 + 3 * k] = y * r_C.z() - z * r_C.y();
-    J[9 + 3 * k + 1] = z * r_C.x() - x * r_C.z();
-    J[9 + 3 * k + 2] = x * r_C.y() - y * r_C.x();
-  }
-}
 
 }  // namespace
 
@@ -136,33 +121,17 @@ void Assembly::add_side(int body, const Vec3& p_W, const Mat3& R_WC, double sign
   const Body& b = model_->bodies[at(body)];
   const FactorBlock block = next_block(body, factor);
   const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
-  if (model_->trees[at(b.tree)].single) {
-    factor.y.resize(factor.y.size() + 18);
-    factor.index.resize(factor.index.size() + 6);
-    double* J = factor.y.data() + block.first;
-    free_jacobian(dynamics.X_WB(body).R, p_W - dynamics.origin(b.tree), R_WC, sign, J);
-    add_product_3x6(J, v.data() + b.iv, before);
-    add_product_3x6(J, v_free.data() + b.iv, free);
-    dynamics.whiten<3>(body, J);
-    int* index = factor.index.data() + block.index;
-    for (int k = 0; k < 6; ++k) index[k] = b.iv + shift + k;
-    factor.blocks.push_back(block);
-    return;
-  }
-  factor.y.resize(factor.y.size() + at(3 * block.depth));
+  factor.y.resize(at(block.first + 4 * block.depth));
+  factor.index.resize(at(block.index + block.depth));
   double* y = factor.y.data() + block.first;
-  dynamics.point_jacobian(body, p_W, R_WC, y);
-  for (int k = 0; k < block.depth; ++k) {
-    const int dof = b.chain[at(k)];
-    factor.index.push_back(dof + shift);
-    for (int r = 0; r < 3; ++r) {
-      double& J = y[3 * k + r];
-      J *= sign;
-      before[r] += J * v[dof];
-      free[r] += J * v_free[dof];
-    }
-  }
-  dynamics.whiten<3>(body, y);
+  side_jacobian({&dynamics.axis(0), b.chain.data(), block.depth, p_W - dynamics.origin(b.tree), R_WC.data(), sign,
+                 v.data(), v_free.data()},
+                y, before, free);
+  dynamics.whiten<4>(body, y);
+  pack_columns(y, block.depth);
+  factor.y.resize(at(block.first + 3 * block.depth));
+  int* index = factor.index.data() + block.index;
+  for (int k = 0; k < block.depth; ++k) index[k] = b.chain[at(k)] + shift;
   factor.blocks.push_back(block);
 }
 
@@ -182,14 +151,19 @@ void Assembly::add_row(const Row& row, const Dynamics& dynamics, const VecX& v, 
   auto add = [&](int body, auto&& jacobian) {
     const Body& b = model_->bodies[at(body)];
     const FactorBlock block = next_block(body, factor);
-    for (int dof : b.chain) {
-      const double J = jacobian(dof);
-      factor.y.push_back(J);
-      factor.index.push_back(dof + base_[at(b.tree)] - model_->trees[at(b.tree)].iv);
+    factor.y.resize(at(block.first + block.depth));
+    factor.index.resize(at(block.index + block.depth));
+    double* const y = factor.y.data() + block.first;
+    int* const index = factor.index.data() + block.index;
+    const int shift = base_[at(b.tree)] - model_->trees[at(b.tree)].iv;
+    for (int a = 0; a < block.depth; ++a) {
+      const int dof = b.chain[at(a)];
+      const double J = y[a] = jacobian(dof);
+      index[a] = dof + shift;
       before += J * v[dof];
       free += J * v_free[dof];
     }
-    dynamics.whiten<1>(body, factor.y.data() + block.first);
+    dynamics.whiten<1>(body, y);
     factor.blocks.push_back(block);
   };
   auto pull = [&](int body, const Vec3& p, const Vec3& axis, bool turn) {

@@ -76,7 +76,7 @@ void ContactProblem::diagonal(double* d) const {
 }
 
 void ContactProblem::fill() const {
-  gram(*this, G_.data());
+  gram(*this, w_, G_.data());
   pending_ = false;
 }
 

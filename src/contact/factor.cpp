@@ -24,98 +24,101 @@ struct Rows {
   return block < x.contacts ? 3 * block : 2 * x.contacts + block;
 }
 
-// Index lists ascend, and chains run from the root: what two blocks of one tree share is mostly a common prefix.
-[[gnu::always_inline]] inline int shared_prefix(const Rows& x, const FactorBlock& a, const FactorBlock& b) {
-  const int n = std::min(a.depth, b.depth);
-  if (a.body == b.body && a.body >= 0) return n;
-  const int *p = x.index + a.index, *q = x.index + b.index;
-  int k = 0;
-  while (k < n && p[k] == q[k]) ++k;
-  return k;
+// A contact, or up to four rows, as lanes of W: four numbers a whitened coordinate.
+struct Lanes {
+  int first, count;  // blocks
+  int offset, size;  // rows of G
+};
+
+[[gnu::always_inline]] inline Pack4 pack(const double* p) {
+  Pack4 x;
+  std::memcpy(&x, p, sizeof(x));
+  return x;
 }
 
-// out (3 x 3, columns `stride` apart) += sum_k a_k b_k^T.
-[[gnu::always_inline]] inline void add_outer_3x3(const double* a, const double* b, int depth, int stride, double* out) {
-  Pack4 x{}, y{}, z{}, column;
-  for (int k = 0; k + 1 < depth; ++k) {  // the fourth number is the first of the next column
-    std::memcpy(&column, a + 3 * k, sizeof(Pack4));
-    x += b[3 * k] * column;
-    y += b[3 * k + 1] * column;
-    z += b[3 * k + 2] * column;
-  }
-  a += 3 * (depth - 1);
-  b += 3 * (depth - 1);
-  for (int r = 0; r < 3; ++r) {
-    out[r] += x[r] + b[0] * a[r];
-    out[stride + r] += y[r] + b[1] * a[r];
-    out[2 * stride + r] += z[r] + b[2] * a[r];
-  }
-}
-
-// out (1 x 3, columns `stride` apart) += sum_k a_k b_k^T.
-[[gnu::always_inline]] inline void add_outer_1x3(const double* a, const double* b, int depth, int stride, double* out) {
-  Pack4 sum{}, column;
-  for (int k = 0; k + 1 < depth; ++k) {
-    std::memcpy(&column, b + 3 * k, sizeof(Pack4));
-    sum += a[k] * column;
-  }
-  a += depth - 1;
-  b += 3 * (depth - 1);
-  for (int q = 0; q < 3; ++q) out[static_cast<std::ptrdiff_t>(q) * stride] += sum[q] + a[0] * b[q];
-}
-
-[[gnu::always_inline]] inline void add_outer(const double* a, int rows_a, const double* b, int rows_b, int depth,
-                                             int stride, double* out) {
-  for (int q = 0; q < rows_b; ++q)
-    for (int r = 0; r < rows_a; ++r) {
-      double sum = 0;
-      for (int k = 0; k < depth; ++k) sum += a[rows_a * k + r] * b[rows_b * k + q];
-      out[static_cast<std::ptrdiff_t>(q) * stride + r] += sum;
+[[gnu::always_inline]] inline void spread(const Rows& x, const Lanes& lanes, double* W) {
+  for (int j = lanes.first; j < lanes.first + lanes.count; ++j)
+    for (int s = x.start[j]; s < x.start[j + 1]; ++s) {
+      const FactorBlock& b = x.blocks[s];
+      const double* y = x.y + b.first;
+      const int* index = x.index + b.index;
+      if (j >= x.contacts) {
+        for (int k = 0; k < b.depth; ++k) W[4 * index[k] + (j - lanes.first)] += y[k];
+        continue;
+      }
+      for (int k = 0; k < b.depth; ++k) {
+        double* const w = W + 4 * index[k];
+        const Pack4 sum = pack(w) + Pack4{y[3 * k], y[3 * k + 1], y[3 * k + 2], 0};
+        std::memcpy(w, &sum, sizeof(sum));
+      }
     }
 }
 
-// What the blocks share beyond their common prefix of k.
-[[gnu::always_inline]] inline void add_rest(const Rows& x, const FactorBlock& a, int rows_a, const FactorBlock& b,
-                                            int rows_b, int k, double* out) {
-  const int *p = x.index + a.index, *q = x.index + b.index;
-  if (k == a.depth || k == b.depth || p[k] > q[b.depth - 1] || q[k] > p[a.depth - 1]) return;
-  for (int i = k, j = k; i < a.depth && j < b.depth;) {
-    if (p[i] == q[j]) {
-      add_outer(x.y + a.first + rows_a * i, rows_a, x.y + b.first + rows_b * j, rows_b, 1, x.stride, out);
-      ++i, ++j;
-    } else {
-      p[i] < q[j] ? ++i : ++j;
-    }
+[[gnu::always_inline]] inline void clear(const Rows& x, const Lanes& lanes, double* W) {
+  const Pack4 zero{};
+  for (int s = x.start[lanes.first]; s < x.start[lanes.first + lanes.count]; ++s) {
+    const int* index = x.index + x.blocks[s].index;
+    for (int k = 0; k < x.blocks[s].depth; ++k) std::memcpy(W + 4 * index[k], &zero, sizeof(zero));
   }
 }
 
-TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
+[[gnu::always_inline]] inline bool same_tree(const Rows& x, const Lanes& lanes, int tree) {
+  for (int s = x.start[lanes.first]; s < x.start[lanes.first + lanes.count]; ++s)
+    if (x.blocks[s].tree == tree) return true;
+  return false;
+}
+
+// Rows of G of block i, in the columns of the lanes.
+[[gnu::always_inline]] inline void meet(const Rows& x, const Lanes& lanes, const double* W, int i, double* G) {
+  Pack4 sum[3] = {};
+  const int rows = i < x.contacts ? 3 : 1;
+  for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
+    const FactorBlock& b = x.blocks[s];
+    if (!same_tree(x, lanes, b.tree)) continue;
+    const double* y = x.y + b.first;
+    const int* index = x.index + b.index;
+    if (rows == 1) {
+      for (int k = 0; k < b.depth; ++k) sum[0] += y[k] * pack(W + 4 * index[k]);
+      continue;
+    }
+    for (int k = 0; k < b.depth; ++k) {
+      const Pack4 w = pack(W + 4 * index[k]);
+      sum[0] += y[3 * k] * w;
+      sum[1] += y[3 * k + 1] * w;
+      sum[2] += y[3 * k + 2] * w;
+    }
+  }
+  for (int r = 0; r < rows; ++r) {  // G is symmetric: a row of it is a column
+    double* out = G + static_cast<std::ptrdiff_t>(offset(x, i) + r) * x.stride + lanes.offset;
+    if (lanes.size == 4) {
+      std::memcpy(out, &sum[r], sizeof(Pack4));
+      continue;
+    }
+    for (int q = 0; q < lanes.size; ++q) out[q] = sum[r][q];
+  }
+}
+
+// W (4 nw) is zero before and after.
+TRIBO_CLONES void gram_of_rows(const Rows& x, double* W, double* G) {
   const int n = x.stride;
-  std::fill_n(G, static_cast<std::ptrdiff_t>(n) * n, 0.0);
-  for (int j = 0; j < x.size; ++j) {
-    const int oj = offset(x, j), rows_j = j < x.contacts ? 3 : 1;
-    for (int i = j; i < x.size; ++i) {
-      const int oi = offset(x, i), rows_i = i < x.contacts ? 3 : 1;
-      double* out = G + static_cast<std::ptrdiff_t>(oj) * n + oi;
-      for (int s = x.start[i]; s < x.start[i + 1]; ++s)
-        for (int t = x.start[j]; t < x.start[j + 1]; ++t) {
-          const FactorBlock &a = x.blocks[s], &b = x.blocks[t];
-          if (a.tree != b.tree) continue;
-          const int depth = shared_prefix(x, a, b);
-          add_rest(x, a, rows_i, b, rows_j, depth, out);
-          if (depth == 0) continue;
-          if (rows_i == 3 && rows_j == 3)
-            add_outer_3x3(x.y + a.first, x.y + b.first, depth, n, out);
-          else if (rows_i == 1 && rows_j == 3)
-            add_outer_1x3(x.y + a.first, x.y + b.first, depth, n, out);
-          else
-            add_outer(x.y + a.first, rows_i, x.y + b.first, rows_j, depth, n, out);
-        }
-    }
+  for (int j = 0; j < x.size;) {
+    const bool contact = j < x.contacts;
+    const int count = contact ? 1 : std::min(4, x.size - j);
+    const Lanes lanes{j, count, offset(x, j), contact ? 3 : count};
+    spread(x, lanes, W);
+    for (int i = contact ? j : 0; i < x.contacts; ++i) meet(x, lanes, W, i, G);
+    for (int i = contact ? x.size : j; i < x.size; ++i) meet(x, lanes, W, i, G);
+    clear(x, lanes, W);
+    j += count;
   }
-  for (int j = 0; j < n; ++j)
-    for (int i = j + 1; i < n; ++i)
-      G[static_cast<std::ptrdiff_t>(i) * n + j] = G[static_cast<std::ptrdiff_t>(j) * n + i];
+  // The columns of contacts are known on and above the diagonal, and where rows met them; those of rows above it.
+  const int of_contacts = 3 * x.contacts;
+  const auto entry = [=](int row, int column) -> double& { return G[static_cast<std::ptrdiff_t>(column) * n + row]; };
+  for (int j = 0; j < n; ++j) {
+    const int known = j < of_contacts ? of_contacts : n;
+    for (int i = j + 1; i < known; ++i) entry(i, j) = entry(j, i);
+    for (int i = known; i < n; ++i) entry(j, i) = entry(i, j);
+  }
 }
 
 // A contact of a free body: six coordinates in a row.
@@ -134,8 +137,12 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       add_transposed_3x6(y, f, w + index[0]);
       continue;
     }
-    for (int k = 0; k < b.depth; ++k)
-      for (int r = 0; r < rows; ++r) w[index[k]] += y[rows * k + r] * f[r];
+    if (rows == 1) {
+      for (int k = 0; k < b.depth; ++k) w[index[k]] += y[k] * f[0];
+      continue;
+    }
+    const double f0 = f[0], f1 = f[1], f2 = f[2];
+    for (int k = 0; k < b.depth; ++k) w[index[k]] += y[3 * k] * f0 + y[3 * k + 1] * f1 + y[3 * k + 2] * f2;
   }
 }
 
@@ -149,8 +156,26 @@ TRIBO_CLONES void gram_of_rows(Rows x, double* G) {
       add_product_3x6(y, w + index[0], c);
       continue;
     }
-    for (int k = 0; k < b.depth; ++k)
-      for (int r = 0; r < rows; ++r) c[r] += y[rows * k + r] * w[index[k]];
+    if (rows == 1) {
+      double sum = 0;
+      for (int k = 0; k < b.depth; ++k) sum += y[k] * w[index[k]];
+      c[0] += sum;
+      continue;
+    }
+    Pack4 even{}, odd{}, column;  // the fourth number is the first of the next column
+    int k = 0;
+    for (; k + 2 < b.depth; k += 2) {
+      std::memcpy(&column, y + 3 * k, sizeof(Pack4));
+      even += w[index[k]] * column;
+      std::memcpy(&column, y + 3 * k + 3, sizeof(Pack4));
+      odd += w[index[k + 1]] * column;
+    }
+    even += odd;
+    for (int r = 0; r < 3; ++r) {
+      double sum = even[r];
+      for (int j = k; j < b.depth; ++j) sum += y[3 * j + r] * w[index[j]];
+      c[r] += sum;
+    }
   }
 }
 
@@ -187,6 +212,9 @@ void to_contacts(const ContactProblem& problem, const double* w, double* c) {
   all_to_contacts(rows_of(problem), w, c);
 }
 
-void gram(const ContactProblem& problem, double* G) { gram_of_rows(rows_of(problem), G); }
+void gram(const ContactProblem& problem, VectorBuffer& work, double* G) {
+  work.setZero(4 * problem.factor.nw);
+  gram_of_rows(rows_of(problem), work.data(), G);
+}
 
 }  // namespace tribo

@@ -12,7 +12,7 @@ void to_contacts(const ContactProblem& problem, const double* w, double* c);
 /// The same of one block alone: w += Y_i^T f_i, and c_i += Y_i w.
 void add_to_bodies(const ContactProblem& problem, int block, const double* f, double* w);
 void add_to_contact(const ContactProblem& problem, int block, const double* w, double* c);
-/// G = Y Y^T (n x n), from pairs of blocks of one tree.
-void gram(const ContactProblem& problem, double* G);
+/// G = Y Y^T (n x n).
+void gram(const ContactProblem& problem, VectorBuffer& work, double* G);
 
 }  // namespace tribo

@@ -66,7 +66,7 @@ void ExponentialDerivative::list_rows(const Start& start) {
   }
   for (const JointSpring& s : compliant_.joints().all()) row_.push_back({s.dof, 1});
   n_ = 3 * nc + static_cast<int>(row_.size());
-  for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &b_, &f1_, &f2_, &known_}) x->setZero(n_);
+  for (VectorBuffer* x : {&K_, &B_, &x_, &c_, &b_, &f1_, &f2_, &free_, &known_}) x->setZero(n_);
   for (RowMatrix* x : {&rows_x_, &rows_c_, &rows_b_, &F1_, &F2_, &known_slope_}) x->set_zero(n_, columns_.all());
   jacobian_.set_zero(n_, nv);
   for (int i = 0; i < 3 * nc; ++i) {
@@ -158,7 +158,7 @@ void ExponentialDerivative::fill_tensor(const Start& start) {
   solve(W_);
   G_.resize(n, n);
   G_.map().noalias() = jacobian_.map() * W_.map();
-  tensor_.resize(static_cast<Eigen::Index>(n) * n * along);
+  tensor_.resize(n * n, along);
   if (N_.size() < at(n)) N_.resize(at(n));
   for (int k = 0; k < n; ++k) {
     w_ = W_.map().col(k);
@@ -180,9 +180,7 @@ void ExponentialDerivative::fill_tensor(const Start& start) {
       rate_slopes(start, at(i), row_twists_, false, bias_slope_, 0);
       for (int r = 0; r < 3; ++r) turned_.map().row(3 * i + r).head(nv) += bias_slope_.map().row(r).head(nv);
     }
-    for (int j = 0; j < along; ++j)
-      for (int l = 0; l < n; ++l)
-        tensor_[l + static_cast<Eigen::Index>(n) * (k + static_cast<Eigen::Index>(n) * j)] = turned_(l, j);
+    for (int l = 0; l < n; ++l) std::copy_n(turned_.row(l), tensor_.stride(), tensor_.row(l * n + k));
   }
 }
 
@@ -222,17 +220,9 @@ void ExponentialDerivative::set_springs() {
 bool ExponentialDerivative::integrate_slopes(const Start& start) {
   set_springs();
   if (!flow_.prepare(G_.data(), K_.data(), B_.data(), n_, start.dt, stepper_.rational_steps())) return false;
-  integrate(model_.nv + parameters());
-  take_flow();
+  integrate_along();
+  add_slopes();
   return true;
-}
-
-void ExponentialDerivative::take_flow() {
-  for (int i = 0; i < n_; ++i) {
-    f1_[i] = flow_.first(i);
-    f2_[i] = flow_.second(i);
-  }
-  add_slopes(F1_, F2_);
 }
 
 // f1 and f2 with friction as the directions have it and of the size that f1 gives, and their slopes (deriv.28).
@@ -246,9 +236,9 @@ bool ExponentialDerivative::settle(const Start& start) {
     known_.map().segment<2>(3 * i).setZero();
   }
   const int m = static_cast<int>(slipping_.size());
-  integrate(0);
+  integrate();
   if (!normal_matrix()) return false;
-  for (int i = 0; i < m; ++i) normal_[i] = flow_.first(3 * slipping_[at(i)] + 2);
+  for (int i = 0; i < m; ++i) normal_[i] = f1_[3 * slipping_[at(i)] + 2];
   dense::lu_solve(share_.data(), m, pivot_.data(), normal_.data());
   for (int i = 0; i < m; ++i) {
     const int k = slipping_[at(i)];
@@ -259,8 +249,8 @@ bool ExponentialDerivative::settle(const Start& start) {
       add_rubbed(at(k), normal_[i] * directions_[2 * k + r], known_slope_.map().row(3 * k + r));
     }
   }
-  integrate(model_.nv + parameters());
-  take_flow();
+  integrate_along();
+  add_slopes();
   for (int c = 0; c < columns_.all(); ++c) {  // normal forces move, and friction with them
     for (int i = 0; i < m; ++i) normal_[i] = F1_(3 * slipping_[at(i)] + 2, c);
     dense::lu_solve(share_.data(), m, pivot_.data(), normal_.data());
@@ -270,12 +260,20 @@ bool ExponentialDerivative::settle(const Start& start) {
         known_slope_(3 * k + r, c) += active(at(k)).mu() * normal_[i] * directions_[2 * k + r];
     }
   }
-  add_slopes(F1_, F2_);
+  add_slopes();
   return true;
 }
 
-// The flow with the known forces that stand.
-void ExponentialDerivative::integrate(int coordinates) {
+// f1 and f2 with the known forces that stand.
+void ExponentialDerivative::integrate() {
+  free_.map() = b_.map();
+  free_.map().noalias() += G_.map() * known_.map();
+  flow_.values(flow_input(), f1_.data(), f2_.data());
+}
+
+// The same, and what comes of the change of G.
+void ExponentialDerivative::integrate_along() {
+  integrate();
   const int first = n_ - static_cast<int>(compliant_.joints().all().size());
   damper_rows_.clear();
   for (int j = 0; j < dampers_.rows(); ++j) {
@@ -283,9 +281,8 @@ void ExponentialDerivative::integrate(int coordinates) {
     if (!bound_[at(j)] && (friction || parameters() > 0))
       damper_rows_.push_back({first + j, dampers_.row(j), friction ? nullptr : stiffeners_.row(j)});
   }
-  f1_.map() = b_.map();
-  f1_.map().noalias() += G_.map() * known_.map();
-  flow_.integrate({x_.data(), c_.data(), f1_.data(), known_.data()}, tensor_.data(), damper_rows_, coordinates);
+  for (RowMatrix* x : {&along1_, &along2_}) x->set_zero(n_, tensor_.cols());
+  flow_.add_along(flow_input(), tensor_, damper_rows_, along1_, along2_);
 }
 
 // 1 - d f_N / d (f_N that friction follows), factored.
@@ -302,8 +299,7 @@ bool ExponentialDerivative::normal_matrix() {
       double sum = 0;
       for (int l = 0; l < n; ++l)
         for (int r = 0; r < 2; ++r)
-          sum += flow_.first(3 * slipping_[at(i)] + 2, 2 * n + l) * G_.map()(l, o + r) *
-                 directions_[2 * slipping_[at(j)] + r];
+          sum += flow_.by_b(3 * slipping_[at(i)] + 2, l) * G_.map()(l, o + r) * directions_[2 * slipping_[at(j)] + r];
       share(i, j) = (i == j ? 1 : 0) - mu * sum;
     }
   }
@@ -311,26 +307,17 @@ bool ExponentialDerivative::normal_matrix() {
 }
 
 // F1 and F2 by all columns, at the slopes of the known forces that stand.
-void ExponentialDerivative::add_slopes(RowMatrix& F1, RowMatrix& F2) {
-  const int n = n_, nv = model_.nv, all = columns_.all();
-  pushed_.resize(n, all);
+void ExponentialDerivative::add_slopes() {
+  pushed_.resize(n_, columns_.all());
   pushed_.map() = rows_b_.map();
   pushed_.map().noalias() += G_.map() * known_slope_.map();
-  F1.set_zero(n, all);
-  F2.set_zero(n, all);
-  for (int i = 0; i < n; ++i) {
-    for (int l = 0; l < n; ++l) {
-      const RowMatrix* parts[] = {&rows_x_, &rows_c_, &pushed_};
-      for (int k = 0; k < 3; ++k) {
-        const double one = flow_.first(i, k * n + l), two = flow_.second(i, k * n + l);
-        if (one != 0) rows::add(one, parts[k]->row(l), F1.row(i), F1.stride());
-        if (two != 0) rows::add(two, parts[k]->row(l), F2.row(i), F2.stride());
-      }
-    }
-    for (int j = 0; j < nv + parameters(); ++j) {
+  flow_.slopes(rows_x_, rows_c_, pushed_, F1_, F2_);
+  const int nv = model_.nv;
+  for (int i = 0; i < n_; ++i) {
+    for (int j = 0; j < tensor_.cols(); ++j) {
       const int column = j < nv ? j : parameter_column(j - nv);
-      F1(i, column) += flow_.first_along(i, j);
-      F2(i, column) += flow_.second_along(i, j);
+      F1_(i, column) += along1_(i, j);
+      F2_(i, column) += along2_(i, j);
     }
   }
 }

@@ -34,14 +34,15 @@ class ExponentialDerivative final : public CompliantDerivative {
   void begin_passes();
   void set_springs();
   bool integrate_slopes(const Start& start);
-  void take_flow();
   bool classify(const Start& start);
   bool classify_contact(const Start& start, int i);
   double acceleration(int row) const;
   bool settle(const Start& start);
-  void integrate(int coordinates);
+  ForceSlopes::Input flow_input() const { return {x_.data(), c_.data(), free_.data(), known_.data()}; }
+  void integrate();
+  void integrate_along();
   bool normal_matrix();
-  void add_slopes(RowMatrix& F1, RowMatrix& F2);
+  void add_slopes();
   void set_direction(int i, const Eigen::Vector2d& f, const Eigen::Ref<const RowMatrix::Rows>& slope);
   void turn_directions(const Start& start);
   void take_forces();
@@ -57,6 +58,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   std::vector<char> pressed_, bound_, released_;  // of contacts; of joint springs
   std::vector<int> slipping_, pivot_;
   VectorBuffer K_, B_, x_, c_, b_, f1_, f2_;
+  VectorBuffer free_;                                                    // b + G s
   VectorBuffer known_;                                                   // forces that are no springs (n)
   VectorBuffer directions_, normal_;                                     // d (2 a contact)
   RowMatrix jacobian_, W_;                                               // (n; nv), (nv; n)
@@ -65,8 +67,9 @@ class ExponentialDerivative final : public CompliantDerivative {
   RowMatrix vdot_slope_;                                                 // (nv; all columns)
   RowMatrix turned_, bias_slope_;                                        // scratch
   MatrixBuffer G_, share_;
-  std::vector<RowMatrix> N_;  // (nv; nv, parameters), by row
-  VectorBuffer tensor_;       // dG (n n columns of N): entry (l, k, j) at l + n (k + n j)
+  std::vector<RowMatrix> N_;   // (nv; nv, parameters), by row
+  RowMatrix tensor_;           // dG: of entry (l, k) in row l n + k (n n; nv, parameters)
+  RowMatrix along1_, along2_;  // what it adds to F1 and F2 (n; nv, parameters)
   std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;

@@ -133,9 +133,8 @@ void ExponentialDerivative::turn_directions(const Start& start) {
         const double f = known_[k] + f2_[k];
         speed += 0.5 * h * G_.map()(o, k) * f;
         wanted_slope.row(r) += 0.5 * h * G_.map()(o, k) * (known_slope_.map().row(k) + F2_.map().row(k));
-        for (int j = 0; j < nv + parameters(); ++j)
-          wanted_slope(r, j < nv ? j : parameter_column(j - nv)) +=
-              0.5 * h * f * tensor_[o + static_cast<Eigen::Index>(n) * (k + static_cast<Eigen::Index>(n) * j)];
+        for (int j = 0; j < tensor_.cols(); ++j)
+          wanted_slope(r, j < nv ? j : parameter_column(j - nv)) += 0.5 * h * f * tensor_(o * n + k, j);
       }
       const double x = x_[o] + gone * (x_[o] + known_[o] / s.K.x());
       wanted[r] = -s.K.x() * x - s.B.x() * speed;

@@ -17,6 +17,8 @@ namespace {
 
 constexpr int most_coordinates = 2000;  // A then has 128 MB
 constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
+// What rounding makes of (4 D(h/2) - D(h))/3, of how far the levels are apart: the same error of one end adds e/h and e/2h to them.
+constexpr double extrapolated = 7.0 / 3;
 constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -72,18 +74,13 @@ struct Linearizer::Impl {
     if (name == "implicit-euler") compliant = std::make_unique<ImplicitDerivative>(m, precise(o));
   }
 
+  /// With touches found to the last digit: the 1e-7 m of a step are a hundredth of what differences move it by.
   Differences& by_differences() {
-    if (!differences) differences = std::make_unique<Differences>(model, stepper, options);
-    return *differences;
-  }
-
-  /// With touches found to the last digit, for checks.
-  Differences& exact_differences() {
-    if (!exact) {
-      exact = std::make_unique<Differences>(model, stepper, options);
-      exact->find_exactly();
+    if (!differences) {
+      differences = std::make_unique<Differences>(model, stepper, options);
+      differences->find_exactly();
     }
-    return *exact;
+    return *differences;
   }
 
   void find_exactly(bool exactly) {
@@ -185,7 +182,7 @@ struct Linearizer::Impl {
   Linearization lin;
   std::unique_ptr<RigidDerivative> rigid;
   std::unique_ptr<CompliantDerivative> compliant;
-  std::unique_ptr<Differences> differences, exact;
+  std::unique_ptr<Differences> differences;
 };
 
 Linearizer::Linearizer(const Model& model, const std::string& stepper, const StepperOptions& options)
@@ -282,8 +279,8 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
   impl_->find_exactly(true);
   linearize(step, check.linearization);
   impl_->find_exactly(false);
-  const Differences& differences = impl_->exact_differences();
-  impl_->exact->compute(step, check.differences, true);
+  Differences& differences = impl_->by_differences();
+  differences.compute(step, check.differences, true);
   check.differences.reason = "asked for";
   const Linearization &a = check.linearization, &b = check.differences;
   if (!a.finite || !b.finite) return check;
@@ -307,7 +304,7 @@ DerivativeCheck Linearizer::check(const StepInput& step) {
       for (int j = first; j < last; ++j) {
         if (differences.disturbed(j)) continue;
         for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
-          const double rounding = differences.apart(static_cast<int>(r), j);  // of the difference
+          const double rounding = extrapolated * differences.apart(static_cast<int>(r), j);  // of the difference
           const double error = (std::abs(value(a, i, j) - value(b, i, j)) - rounding) / largest;
           if (!(error > check.error)) continue;
           check.error = error;

@@ -159,7 +159,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
 // What the factor of M was made with, and which drives are rows.
 void RigidDerivative::keep() {
   const JointFriction& friction = view_->rows().friction();
-  extra_ = view_->extra();
+  extra_ = view_->free_motion().extra();
   for (int k = 0; k < model_.nv; ++k)
     if (friction.held(k)) extra_[k] += friction.damping(k);
   std::fill(row_driven_.begin(), row_driven_.end(), 0);
@@ -255,11 +255,12 @@ bool RigidDerivative::removes(const IslandSolution& s, int row, Linearization& l
 // the gap at the end.
 const char* RigidDerivative::recover(const Start& start, const Outcome& out, const IslandSolution& s,
                                      Linearization& lin) {
+  if (view_->recovery().shortened()) return "a part of the removal of overlap alone is taken";
   begin_recovery();
   removes_ = true;
   soft_ = start.dt * out.correction.cwiseAbs().maxCoeff() > stiff_motion;
   const bool held = view_->rows().friction().any_held();
-  if (held) extra_ = view_->extra();
+  if (held) extra_ = view_->free_motion().extra();
   int first = 0;
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];

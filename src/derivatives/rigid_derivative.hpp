@@ -167,6 +167,9 @@ class RigidDerivative {
   void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
+  void sharpen(const IslandSolution& s);
+  bool slips(const IslandSolution& s, int contact) const;
+  void list_laws(const IslandSolution& s);
   bool share_evenly(const IslandSolution& s);
   void share_joints(const IslandSolution& s);
   bool moves_truly(const IslandSolution& s) const;
@@ -245,6 +248,7 @@ class RigidDerivative {
   void add_moved(const Dynamics& dynamics, int tree, const VecX& a, double factor, RowMatrix& X, int first,
                  int column = -1);
   double extra_slope(const Parameter& p, int dof, double dt) const;
+  double extra_slope(const Parameter& p, int dof, double dt, bool gain) const;
   void add_moved_bias(const Start& start, int tree);
   void add_parameter_drives(const Start& start, const VecX& v_end, int tree, int first);
   void add_parameter_rows(const Start& start, const Row& row, int active);

@@ -4,12 +4,17 @@
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
+#include "linalg/dense.hpp"
+#include "linalg/row_kernels.hpp"
 
 namespace tribo {
 namespace {
 
 constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
 constexpr double least_motion = 1e-10;      // of the accelerations of the problem: less is rounding
+constexpr double slow_slip = 1e-3;          // the same: of slower ones the solver's tolerance is a share that shows
+constexpr double firm = 1 + 1e-9;           // of the diagonal, where rows that hold say the same
+constexpr int sharpenings = 3;
 
 }  // namespace
 
@@ -23,7 +28,8 @@ void RigidDerivative::take_forces(const IslandSolution& s) {
   c_.resize(n);
   f_.map() = s.f.map();
   c_.map() = s.c.map();
-  if (law_ != ContactModel::Ncp || !any_weak(s)) return;
+  if (law_ != ContactModel::Ncp) return;
+  if (!any_weak(s)) return sharpen(s);
   if (share_evenly(s) && !moves_truly(s)) return;
   middle_.setZero(n);
   const SolveReport report = interior_.solve(problem, Tolerance{0, middle_tolerance}, middle_.map());
@@ -34,6 +40,97 @@ void RigidDerivative::take_forces(const IslandSolution& s) {
   }
   f_.map() = s.f.map();  // it is at the edge in all of them
   c_.map() = s.c.map();
+}
+
+// A contact that hardly slips has its direction from a velocity that the solver knows to its tolerance alone, which is a large
+// share of it. In the modes that stand the forces are brought to rounding by Newton's method, with e across d = -f_T/|f_T|:
+//   stick, rows: c = 0;  slip: c_N = 0, e c_T = 0, f_T = -mu f_N d                                           (deriv.18)
+void RigidDerivative::sharpen(const IslandSolution& s) {
+  const ContactProblem& problem = s.problem;
+  bool slow = false;
+  for (int i = 0; i < problem.nc(); ++i)
+    slow |= slips(s, i) && c_.map().segment<2>(3 * i).norm() < slow_slip * s.solve.residual.motion_scale;
+  if (!slow || !problem.discs.empty()) return;
+  for (int round = 0; round < sharpenings; ++round) {
+    list_laws(s);
+    const int m = static_cast<int>(rigid_.size()), n = group_.n();
+    S_.resize(m, m);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j)
+        S_.map()(i, j) = rows::dot(Yc_.row(i), Yb_.row(j), n) * (i == j ? firm : 1) + (i == j ? R_[i] : 0);
+    pivot_.resize(at(m));
+    if (!dense::lu(S_.data(), m, pivot_.data())) return;
+    dense::lu_solve(S_.data(), m, pivot_.data(), middle_.data());
+    for (int k = 0; k < m; ++k) {
+      const int u = rigid_[at(k)];
+      if (slips_[at(k)] == 0) {
+        f_[u] -= middle_[k];
+        continue;
+      }
+      double* f = f_.data() + u / 3 * 3;
+      const double size = std::hypot(f[0], f[1]), d[2] = {-f[0] / size, -f[1] / size};
+      if (u % 3 == 2) {
+        f[2] -= middle_[k];
+        for (int r = 0; r < 2; ++r) f[r] = -problem.mu()[u / 3] * f[2] * d[r];
+      } else {  // along e
+        f[0] += middle_[k] * d[1];
+        f[1] -= middle_[k] * d[0];
+      }
+    }
+    problem.velocity(f_.data(), c_.data());
+  }
+}
+
+bool RigidDerivative::slips(const IslandSolution& s, int i) const {
+  const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale, mu = s.problem.mu()[i];
+  const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i;
+  return f[2] > 0 && mu > 0 && f[2] / F >= c[2] / a &&
+         (mu * f[2] - std::hypot(f[0], f[1])) / F < std::hypot(c[0], c[1]) / a;
+}
+
+// The equations of (deriv.18): unknowns into rigid_ (of a slip its normal, then a tangent that stands for e), their whitened
+// rows, and what they leave.
+void RigidDerivative::list_laws(const IslandSolution& s) {
+  const ContactProblem& problem = s.problem;
+  const double F = s.solve.residual.force_scale, a = s.solve.residual.motion_scale;
+  for (RowMatrix* Y : {&Yc_, &Yb_}) Y->set_zero(problem.size(), group_.n());
+  R_.setZero(problem.size());
+  middle_.setZero(problem.size());
+  slips_.assign(at(problem.size()), 0);
+  rigid_.clear();
+  const auto add = [&](int unknown, double left, bool slip) {
+    const int k = static_cast<int>(rigid_.size());
+    rigid_.push_back(unknown);
+    middle_[k] = left;
+    R_[k] = problem.R()[unknown];
+    slips_[at(k)] = slip;
+    return k;
+  };
+  const auto both = [&](int k, int unknown, double share) {
+    add_whitened(Yc_, k, problem, unknown, share);
+    add_whitened(Yb_, k, problem, unknown, share);
+  };
+  for (int i = 0; i < problem.nc(); ++i) {
+    const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];
+    if (!(f[2] > 0) || f[2] / F < c[2] / a) continue;
+    const int first = 3 * i;
+    if (!slips(s, i)) {
+      for (int r = mu > 0 ? 0 : 2; r < 3; ++r) both(add(first + r, c[r], false), first + r, 1);
+      continue;
+    }
+    const double size = std::hypot(f[0], f[1]), d[2] = {-f[0] / size, -f[1] / size};
+    const int normal = add(first + 2, c[2], true), across = add(first, -d[1] * c[0] + d[0] * c[1], true);
+    both(normal, first + 2, 1);
+    for (int r = 0; r < 2; ++r) add_whitened(Yb_, normal, problem, first + r, -mu * d[r]);
+    both(across, first, -d[1]);
+    both(across, first + 1, d[0]);
+    R_[across] = std::hypot(c[0], c[1]) / (mu * f[2]);
+  }
+  for (int j = 0; j < problem.nr(); ++j) {
+    const int o = 3 * problem.nc() + j;
+    if (!(problem.lower()[j] < problem.upper()[j]) || room_inside(problem, j, f_[o], F) < std::abs(c_[o]) / a) continue;
+    both(add(o, c_[o], false), o, 1);
+  }
 }
 
 // Interior points come near an edge along which the product of force and motion is small: a contact that moves by less than

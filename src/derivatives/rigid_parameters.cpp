@@ -100,22 +100,29 @@ void RigidDerivative::add_moved(const Dynamics& dynamics, int t, const VecX& a, 
 
 // Of what stands beside M_kk in (rigid.1), but for armature.
 double RigidDerivative::extra_slope(const Parameter& p, int k, double dt) const {
+  return extra_slope(p, k, dt, view_->rows().drive(k).gain != 0);
+}
+
+double RigidDerivative::extra_slope(const Parameter& p, int k, double dt, bool gain) const {
   if (!p.acts_on(k)) return 0;
   if (p.kind == Kind::Damping) return dt;
-  if (view_->rows().drive(k).gain == 0) return 0;
+  if (!gain) return 0;
   return p.kind == Kind::Kd ? dt : p.kind == Kind::Kp ? dt * dt : 0;
 }
 
-// Of a pass of (deriv.6), with -y in a_.
+// Of a pass of (deriv.6), with -y in a_. Drives that have become rows since were gains when the bias was found.
 void RigidDerivative::add_moved_bias(const Start& start, int t) {
   const Tree& tree = model_.trees[at(t)];
   const double dt = start.dt;
+  const VecX &extra = view_->free_motion().extra_of_bias(), &damping = model_.joints.damping;
   add_moved(start.dynamics, t, a_, -0.5 * dt, J1_, 0, 2 * tree.nv);
   for (std::size_t i = 0; i < group_.parameters.size(); ++i) {
     const Parameter& p = parameters_[at(group_.parameters[i].first)];
     if (p.tree != t || p.of_body()) continue;
-    for (int k = p.first_dof; k < p.end_dof; ++k)
-      J1_(k - tree.iv, 2 * tree.nv + static_cast<int>(i)) += 0.5 * dt * extra_slope(p, k, dt) * y_[k];
+    for (int k = p.first_dof; k < p.end_dof; ++k) {
+      const bool gain = extra[k] > dt * (damping[k] + dt * model_.joints.stiffness[k]);
+      J1_(k - tree.iv, 2 * tree.nv + static_cast<int>(i)) += 0.5 * dt * extra_slope(p, k, dt, gain) * y_[k];
+    }
   }
 }
 

@@ -39,10 +39,11 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   const int iv = tree.iv, nv = tree.nv, n = group_.n();
   const double dt = start.dt;
   const auto rows = [&](VecX& x) { return x.segment(iv, nv); };
-  const int passes = view_->bias_passes(t), columns = 2 * nv + static_cast<int>(group_.parameters.size());
+  const int passes = view_->free_motion().passes(t), columns = 2 * nv + static_cast<int>(group_.parameters.size());
+  const VecX& extra = view_->free_motion().extra_of_bias();
   rows(m_) = v_start_.segment(iv, nv);
   if (passes > 0) {
-    start.dynamics.factor(t, extra_);
+    start.dynamics.factor(t, extra);
     dm_.set_zero(nv, columns);
     for (int k = 0; k < nv; ++k) dm_(k, nv + k) = 1;
   }
@@ -52,7 +53,7 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
     start.dynamics.solve_in_place(t, y_.data());
     rows(a_) = -rows(y_);
     inverse_.differentiate(t, start.dynamics, m_, a_, false);
-    if (pass == 0) trees_.factor(t, inverse_.M(), extra_);
+    if (pass == 0) trees_.factor(t, inverse_.M(), extra);
     J1_.set_zero(nv, columns);
     J1_.map().leftCols(nv) = -0.5 * dt * inverse_.dq().tree(t);
     add_moved_bias(start, t);
@@ -64,7 +65,9 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   }
   rows(a_) = (v_end.segment(iv, nv) - v_start_.segment(iv, nv)) / dt;
   inverse_.differentiate(t, start.dynamics, m_, a_, true);
-  if (passes == 0) trees_.factor(t, inverse_.M(), extra_);
+  const bool other = passes > 0 && rows(extra_) != extra.segment(iv, nv);
+  if (other) start.dynamics.factor(t, extra_);
+  if (other || passes == 0) trees_.factor(t, inverse_.M(), extra_);
   const TreeBlocks &Hq = inverse_.dq(), &Hv = inverse_.dv(), &M = inverse_.M();
   for (int i = 0; i < nv; ++i) {
     double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;

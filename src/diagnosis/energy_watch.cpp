@@ -28,6 +28,7 @@ void EnergyWatch::observe(const Simulation& simulation, bool fallen) {
   now_.valid = true;
   now_.work = audit_.energy;
   now_.start = audit_.energy_start;
+  if (!pushed_at_ && audit_.energy.external != 0) pushed_at_ = simulation.state().t;
   if (std::isfinite(energy) && energy > now_.most) now_.most = energy, now_.t = simulation.state().t;
   if (std::isfinite(audit_.energy.kinetic)) now_.kinetic = std::max(now_.kinetic, audit_.energy.kinetic);
   if (fallen && !at_fall_.valid) at_fall_ = now_;
@@ -59,7 +60,7 @@ std::optional<Finding> EnergyWatch::judge(const Gain& gain, bool wild) const {
   // Work that lifts something is what actuators and pushes are for; what ends in wild motion is not.
   if ((most.cause == Cause::Actuators || most.cause == Cause::External) && !wild) return {};
   return Finding{most.cause,
-                 gain.t,
+                 most.cause == Cause::External ? pushed_at_.value_or(gain.t) : gain.t,
                  most.work,
                  gained,
                  "J",
@@ -75,7 +76,7 @@ std::optional<Finding> EnergyWatch::gain(bool failed, bool fallen) const {
     const double pushed = at_fall_.work.external, enough = model_.mass() * 9.81 * tip;
     if (pushed > enough)
       return Finding{Cause::External,
-                     at_fall_.t,
+                     pushed_at_.value_or(at_fall_.t),
                      pushed,
                      enough,
                      "J",

@@ -34,7 +34,8 @@ class EnergyWatch {
 
   const Model& model_;
   Audit audit_;
-  Gain now_, at_fall_, at_wild_;  ///< wild: when the motion became so; what runs away gains from anything
+  Gain now_, at_fall_, at_wild_;     ///< wild: when the motion became so; what runs away gains from anything
+  std::optional<double> pushed_at_;  ///< when pushes began to do work [s]
   bool meant_ = false;
 };
 

@@ -1,48 +1,45 @@
-// Products along the chain of a coordinate, from the root on. What clones call is inlined.
+// Numbers along a chain of coordinates, whose first six, those of a free base, are kept in registers. For kernels.
 #pragma once
+
+#include "linalg/quad.hpp"
+#include "tribo/model.hpp"
 
 namespace tribo {
 
-// The first six coordinates of a chain, those of a free base: its triangle (rows of 1 to 6) loses r r^T / d.
 constexpr int base_size = 6;
-[[gnu::always_inline]] inline void subtract_from_base(const double* r, double inverse, double* triangle) {
-  const double x[base_size] = {r[0], r[1], r[2], r[3], r[4], r[5]};
-#pragma GCC unroll 6
-  for (int a = 0; a < base_size; ++a) {
-    const double coef = x[a] * inverse;
-#pragma GCC unroll 6
-    for (int b = 0; b <= a; ++b) triangle[a * (a + 1) / 2 + b] -= coef * x[b];
-  }
+
+/// Six if the chains of a tree begin at a free base, else none.
+QUAD_INLINE int base_of(const Model& model, const Tree& tree) {
+  return model.bodies[at(tree.first_body)].joint == JointKind::Free ? base_size : 0;
 }
 
-// Products along a chain, whose first six coordinates follow each other where a free base is its root.
-//   sum_a l_a x_chain[a],   x_chain[a] -= l_a y
-[[gnu::always_inline]] inline double along(const double* l, const int* chain, int depth, int base, const double* x) {
+/// Numbers 0 to 3 and 2 to 5: loads of whole fours. Where products are summed, one side has 0 for what stands twice.
+struct Base {
+  Quad a, b;
+};
+QUAD_INLINE Base base_at(const double* p) { return {load(p), load(p + 2)}; }
+QUAD_INLINE Base once(const Base& x) { return {x.a, pick<4, 5, 2, 3>(x.b, Quad{})}; }
+/// Of one that has each once.
+QUAD_INLINE double dot(const Base& once, const Base& x) {
+  const Quad p = once.a * x.a + once.b * x.b;
+  return (p[0] + p[2]) + (p[1] + p[3]);
+}
+QUAD_INLINE void add(Base& to, double share, const Base& x) {
+  to.a += share * x.a;
+  to.b += share * x.b;
+}
+/// Of numbers that were found one by one.
+QUAD_INLINE Base base_of(const double* x) { return {Quad{x[0], x[1], x[2], x[3]}, Quad{0, 0, x[4], x[5]}}; }
+
+/// sum of r_a x_path[a] from coordinate `first` of the chain on.
+QUAD_INLINE double along(const double* r, const int* path, int first, int depth, const double* x) {
   double sum = 0;
-  int a = 0;
-  if (depth >= base_size && base) {
-    const double* first = x + chain[0];
-    double even = l[0] * first[0], odd = l[1] * first[1];
-    even += l[2] * first[2];
-    odd += l[3] * first[3];
-    even += l[4] * first[4];
-    odd += l[5] * first[5];
-    sum = even + odd;
-    a = base_size;
-  }
-  for (; a < depth; ++a) sum += l[a] * x[chain[a]];
+  for (int a = first; a < depth; ++a) sum += r[a] * x[path[a]];
   return sum;
 }
-
-[[gnu::always_inline]] inline void subtract_along(const double* l, const int* chain, int depth, int base, double y,
-                                                  double* x) {
-  int a = 0;
-  if (depth >= base_size && base) {
-    double* first = x + chain[0];
-#pragma GCC unroll 6
-    for (; a < base_size; ++a) first[a] -= l[a] * y;
-  }
-  for (; a < depth; ++a) x[chain[a]] -= l[a] * y;
+/// x_path[a] += r_a y
+QUAD_INLINE void add_along(const double* r, const int* path, int first, int depth, double y, double* x) {
+  for (int a = first; a < depth; ++a) x[path[a]] += r[a] * y;
 }
 
 }  // namespace tribo

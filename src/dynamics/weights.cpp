@@ -3,7 +3,33 @@
 
 namespace tribo {
 
-Vec3 Dynamics::carried_at(const Body& body, int i) const { return r_[at(i)] + X_WB_[at(i)].R * body.carried_at; }
+Vec3 Dynamics::carried_at(const Body& body, int i) const {
+  return Eigen::Map<const Vec3>(frames_[at(i)].r) + X_WB_[at(i)].R * body.carried_at;
+}
+
+RigidInertia Dynamics::body_inertia(int body) const {
+  const PaddedInertia& I = I_[at(body)];
+  return {I.mc[3], Eigen::Map<const Vec3>(I.mc), Eigen::Map<const Mat3, 0, Eigen::OuterStride<4>>(I.I)};
+}
+
+void Dynamics::lift_carried(const Tree& tree, TreeMotion& motion) const {
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+    const Body& body = model_->bodies[at(i)];
+    if (!(body.carried > 0)) continue;
+    const Vec3 weight = body.carried * model_->gravity;
+    motion.F[at(i)].lin += weight;  // (dyn.9)
+    motion.F[at(i)].ang += carried_at(body, i).cross(weight);
+  }
+}
+
+double Dynamics::carried_potential(const Tree& tree) const {
+  double sum = 0;
+  for (int i = tree.first_body; i < tree.first_body + tree.bodies; ++i) {
+    const Body& body = model_->bodies[at(i)];
+    if (body.carried > 0) sum += model_->gravity.dot(body.carried * (origin_[at(body.tree)] + carried_at(body, i)));
+  }
+  return sum;
+}
 
 // What carries the weight of bodies, on the joints that bear them.
 void Dynamics::take_carried(const Tree& tree) {

@@ -29,28 +29,45 @@ struct FreeLanes {
   }
   static unsigned long packs(const Shape& s) { return 22ul * (unsigned long)s.nv; }
 
-  /// What the drives ask for, and the guesses of dry friction.
-  void begin() {
-    constexpr double at_rest = 1e-10;
+  /// What the drives ask for, and the guesses of dry friction, in lanes that begin.
+  void begin(Mask fresh) {
     for (int k = 0; k < s.nv; ++k) {
       const Pack kp = TreeLanes::at(a.kp, k), kd = TreeLanes::at(a.kd, k);
       const int i = s.dof_iq[k];
       const Pack error = i >= 0 ? TreeLanes::at(a.target, k) - q[i] : Pack{};
       asked[k] = TreeLanes::at(a.tau, k) + kp * error;
       asked_gain[k] = kd + s.dt * kp;
-      saturated[k] = clamped[k] = rubbed[k] = held[k] = row_rubs[k] = none();
-      direction[k] = patience[k] = reached[k] = Pack{};
+      saturated[k] &= ~fresh;
+      begin_at_limit(k, fresh);
+      reached[k] = only(~fresh, reached[k]);
+      rubbed[k] &= ~fresh, held[k] &= ~fresh, row_rubs[k] &= ~fresh;
+      direction[k] = only(~fresh, direction[k]), patience[k] = only(~fresh, patience[k]);
+      if (s.rubs) begin_friction(k, fresh);
     }
-    for (int l = 0; l < TRIBO_LANES; ++l) rounds[l] = 0;
-    if (!s.rubs) return;
-    for (int k = 0; k < s.nv; ++k) {
-      const Mask has = TreeLanes::at(a.friction, k) > 0.0;
-      patience[k] = only(has, max(TreeLanes::at(a.patience, k) - 1.0, 0.0));
-      direction[k] = select(v[k] > 0.0, all(1), all(-1));
-      row_rubs[k] = has & (patience[k] > 0.0);
-      held[k] = has & ~row_rubs[k] & (abs(v[k]) <= at_rest);
-      rubbed[k] = has & ~row_rubs[k] & ~held[k];
-    }
+    const unsigned set = bits(fresh);
+    for (int l = 0; l < TRIBO_LANES; ++l)
+      if ((set >> l) & 1u) rounds[l] = 0;
+  }
+
+  void begin_friction(int k, Mask fresh) {
+    constexpr double at_rest = 1e-10;
+    const Mask has = fresh & (TreeLanes::at(a.friction, k) > 0.0);
+    patience[k] = select(has, max(TreeLanes::at(a.patience, k) - 1.0, 0.0), patience[k]);
+    direction[k] = select(fresh, select(v[k] > 0.0, all(1), all(-1)), direction[k]);
+    const Mask row = has & (patience[k] > 0.0), rests = has & ~row & (abs(v[k]) <= at_rest);
+    row_rubs[k] |= row;
+    held[k] |= rests;
+    rubbed[k] |= has & ~row & ~rests;
+  }
+
+  // A drive that was a row in the last step, and would be beyond a limit at the velocity of the start, is taken to be there.
+  void begin_at_limit(int k, Mask fresh) {
+    const Pack asks = asked[k] - asked_gain[k] * v[k];
+    const Pack lower = TreeLanes::at(a.effort_lower, k), upper = TreeLanes::at(a.effort_upper, k);
+    const Mask was = TreeLanes::at(a.row_known, drive_row * s.nv + k) > 0.0, high = asks > upper;
+    const Mask limited = was & (high | (asks < lower)) & (asked_gain[k] != 0.0) & ~known(k);
+    clamped[k] = (clamped[k] & ~fresh) | (limited & fresh);
+    clamp[k] = select(fresh, select(high, upper, lower), clamp[k]);
   }
 
   Mask known(int k) const { return TreeLanes::at(a.effort_lower, k) == TreeLanes::at(a.effort_upper, k); }
@@ -121,8 +138,8 @@ struct FreeLanes {
     return low | high;
   }
 
-  /// The factor, and v_free (rigid.1), (rigid.12).
-  void solve() {
+  /// The factor, and v_free (rigid.1), (rigid.12). first: else the bias stands.
+  void solve(bool first) {
     constexpr double infinite = 1e30, slow_turn = 1e-4, settled_turn = 1e-6;
     Pack fastest{};
     for (int k = 0; k < s.nv; ++k) {
@@ -130,13 +147,13 @@ struct FreeLanes {
       extra[k] = soft + only(held[k], all(infinite));
       force[k] = s.dt * (torque[k] - only(rubbed[k], direction[k] * TreeLanes::at(a.friction, k)));
       force[k] -= only(~held[k], extra[k] * v[k]);
-      bias[k] = tree.h[k];
+      if (first) bias[k] = tree.h[k];
       if (!s.floats || k >= 3) fastest = max(fastest, abs(v[k]));
     }
     tree.factor(extra);
     move();
-    turned = Pack{};
-    Mask turns = s.bodies > 1 ? s.dt * fastest >= slow_turn : none();
+    if (first) turned = Pack{};
+    Mask turns = first && s.bodies > 1 ? s.dt * fastest >= slow_turn : none();
     const Pack energy = any(turns) ? max(tree.twice_kinetic(v), 1e-300) : Pack{};
     for (int pass = 0; pass < 2 && any(turns); ++pass) {
       const Pack change = turn_on_the_way(turns, energy);

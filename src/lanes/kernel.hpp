@@ -14,6 +14,7 @@ namespace TRIBO_LANE_SET {
 #include "lanes/tree.hpp"
 #include "lanes/problem.hpp"
 #include "lanes/ground.hpp"
+#include "lanes/listing.hpp"
 #include "lanes/newton.hpp"
 #include "lanes/free.hpp"
 #include "lanes/overlap.hpp"

@@ -223,19 +223,40 @@ struct NewtonLanes {
     for (int j = k + 1; j < m; ++j) line[j] -= x * top[j];
   }
 
+  // Four lines at a time: no sum waits for another. Each is added up from the first unknown on, or from the last, wherever
+  // the four begin: no bit depends on what neighbours ask for.
   void substitute(Pack* b) const {
-    for (int i = 1; i < m; ++i) {
-      const Pack* line = A + i * m;
-      Pack sum = b[i];
-      for (int k = 0; k < i; ++k) sum -= line[k] * b[k];
-      b[i] = sum;
+    constexpr int block = 4;
+    int i = 0;
+    for (; i + block <= m; i += block) {
+      less<block>(i, 0, i, 1, b);
+      for (int r = i + 1; r < i + block; ++r) less<1>(r, i, r, 1, b);
     }
-    for (int i = m - 1; i >= 0; --i) {
-      const Pack* line = A + i * m;
-      Pack sum = b[i];
-      for (int k = i + 1; k < m; ++k) sum -= line[k] * b[k];
-      b[i] = sum * line[i];
+    for (; i < m; ++i) less<1>(i, 0, i, 1, b);
+    for (i = m - block; i >= 0; i -= block) {
+      less<block>(i, m - 1, i + block - 1, -1, b);
+      for (int r = i + block - 1; r >= i; --r) finish(r, i + block - 1, b);
     }
+    for (int r = i + block - 1; r >= 0; --r) finish(r, m - 1, b);
+  }
+  void finish(int r, int from, Pack* b) const {
+    less<1>(r, from, r, -1, b);
+    b[r] *= A[r * m + r];
+  }
+  // Takes what columns from first to end, without it, make of b off some lines of it.
+  template <int Lines>
+  void less(int i, int first, int end, int by, Pack* b) const {
+    Pack sum[Lines];
+    const Pack* line = A + i * m;
+#pragma GCC unroll 4
+    for (int l = 0; l < Lines; ++l) sum[l] = b[i + l];
+    for (int k = first; k != end; k += by) {
+      const Pack x = b[k];
+#pragma GCC unroll 4
+      for (int l = 0; l < Lines; ++l) sum[l] -= line[l * m + k] * x;
+    }
+#pragma GCC unroll 4
+    for (int l = 0; l < Lines; ++l) b[i + l] = sum[l];
   }
 
   /// Asked for as much, the tolerance is met with one step to spare, as by the scalar method.

@@ -21,7 +21,7 @@ struct OverlapLanes {
   }
 
   static constexpr double joint_slop = 1e-7, begins = 1.05, overlap_share = 1e-6, wedged_share = 2e-3,
-                          deep_share = 5e-4;
+                          deep_share = 5e-4, most_way = 2;
   static constexpr double compliance = 1e-4, most_tolerance = 1e-6, default_tolerance = 1e-8;
 
   /// Gaps at the end of the step as v_end has them; lanes with an overlap that is to be removed.
@@ -57,9 +57,9 @@ struct OverlapLanes {
     const double tolerance = asked_for < most_tolerance ? asked_for : most_tolerance;
     const Mask stands = met(residual, 0, 1e-3 * tolerance);
     Mask found = newton.solve(asked & ~stands, 0, tolerance, 16, residual) | stands;
-    found &= ~wedged();
     p.to_tree(p.f, w);
     tree.unwhiten(w);
+    found &= ~(wedged() | leads_elsewhere());
     for (int k = 0; k < s.nv; ++k) correction[k] = only(asked, s.dt * w[k]);
     p.frictionless = false;
     exchange();
@@ -123,6 +123,23 @@ struct OverlapLanes {
       g[o] = only(on, select(d < 0.0, s.joint_share * min(d + joint_slop, Pack{}), d) / square);
       R[o] = only(on, compliance * max(p.G[o * p.n + o], 1e-300));
     }
+  }
+
+  // What opens only by sliding or turning far: the scalar step takes a part of it (rigid.18).
+  Mask leads_elsewhere() const {
+    Pack asked{}, way{}, size{};
+    for (int i = 0; i < p.nc; ++i) {
+      const Pack *x = p.g + 3 * i, *y = p.c + 3 * i;
+      size = select(-x[2] > asked, TreeLanes::at(a.size, p.contact[i].point), size);
+      asked = max(asked, -x[2]);
+      const Mask opens = (x[2] < 0.0) & (p.f[3 * i + 2] > 0.0);
+      way = max(way, select(opens, y[0] * y[0] + y[1] * y[1], Pack{}));
+    }
+    const Mask slides = way > (most_way * most_way) * asked * asked;
+    Pack turn{};
+    for (int k = s.floats ? 6 : 0; k < s.nv; ++k)
+      if (s.turning[k] > 0) turn = max(turn, abs(w[k]));
+    return (asked > 0.0) & (slides | (size * turn > most_way * asked));
   }
 
   // Did a deep contact open by less than half of what was asked?

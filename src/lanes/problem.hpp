@@ -15,7 +15,7 @@ constexpr double large = 1e300;  // bounds beyond it are none
 
 struct ContactSlot {
   int point, body;
-  Mask listed;
+  Mask listed, still;  // still: neither slides nor rolls
   Pack gap, mu;
   Pack round;        // radius of what touches, 0 of a corner
   V3 rc, t1, t2, n;  // from O to the contact; axes
@@ -191,14 +191,25 @@ struct ProblemLanes {
     }
   }
 
-  /// The same by G.
+  /// The same by G, four lines at a time.
   void velocity(const Pack* force, Pack* out) const {
-    for (int i = 0; i < n; ++i) {
-      Pack sum = g[i] + R[i] * force[i];
-      const Pack* line = G + i * n;
-      for (int k = 0; k < n; ++k) sum += line[k] * force[k];
-      out[i] = sum;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) lines_of_velocity<4>(i, force, out);
+    for (; i < n; ++i) lines_of_velocity<1>(i, force, out);
+  }
+  template <int Lines>
+  void lines_of_velocity(int i, const Pack* force, Pack* out) const {
+    Pack sum[Lines];
+    const Pack* line = G + i * n;
+#pragma GCC unroll 4
+    for (int l = 0; l < Lines; ++l) sum[l] = g[i + l] + R[i + l] * force[i + l];
+    for (int k = 0; k < n; ++k) {
+      const Pack x = force[k];
+#pragma GCC unroll 4
+      for (int l = 0; l < Lines; ++l) sum[l] += line[l * n + k] * x;
     }
+#pragma GCC unroll 4
+    for (int l = 0; l < Lines; ++l) out[i + l] = sum[l];
   }
 
   /// The judge of residuals.cpp (problem.2), (problem.3).

@@ -3,48 +3,46 @@
 // Included inside the namespace of a kernel, after free.hpp.
 
 struct StepLanes {
+  static constexpr int most_listings = 3;  // as Crossing has it
   const Shape& s;
   const PackArrays& a;
-  const Finder* finder;
   TreeLanes tree;
-  GroundLanes ground;
   ProblemLanes problem;
   NewtonLanes newton;
   FreeLanes motion;
   OverlapLanes overlap;
+  ListLanes list;
   Pack *v_end, *correction, *w, *q_next, *v_next;
-  Pack *end, *held_mu;                     // velocities of contacts at the end, and their friction
-  Pack* guess;                             // forces of contacts that a pass begins with
-  Pack *kept_c, *kept_row_f, *kept_row_c;  // of lanes that need no further pass; rows by kind
+  Pack *end, *held_mu;            // velocities of contacts at the end, and their friction
+  Pack *kept_row_f, *kept_row_c;  // of lanes that need no further pass, by kind
   Mask* slipped;
-  Mask going;  // lanes that take the step here
-  Mask held;   // lanes on which a contact acts
-  Mask open;   // lanes that need another pass
+  Mask going;       // lanes that take the step here
+  Mask held;        // lanes on which a contact acts
+  Mask open;        // lanes that need another pass
+  Mask listing;     // lanes whose list of contacts may lack some
+  bool bias_known;  // in the passes after the first
   ResidualLanes residual;
   V3 origin;  // of the tree at the start
-
-  static Pack* packed(double* x) { return reinterpret_cast<Pack*>(x); }
 
   StepLanes(const Shape& shape, const PackArrays& arrays, const Finder* looks, Room room)
       : s(shape),
         a(arrays),
-        finder(looks),
         tree(shape, arrays, room),
-        ground{shape, arrays, tree},
         problem(shape, tree, room),
         newton(shape, problem, room),
         motion(shape, arrays, tree, problem, room),
-        overlap(shape, arrays, tree, problem, newton, motion, room) {
+        overlap(shape, arrays, tree, problem, newton, motion, room),
+        list(shape, arrays, looks, tree, problem, going, room) {
     room.share(s.nv, v_end, correction, w, v_next);
     q_next = room.take<Pack>(s.nq);
-    room.share(ProblemLanes::most(s), end, held_mu, guess, kept_c);
+    room.share(ProblemLanes::most(s), end, held_mu);
     room.share(ProblemLanes::most_rows(s), kept_row_f, kept_row_c);
     slipped = room.take<Mask>(ProblemLanes::most_slots(s));
   }
   static unsigned long packs(const Shape& s) {
     return TreeLanes::packs(s) + ProblemLanes::packs(s) + NewtonLanes::packs(s) + FreeLanes::packs(s) +
-           OverlapLanes::packs(s) + 4ul * (unsigned long)s.nv + (unsigned long)s.nq +
-           5ul * (unsigned long)ProblemLanes::most(s) + 2ul * (unsigned long)ProblemLanes::most_rows(s);
+           OverlapLanes::packs(s) + ListLanes::packs(s) + 4ul * (unsigned long)s.nv + (unsigned long)s.nq +
+           3ul * (unsigned long)ProblemLanes::most(s) + 2ul * (unsigned long)ProblemLanes::most_rows(s);
   }
 
   unsigned run(unsigned running) {
@@ -54,18 +52,21 @@ struct StepLanes {
     tree.sum_masses();
     origin = tree.O;
     check_angles();
-    if (s.finds) {
-      take_found();
-    } else {
-      going = ground.clear(going);
-      list_contacts();
-    }
-    motion.begin();
+    list.begin();
+    motion.begin(~none());
     problem.weight = TreeLanes::at(a.total_mass, 0) * gravity();
-    for (int i = 0; i < problem.nc; ++i)
-      for (int k = 0; k < 3; ++k)
-        guess[3 * i + k] = only(problem.contact[i].listed, packed(a.f)[3 * problem.contact[i].point + k]);
-    open = going;
+    open = listing = going;
+    bias_known = false;
+    for (int round = 0; find_motion() && round < most_listings && list_again(); ++round) motion.begin(open);
+    if (!any(going)) return 0;
+    remove_overlap();
+    move();
+    if (s.floats && any(going & ~held)) keep_momentum(~held);
+    return commit();
+  }
+
+  // The motion of all lanes that are open; false where none is left.
+  bool find_motion() {
     for (int pass = 0; any(open & going); ++pass) {
       if (pass == 6) going &= ~open;
       solve();
@@ -75,21 +76,18 @@ struct StepLanes {
       keep(open & ~again);
       open &= again;
     }
-    if (!any(going)) return 0;
+    if (!any(going)) return false;
     motion.hold_joints(1e-8 * s.dt * residual.motion, v_end);
     look_back();
-    remove_overlap();
-    move();
-    if (s.floats && any(going & ~held)) keep_momentum(~held);
-    return commit();
+    return true;
   }
 
   // The next pass begins with the forces of this one, and leaves lanes that are done as they are.
   void keep(Mask done) {
     const int nc = problem.nc;
     for (int i = 0; i < 3 * nc; ++i) {
-      guess[i] = problem.f[i];
-      kept_c[i] = select(done, problem.c[i], kept_c[i]);
+      list.guess[i] = problem.f[i];
+      list.kept_c[i] = select(done, problem.c[i], list.kept_c[i]);
     }
     for (int j = 0; j < problem.nr; ++j) {
       const int i = problem.row[j].kind * s.nv + problem.row[j].dof, o = 3 * nc + j;
@@ -108,82 +106,12 @@ struct StepLanes {
       if (s.joint[b] == revolute) going &= abs(motion.q[s.iq[b]]) < largest_angle;
   }
 
-  void list_contacts() {
-    problem.nc = 0;
-    Pack count{};
-    const int room = ProblemLanes::most_slots(s);
-    for (int i = 0; i < s.points; ++i) {
-      const Point& x = s.point[i];
-      const GroundLanes::Near near = ground.near(i);
-      const Mask listed = going & near.listed;
-      if (!any(listed)) continue;
-      if (problem.nc == room) {  // cannot be: no lane has more than its part of the room
-        going &= ~listed;
-        continue;
-      }
-      count += only(listed, all(1));
-      going &= count <= (double)s.most_contacts;
-      for (int k = 0; k < problem.nc; ++k)
-        if (s.together[i * s.points + problem.contact[k].point]) going &= ~(listed & problem.contact[k].listed);
-      ContactSlot& slot = problem.contact[problem.nc++];
-      slot.point = i;
-      slot.body = x.body;
-      slot.listed = listed & going;
-      slot.gap = only(listed, near.gap);
-      slot.rc = near.rc;
-      slot.round = all(x.round);
-      slot.n = given(s.ground[x.ground].n);
-      set_tangents(s.ground[x.ground], i, slot);
-    }
-  }
-
-  Motions motions() const {
-    const auto plain = [](const void* x) { return static_cast<const double*>(x); };
-    return {plain(&tree.O), plain(tree.R), plain(tree.r), plain(tree.V)};
-  }
-  V3 vector(const double* x, int i) const {
-    return {TreeLanes::at(x, 3 * i), TreeLanes::at(x, 3 * i + 1), TreeLanes::at(x, 3 * i + 2)};
-  }
-
-  // The list of the scalar step's own search.
-  void take_found() {
-    const Finder::Listed found = finder->list(finder->self, motions(), bits(going));
-    going &= lanes_of(found.lanes);
-    problem.nc = found.slots;
-    for (int i = 0; i < found.slots; ++i) {
-      ContactSlot& slot = problem.contact[i];
-      slot.point = i;
-      slot.body = a.slot_body[i];
-      slot.listed = going & (TreeLanes::at(a.listed, i) > 0.0);
-      slot.gap = TreeLanes::at(a.gap, i);
-      slot.round = TreeLanes::at(a.round, i);
-      slot.rc = vector(a.lever, i);
-      slot.n = vector(a.axis_n, i);
-      slot.t1 = vector(a.t1, i);
-      slot.t2 = cross(slot.n, slot.t1);
-    }
-  }
-
-  // The last tangent, turned as far as the normal turned; or a fresh one.
-  void set_tangents(const Ground& plane, int i, ContactSlot& slot) {
-    const Pack* t = packed(a.t1) + 3 * i;
-    const V3 fresh = given(plane.t), last{t[0], t[1], t[2]};
-    const Pack along = dot(slot.n, last);
-    const Mask known = TreeLanes::at(a.known, i) > 0.0, same = abs(along) < 1e-15;
-    slot.t1 = select(known, last, fresh);
-    if (any(known & ~same)) {
-      const V3 flat = last - along * slot.n;
-      const Pack length = sqrt(dot(flat, flat)), per = 1.0 / length;
-      slot.t1 = select(known & ~same, select(length > 0.1, per * flat, fresh), slot.t1);
-    }
-    slot.t2 = cross(slot.n, slot.t1);
-  }
-
   // Free motion, contact forces and the velocity at the end.
   void solve() {
     motion.list();
     going &= motion.driven();
-    motion.solve();
+    motion.solve(!bias_known);
+    bias_known = true;
     going &= ~(motion.turned > 1e-4);  // dt does not resolve the motion (flight.7)
     problem.build(motion.v, motion.v_free);
     set_problem();
@@ -206,13 +134,13 @@ struct StepLanes {
       for (int k = 0; k < 3; ++k) {
         problem.g[o + k] = problem.free[o + k] * rate;
         problem.R[o + k] = Pack{};
-        problem.f[o + k] = guess[o + k];
+        problem.f[o + k] = list.guess[o + k];
       }
       const Mask bounces = (TreeLanes::at(a.restitution, point) > 0.0) &
                            (problem.before[o + 2] < -TreeLanes::at(a.restitution_speed, point)) &
                            ~(TreeLanes::at(a.touched, point) > 0.0) & (x.gap + s.dt * problem.free[o + 2] < 0.0);
       going &= ~(x.listed & bounces);
-      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) & is_still(x) &
+      const Mask carries = (x.gap > 0.0) & (x.gap < touching * TreeLanes::at(a.size, point)) & x.still &
                            (pressed(point) > carried * problem.weight);
       problem.g[o + 2] += select(carries, 0.0, max(x.gap, 0.0) * (rate * rate));
       const Mask slips = TreeLanes::at(a.slips, point) > 0.0;
@@ -227,14 +155,6 @@ struct StepLanes {
       problem.f[o] =
           only(x.listed, select(open, min(max(memory, x.lower), x.upper), kept_row_f[x.kind * s.nv + x.dof]));
     }
-  }
-
-  // Does a contact neither slide nor roll by 1e-6 of its size in the step?
-  Mask is_still(const ContactSlot& x) const {
-    const Pack size = TreeLanes::at(a.size, x.point), most = 1e-6 * (1 / s.dt) * size;
-    const Spatial6& V = tree.V[x.body];
-    const V3 u = V.lin + cross(V.ang, x.rc), above = u + cross(V.ang, size * x.n);
-    return (dot(u, u) < most * most) & (dot(above, above) < most * most);
   }
 
   // The largest normal force that the shape of a point had on its ground in the last step.
@@ -261,7 +181,7 @@ struct StepLanes {
     const Mask stands = met(residual, at_rest * s.tolerance_abs, at_rest * s.tolerance_rel) |
                         (met(residual, in_motion * s.tolerance_abs, in_motion * s.tolerance_rel) &
                          (fastest > 0.1 * s.dt * residual.relative() * residual.motion));
-    for (int i = 0; i < 3 * problem.nc; ++i) problem.c[i] = select(open, problem.c[i], kept_c[i]);
+    for (int i = 0; i < 3 * problem.nc; ++i) problem.c[i] = select(open, problem.c[i], list.kept_c[i]);
     for (int j = 0; j < problem.nr; ++j) {
       Pack& c = problem.c[3 * problem.nc + j];
       c = select(open | ~problem.row[j].listed, c, kept_row_c[problem.row[j].kind * s.nv + problem.row[j].dof]);
@@ -297,28 +217,19 @@ struct StepLanes {
       slipped[i] = (f[2] > 0.0) & (ft >= mu * f[2] * (1 - 1e-9)) & (ct > 1e-7 * residual.motion);
       held_mu[i] = mu;
     }
-    meet_more();
   }
 
-  // Impacts and motors may send bodies against what was not listed with the velocities of the start, and the scalar step
-  // then lists again: those lanes are left.
-  void meet_more() {
+  // Impacts and motors may send bodies against what was not listed with the velocities of the start. It is listed then, and
+  // those lanes are solved again: Crossing::list_again.
+  bool list_again() {
     Pack bad{};
     for (int k = 0; k < s.nv; ++k) bad += 0.0 * v_end[k];
     going &= bad == 0.0;
-    const Mask far = going & sent_off();
-    if (!any(far)) return;
+    const Mask far = listing & going & sent_off();
+    if (!any(far)) return false;
     tree.velocities(v_end);
-    if (s.finds) {
-      going &= ~lanes_of(finder->more(finder->self, motions(), bits(far)));
-      return;
-    }
-    going &= ground.clear(going) | ~far;
-    for (int i = 0, k = 0; i < s.points; ++i) {
-      Mask more = ground.near(i).listed;
-      if (k < problem.nc && problem.contact[k].point == i) more &= ~problem.contact[k++].listed;
-      going &= ~(more & far);
-    }
+    open = listing = list.more(far);
+    return any(open);
   }
 
   // Lanes in which a point may end where it was not foreseen: SentOff of the scalar step.
@@ -433,13 +344,26 @@ struct StepLanes {
       }
       put(a.known, i, Pack{}), put(a.slips, i, Pack{}), put(a.touched, i, Pack{}), put(a.f, 3 * i, V3{});
     }
-    if (!any(going & (TreeLanes::at(a.rows, 0) > 0.0)) && problem.nr == 0) return;
+    remember_rows();
+  }
+
+  // Drives at their limits too: the scalar step has rows of them.
+  void remember_rows() {
+    Pack count = all(problem.nr);
+    for (int k = 0; k < s.nv; ++k) count += only(motion.clamped[k], all(1));
+    if (!any(going & ((TreeLanes::at(a.rows, 0) > 0.0) | (count > 0.0)))) return;
     for (int i = 0; i < row_kinds * s.nv; ++i) put(a.row_known, i, Pack{}), put(a.row_f, i, Pack{});
-    put(a.rows, 0, all(problem.nr));
+    put(a.rows, 0, count);
+    for (int k = 0; k < s.nv; ++k) {
+      const int i = drive_row * s.nv + k;
+      put(a.row_known, i, only(motion.clamped[k], all(1)));
+      put(a.row_f, i, only(motion.clamped[k], motion.clamp[k]));
+    }
     for (int j = 0; j < problem.nr; ++j) {
       const RowSlot& x = problem.row[j];
-      put(a.row_known, x.kind * s.nv + x.dof, only(x.listed, all(1)));
-      put(a.row_f, x.kind * s.nv + x.dof, problem.f[3 * problem.nc + j]);
+      const int i = x.kind * s.nv + x.dof;
+      put(a.row_known, i, select(x.listed, 1.0, packed(a.row_known)[i]));
+      put(a.row_f, i, select(x.listed, problem.f[3 * problem.nc + j], packed(a.row_f)[i]));
     }
   }
 

@@ -18,58 +18,97 @@ constexpr double enough = 0.1;  // of the largest entry of a column: then rows a
 
 }  // namespace
 
-// Columns in panels of four: each later column is then read and written once for four of them.
+// Columns in panels of four: each later column is then read and written once for four of them. The roots of the pivots wait
+// until the panel is done.
 TRIBO_CLONES bool cholesky(double* A, int n) {
   auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
   for (int first = 0; first < n; first += panel) {
     const int last = std::min(first + panel, n);
+    double inverse[panel];
     for (int k = first; k < last; ++k) {
       double* __restrict col = column(k);
       if (!(col[k] > 0)) return false;
-      const double inverse = 1.0 / std::sqrt(col[k]);
-      for (int i = k; i < n; ++i) col[i] *= inverse;
+      inverse[k - first] = 1.0 / col[k];
       for (int j = k + 1; j < last; ++j) {
         double* __restrict target = column(j);
-        const double x = col[j];
+        const double x = col[j] * inverse[k - first];
         for (int i = j; i < n; ++i) target[i] -= x * col[i];
       }
     }
-    if (last == n) break;
-    const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
-    for (int j = last; j < n; ++j) {
-      double* __restrict target = column(j);
-      const double x0 = c0[j], x1 = c1[j], x2 = c2[j], x3 = c3[j];
-      for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+    if (last < n) {
+      const double *c0 = column(first), *c1 = column(first + 1), *c2 = column(first + 2), *c3 = column(first + 3);
+      for (int j = last; j < n; ++j) {
+        double* __restrict target = column(j);
+        const double x0 = c0[j] * inverse[0], x1 = c1[j] * inverse[1], x2 = c2[j] * inverse[2], x3 = c3[j] * inverse[3];
+        for (int i = j; i < n; ++i) target[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
+      }
+    }
+    for (int k = first; k < last; ++k) {
+      double* __restrict col = column(k);
+      const double scale = std::sqrt(inverse[k - first]);
+      for (int i = k; i < n; ++i) col[i] *= scale;
     }
   }
   return true;
 }
 
+// No division waits for the number before it: inverses of the diagonal are found on the way.
 TRIBO_CLONES void cholesky_solve(const double* L, int n, double* b) {
   auto column = [=](int k) { return L + static_cast<std::ptrdiff_t>(k) * n; };
   int k = 0;
   for (; k + panel <= n; k += panel) {
     const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
-    const double x0 = b[k] /= c0[k];
-    const double x1 = b[k + 1] = (b[k + 1] - x0 * c0[k + 1]) / c1[k + 1];
-    const double x2 = b[k + 2] = (b[k + 2] - x0 * c0[k + 2] - x1 * c1[k + 2]) / c2[k + 2];
-    const double x3 = b[k + 3] = (b[k + 3] - x0 * c0[k + 3] - x1 * c1[k + 3] - x2 * c2[k + 3]) / c3[k + 3];
+    const double i0 = 1 / c0[k], i1 = 1 / c1[k + 1], i2 = 1 / c2[k + 2], i3 = 1 / c3[k + 3];
+    const double x0 = b[k] *= i0;
+    const double x1 = b[k + 1] = (b[k + 1] - x0 * c0[k + 1]) * i1;
+    const double x2 = b[k + 2] = (b[k + 2] - x0 * c0[k + 2] - x1 * c1[k + 2]) * i2;
+    const double x3 = b[k + 3] = (b[k + 3] - x0 * c0[k + 3] - x1 * c1[k + 3] - x2 * c2[k + 3]) * i3;
     for (int i = k + panel; i < n; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
   }
+  const int left = k;  // columns beyond the panels
   for (; k < n; ++k) {
     const double* col = column(k);
-    const double x = b[k] /= col[k];
+    const double x = b[k] *= 1 / col[k];
     for (int i = k + 1; i < n; ++i) b[i] -= x * col[i];
   }
-  for (k = n - 1; k >= 0; --k) {
+  for (k = n - 1; k >= left; --k) {
     const double* col = column(k);
     double sum = b[k];
     for (int i = k + 1; i < n; ++i) sum -= col[i] * b[i];
-    b[k] = sum / col[k];
+    b[k] = sum * (1 / col[k]);
+  }
+  for (k = left - panel; k >= 0; k -= panel) {
+    const double *c0 = column(k), *c1 = column(k + 1), *c2 = column(k + 2), *c3 = column(k + 3);
+    const double i0 = 1 / c0[k], i1 = 1 / c1[k + 1], i2 = 1 / c2[k + 2], i3 = 1 / c3[k + 3];
+    double s0 = b[k], s1 = b[k + 1], s2 = b[k + 2], s3 = b[k + 3];
+    for (int i = k + panel; i < n; ++i) {
+      const double x = b[i];
+      s0 -= c0[i] * x;
+      s1 -= c1[i] * x;
+      s2 -= c2[i] * x;
+      s3 -= c3[i] * x;
+    }
+    const double x3 = b[k + 3] = s3 * i3;
+    const double x2 = b[k + 2] = (s2 - c2[k + 3] * x3) * i2;
+    const double x1 = b[k + 1] = (s1 - c1[k + 3] * x3 - c1[k + 2] * x2) * i1;
+    b[k] = (s0 - c0[k + 3] * x3 - c0[k + 2] * x2 - c0[k + 1] * x1) * i0;
   }
 }
 
 namespace {
+
+[[gnu::always_inline]] inline double largest_of(const double* x, int n) {
+  Pack4 most{}, a;
+  int i = 0;
+  for (; i + panel <= n; i += panel) {
+    std::memcpy(&a, x + i, sizeof(Pack4));
+    a = a < 0.0 ? -a : a;
+    most = a > most ? a : most;
+  }
+  double largest = std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+  for (; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+  return largest;
+}
 
 [[gnu::always_inline]] inline bool lu_of(double* A, int n, int* pivot) {
   auto column = [=](int k) { return A + static_cast<std::ptrdiff_t>(k) * n; };
@@ -77,8 +116,7 @@ namespace {
     const int last = std::min(first + panel, n);
     for (int k = first; k < last; ++k) {
       double* __restrict col = column(k);
-      double largest = 0;
-      for (int i = k; i < n; ++i) largest = std::max(largest, std::abs(col[i]));
+      const double largest = largest_of(col + k, n - k);
       if (!(largest > 1e-300)) return false;
       int p = k;
       if (std::abs(col[k]) < enough * largest)
@@ -135,15 +173,16 @@ namespace {
   }
   for (k = n; k >= panel; k -= panel) {
     const double *c0 = column(k - 1), *c1 = column(k - 2), *c2 = column(k - 3), *c3 = column(k - 4);
-    const double x0 = b[k - 1] /= c0[k - 1];
-    const double x1 = b[k - 2] = (b[k - 2] - x0 * c0[k - 2]) / c1[k - 2];
-    const double x2 = b[k - 3] = (b[k - 3] - x0 * c0[k - 3] - x1 * c1[k - 3]) / c2[k - 3];
-    const double x3 = b[k - 4] = (b[k - 4] - x0 * c0[k - 4] - x1 * c1[k - 4] - x2 * c2[k - 4]) / c3[k - 4];
+    const double i0 = 1 / c0[k - 1], i1 = 1 / c1[k - 2], i2 = 1 / c2[k - 3], i3 = 1 / c3[k - 4];
+    const double x0 = b[k - 1] *= i0;
+    const double x1 = b[k - 2] = (b[k - 2] - x0 * c0[k - 2]) * i1;
+    const double x2 = b[k - 3] = (b[k - 3] - x0 * c0[k - 3] - x1 * c1[k - 3]) * i2;
+    const double x3 = b[k - 4] = (b[k - 4] - x0 * c0[k - 4] - x1 * c1[k - 4] - x2 * c2[k - 4]) * i3;
     for (int i = 0; i < k - panel; ++i) b[i] -= x0 * c0[i] + x1 * c1[i] + x2 * c2[i] + x3 * c3[i];
   }
   for (--k; k >= 0; --k) {
     const double* col = column(k);
-    const double x = b[k] /= col[k];
+    const double x = b[k] *= 1 / col[k];
     for (int i = 0; i < k; ++i) b[i] -= x * col[i];
   }
 }
@@ -154,13 +193,34 @@ TRIBO_CLONES void lu_solve(const double* LU, int n, const int* pivot, double* b)
   n == 6 ? lu_solve_of(LU, 6, pivot, b) : lu_solve_of(LU, n, pivot, b);
 }
 
-TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
-  for (int i = 0; i < n; ++i) y[i] = 0;
+namespace {
+
+// Rows [first, first + 4 Packs): they stay in registers.
+template <int Packs>
+[[gnu::always_inline]] inline void multiply_rows(const double* A, int n, const double* x, int first, double* y) {
+  Pack4 sum[Packs] = {};
   for (int j = 0; j < n; ++j) {
-    const double* __restrict col = A + static_cast<std::ptrdiff_t>(j) * n;
-    double* __restrict out = y;
-    const double s = x[j];
-    for (int i = 0; i < n; ++i) out[i] += s * col[i];
+    const double* col = A + static_cast<std::ptrdiff_t>(j) * n + first;
+#pragma GCC unroll 4
+    for (int p = 0; p < Packs; ++p) {
+      Pack4 a;
+      std::memcpy(&a, col + 4 * p, sizeof(Pack4));
+      sum[p] += x[j] * a;
+    }
+  }
+  std::memcpy(y + first, sum, sizeof(sum));
+}
+
+}  // namespace
+
+TRIBO_CLONES void multiply(const double* A, int n, const double* x, double* y) {
+  int i = 0;
+  for (; i + 12 <= n; i += 12) multiply_rows<3>(A, n, x, i, y);
+  for (; i + 4 <= n; i += 4) multiply_rows<1>(A, n, x, i, y);
+  for (; i < n; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n; ++j) sum += A[static_cast<std::ptrdiff_t>(j) * n + i] * x[j];
+    y[i] = sum;
   }
 }
 

@@ -277,7 +277,7 @@ struct Batch::Impl final : LaneWorlds::Host {
   // Can the world take steps?
   bool ready(int w) {
     if (status[at(w)] == WorldStatus::Failed) return false;
-    std::string why = unusable(*worlds[at(w)].model, commands(w));
+    std::string why = unusable(*worlds[0].model, commands(w));
     if (!why.empty()) fail(w, std::move(why));
     return status[at(w)] != WorldStatus::Failed;
   }

@@ -8,6 +8,8 @@ namespace {
 
 // Of half the margin: what moves less overlaps by less than matters. With all of it heaps end 4 times as deep in each other.
 constexpr double looked_at = 0.1;
+constexpr double turned_far =
+    0.5;  // of half the margin: what is pressed and turns a point as far may meet with another feature
 
 }  // namespace
 
@@ -101,7 +103,7 @@ bool SentOff::turns(const Start& start, const Outcome& outcome) {
     const ContactReport& r = outcome.contacts[i];
     const Contact& contact = start.contacts[i];
     const double most = std::max(turned(contact.body_a), turned(contact.body_b));
-    if (most > length(r) && (r.f.z() > 0 || pressed(start, contact.id))) return true;
+    if (most > turned_far * length(r) && (r.f.z() > 0 || pressed(start, contact.id))) return true;
   }
   return false;
 }
@@ -117,7 +119,7 @@ std::span<const char> SentOff::trees(const Start& start, const Outcome& outcome)
     for (int body : {start.contacts[i].body_a, start.contacts[i].body_b}) {
       if (body < 0) continue;
       const int tree = start.model.bodies[at(body)].tree;
-      if ((turned_[at(tree)] > length(r) && (carries || pressed(start, start.contacts[i].id))) ||
+      if ((turned_[at(tree)] > turned_far * length(r) && (carries || pressed(start, start.contacts[i].id))) ||
           (carries && farther(start, outcome, tree, length(r))))
         sent_[at(tree)] = 1;
     }

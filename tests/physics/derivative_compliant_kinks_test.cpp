@@ -11,25 +11,16 @@ using kinks::along, kinks::FixedPd;
 namespace {
 
 constexpr double dt = 1e-3;
-const char* const both[] = {"exponential", "implicit-euler"};
 
 StepperOptions exact(const std::string& stepper) {
-  StepperOptions options;
-  options.contact.tolerance.rel = 1e-13;
+  StepperOptions options = slopes::precise(1e-13);
   if (stepper == "implicit-euler") options.own.as<ImplicitEulerOptions>().newton_tolerance = 1e-12;
   return options;
 }
 
-/// Both sides to 1e-6 of the largest entry, and they differ by `least` at least.
 void check_both(Simulation simulation, const VecX& dx, double least) {
-  VecX slope[2];
-  for (int side = 0; side < 2; ++side) {
-    CAPTURE(side);
-    const VecX d = side == 0 ? dx : VecX(-dx), expected = kinks::difference_beside(simulation, d, 3e-6);
-    slope[side] = simulation.one_sided(d, VecX());
-    CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-6 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
-  }
-  CHECK((slope[0] + slope[1]).cwiseAbs().maxCoeff() > least);
+  kinks::check_sides(std::move(simulation), dx, least,
+                     [](Simulation& s, const VecX& d) { return kinks::difference_beside(s, d, 3e-6); });
 }
 
 /// The world at the edge between what is and is not so after a step.
@@ -65,7 +56,7 @@ Simulation slider(const std::string& stepper, double q, double v, Set set) {
 }  // namespace
 
 TEST_CASE("compliant derivative at a kink: contacts") {
-  for (const std::string stepper : both) {
+  for (const std::string stepper : slopes::compliant) {
     CAPTURE(stepper);
     const auto is = [](ContactMode mode) { return [mode](Simulation s) { return has(std::move(s), mode); }; };
     SUBCASE("touch: a ball at the ground that comes down, along its height") {
@@ -73,7 +64,7 @@ TEST_CASE("compliant derivative at a kink: contacts") {
     }
     SUBCASE("touch just at the end of the step, along the height") {
       // exponential: q+ = q + h v - g h^2 / 2; implicit Euler: q + h (v - g h).
-      const double fall = stepper == both[0] ? 0.5 * 9.81 * dt * dt : 9.81 * dt * dt;
+      const double fall = stepper == slopes::compliant[0] ? 0.5 * 9.81 * dt * dt : 9.81 * dt * dt;
       check_both(ball(stepper, 0.5, 0.5 * dt + fall, {0, 0, -0.5}), along(12, 2), 0.1);
     }
     SUBCASE("lift-off: a ball that is pressed in for the first time, along its vertical speed") {
@@ -113,7 +104,7 @@ TEST_CASE("compliant derivative at a kink: contacts") {
 }
 
 TEST_CASE("compliant derivative at a kink: joints") {
-  for (const std::string stepper : both) {
+  for (const std::string stepper : slopes::compliant) {
     CAPTURE(stepper);
     const auto loses = [](double most) {  // speed, in a step
       return [most](Simulation s) {

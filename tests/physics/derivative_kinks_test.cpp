@@ -11,8 +11,7 @@ namespace {
 constexpr double dt = 1e-3, g = 9.81;
 
 StepperOptions precise() {
-  StepperOptions options;
-  options.contact.tolerance.rel = 1e-13;
+  StepperOptions options = slopes::precise(1e-13);
   options.contact.recovery_time = 0;  // it leaves 1e-7 m alone, a second kink
   return options;
 }

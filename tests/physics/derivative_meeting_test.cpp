@@ -2,15 +2,14 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/scene.hpp"
-#include "worlds.hpp"
 
 using namespace tribo;
+using slopes::check, slopes::precise, slopes::Seen;
 
 namespace {
-
-constexpr double tolerance = 1e-6;
 
 struct Shape {
   ShapeKind kind;
@@ -23,12 +22,6 @@ const Shape shapes[] = {{ShapeKind::Sphere, {0.06, 0, 0}},
                         {ShapeKind::Ellipsoid, {0.05, 0.07, 0.06}},
                         {ShapeKind::Box, {0.05, 0.07, 0.04}}};
 
-StepperOptions precise() {
-  StepperOptions options;
-  options.contact.tolerance.rel = 1e-12;
-  return options;
-}
-
 Vec3 drawn(Random& random, double size) {
   Vec3 x;
   for (int k = 0; k < 3; ++k) x[k] = size * (2 * random.uniform() - 1);
@@ -39,28 +32,6 @@ bool presses(const Simulation& simulation) {
   for (const ContactReport& r : simulation.contacts())
     if (r.f.z() > 0) return true;
   return false;
-}
-
-struct Seen {
-  int compared = 0, columns = 0, by_differences = 0;
-};
-
-/// One step: told analytic, and right.
-void check(Simulation& simulation, Seen& seen) {
-  const DerivativeCheck c = simulation.check_derivatives();
-  const Linearization& lin = c.linearization;
-  CAPTURE(std::string(lin.reason));
-  REQUIRE(lin.finite);
-  if (lin.method == Linearization::Method::Differences) {
-    ++seen.by_differences;
-    return;
-  }
-  if (!lin.unique || lin.weak > 0) return;
-  CAPTURE(c.row);
-  CAPTURE(c.column);
-  CHECK(c.error < tolerance);
-  ++seen.compared;
-  seen.columns += c.columns;
 }
 
 /// Two bodies that turn, the second one on its way to the first: they meet within the step.

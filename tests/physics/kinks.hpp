@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/controller.hpp"
 #include "tribo/linearization.hpp"
-#include "worlds.hpp"
 
 namespace kinks {
 
@@ -56,11 +56,12 @@ inline VecX difference_beside(Simulation& simulation, const VecX& dx, double h) 
 }
 
 /// Both sides to 1e-6 of the largest entry, and they differ by `least` at least.
-inline void check_sides(Simulation simulation, const VecX& dx, double least) {
+template <class Difference = VecX (*)(Simulation&, const VecX&)>
+void check_sides(Simulation simulation, const VecX& dx, double least, Difference difference = forward_difference) {
   VecX slope[2];
   for (int side = 0; side < 2; ++side) {
     CAPTURE(side);
-    const VecX d = side == 0 ? dx : VecX(-dx), expected = forward_difference(simulation, d);
+    const VecX d = side == 0 ? dx : VecX(-dx), expected = difference(simulation, d);
     slope[side] = simulation.one_sided(d, VecX());
     CHECK((slope[side] - expected).cwiseAbs().maxCoeff() < 1e-6 * std::max(1.0, expected.cwiseAbs().maxCoeff()));
   }

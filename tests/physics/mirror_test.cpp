@@ -120,18 +120,18 @@ double farthest_image(int seed, double time) {
   return most;
 }
 
-/// The same of copies whose places are off by a last bit of 0.1 m to 1 m.
+/// The same of copies whose places and velocities are off by a last bit of 0.1 to 1 after every step, as those of the image are.
 double farthest_copy(int seed, double time, int copies) {
   const Thrown thrown(seed, false);
   std::mt19937 random(static_cast<unsigned>(seed));
   double most = 0;
   for (int n = 0; n < copies; ++n) {
     Simulation a = thrown.simulate(), b = thrown.simulate();
-    State state = b.state();
-    for (int i = 0; i < state.q.size(); ++i)
-      state.q[i] += (random() & 1u ? 2e-16 : -2e-16) * std::max(std::abs(state.q[i]), 0.1);
-    b.set_state(state);
     for (int k = 0; k * thrown.dt < time; ++k) {
+      State state = b.state();
+      for (VecX* x : {&state.q, &state.v})
+        for (double& y : *x) y += (random() & 1u ? 2e-16 : -2e-16) * std::max(std::abs(y), 0.1);
+      b.set_state(state);
       a.step(), b.step();
       most = std::max(most, apart(a, b, Mat3::Identity()));
     }
@@ -139,19 +139,19 @@ double farthest_copy(int seed, double time, int copies) {
   return most;
 }
 
-/// Scenes whose image is off by 1e-9 m though the scene itself stays within that when last bits change; and all that are.
+/// Scenes whose image is off by more than 1e-9 m, and those of them whose image is farther off than last bits lead the scene itself.
 struct Count {
   int chosen = 0, off = 0;
 };
 Count count(int first, int last) {
-  constexpr double time = 1.2, bound = 1e-9;
+  constexpr double time = 1.2, bound = 1e-9, of_copies = 3;
   Count out;
   for (int seed = first; seed < last; ++seed) {
     const double image = farthest_image(seed, time);
     if (!(image > bound)) continue;
     const double copy = farthest_copy(seed, time, 12);
     ++out.off;
-    out.chosen += !(copy > bound);
+    out.chosen += image > of_copies * copy;
     MESSAGE("seed " << seed << ": image " << image << " m off, copies " << copy);
   }
   return out;
@@ -159,18 +159,19 @@ Count count(int first, int last) {
 
 }  // namespace
 
-// Where order and last bits choose among slipping forces that are not unique, seven of these are off. What is left are impacts with isolated
-// solutions, chaos, and nearest points of edges found to 1e-11 m.
-TEST_CASE("mirror images go the same way to 1e-9 m, but where last bits alone lead elsewhere") {
-  const Count out = count(0, 60);
-  CHECK(out.chosen <= 2);
-  CHECK(out.off <= 5);
+// With boxes that are longer on one side by 1e-10, rim points by the order of corners, and touches by forces of rounding, 4 % of all scenes
+// were off; 2.4 % are: chaos, and solves that end within their tolerance elsewhere in the image.
+TEST_CASE("mirror images go the same way to 1e-9 m, but where last bits alone lead as far") {
+  const Count first = count(0, 60), second = count(1400, 1460);  // where four of 60 were off
+  CHECK(first.chosen + second.chosen == 0);
+  CHECK(first.off <= 2);
+  CHECK(second.off <= 1);
 }
 
 TEST_SUITE("long") {
   TEST_CASE("mirror images of 400 scenes") {
     const Count out = count(60, 460);
-    CHECK(out.chosen <= 4);
-    CHECK(out.off <= 30);
+    CHECK(out.chosen <= 2);
+    CHECK(out.off <= 10);
   }
 }

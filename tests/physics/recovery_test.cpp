@@ -74,3 +74,40 @@ speed = 1.0
   CHECK(s.state().v[0] == doctest::Approx(1).epsilon(1e-12));
   CHECK(s.state().q[0] == doctest::Approx(0.1).epsilon(1e-12));
 }
+
+// A ball on a hinged rod, 10 mm inside the floor: a turn x opens it by l sin(tilt) x, and slides it by (l cos(tilt) + r) x, more than
+// the r x of a turn at its own distance.
+TEST_CASE("removal of overlap: what opens only by sliding far slides by twice what is asked, and no farther") {
+  for (const double tilt : {1e-3, 0.1, 0.8}) {
+    const double l = 0.45, r = 0.05, height = l * std::cos(tilt) + r - 0.01;
+    Simulation s = make_simulation(parse_scene(R"(
+gravity = [0, 0, 0]
+[stepper]
+name = "rigid"
+dt = 0.001
+[contact]
+recovery_time = 0.05
+[material.default]
+mu = 0
+[[robot]]
+name = "rod"
+[[robot.link]]
+name = "ball"
+parent = "world"
+axis = [0, 1, 0]
+mass = 1.0
+com = [0, 0, -0.45]
+shape = "sphere"
+radius = 0.05
+position = [0, 0, )" + std::to_string(height) +
+                                                   "]\nangle = " + std::to_string(tilt) + "\n",
+                                               "rod.toml"));
+    const double before = s.state().q[0];
+    s.step();
+    const double asked = (1 - std::exp(-0.001 / 0.05)) * (0.01 - 1e-6 * r);
+    const double slides = l * std::cos(tilt) + r, free = asked / (l * std::sin(tilt));
+    CAPTURE(tilt);
+    CHECK(s.state().v[0] == 0);
+    CHECK(s.state().q[0] - before == doctest::Approx(std::min(free, 2 * asked / slides)).epsilon(2e-3));
+  }
+}

@@ -120,7 +120,7 @@ TEST_CASE("five balls that touch: the energy of Newton's, Poisson's and the sequ
   const Row5 half = row_of_five(ImpactLaw::Sequential, 0.5, 0);
   CHECK(half.v[4] >= std::pow(0.75, 4));
   CHECK(half.energy < row_of_five(ImpactLaw::Newton, 0.5, 0).energy);
-  for (int k = 1; k < 5; ++k) CHECK(half.v[k] >= half.v[k - 1]);
+  for (int k = 1; k < 5; ++k) CHECK(half.v[k] >= half.v[k - 1] - 1e-12);  // two that go on together: to rounding
 }
 
 TEST_CASE("a ball that strikes a ball at rest above an elastic wall sends it on within the step") {

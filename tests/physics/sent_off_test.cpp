@@ -149,8 +149,28 @@ TEST_CASE(
           CAPTURE(slope);
           CAPTURE(restitution);
           CAPTURE(aside);
-          CHECK(share < 1.25);  // below 0.85
+          CHECK(share < 1);
         }
+}
+
+// A box in flight, whose nearest point goes past a wall out of reach while another corner, 0.5 mm farther, turns into it: 0.48 mm deep in one
+// step, where only what the nearest features list was looked ahead of.
+TEST_CASE("a corner that turns in is met though the nearest features pass by") {
+  Scene scene = parse_scene(funnel(38.40905966539867 * M_PI / 180, 0.6) +
+                                "[[object]]\nname = \"it\"\nshape = \"box\"\nsize = [0.04, 0.03, 0.05]\nmass = 0.05\n",
+                            "funnel.toml");
+  scene.dt = 5e-3;
+  Simulation s = make_simulation(scene);
+  State state = s.state();
+  state.q << 0.010543377933052572, 0.010545963974022202, 0.030312866317868455, 0.066128821850226713,
+      -0.4671599968940468, -0.64629450267569755, -0.59974322174896499;
+  state.v << 0.23366236014315331, 0.088159925267138062, -0.10906439449026287, -0.29102928180811438, 6.7749948339619497,
+      -6.2829959398460886;
+  s.set_state(state);
+  for (int k = 0; k < 3; ++k) {
+    s.step();
+    CHECK(deepest(s) < 2e-5);
+  }
 }
 
 // Motors move a leg within a step from where its velocity takes it: G1, let fall onto stairs under joint control, met the

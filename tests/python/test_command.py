@@ -52,21 +52,47 @@ def test_explanation_of_the_command():
     assert "likely first cause" in done.stderr
 
 
-def test_view_of_a_recording(tmp_path):
+@pytest.mark.parametrize("presses", [1, 3])
+def test_view_of_a_recording(tmp_path, presses):
     done = run("run", "solo", "--duration", "0.2", "--set", "robot.drop=0.1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    view = subprocess.Popen([COMMAND, "view", str(tmp_path), "--port", "0"], stdout=subprocess.PIPE, text=True,
+    view = subprocess.Popen([COMMAND, "view", str(tmp_path), "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             env={**os.environ, "TRIBO_PYTHON": sys.executable}, start_new_session=True)
     try:
         assert view.stdout.readline().startswith("view: http://127.0.0.1:")
         time.sleep(0.5)
     finally:
-        os.killpg(view.pid, signal.SIGINT)
+        for _ in range(presses):
+            os.killpg(view.pid, signal.SIGINT)
+            time.sleep(0.005)
         try:
-            assert view.wait(timeout=20) == 0
+            assert view.communicate(timeout=20) == ("", "")
+            assert view.returncode == 0
         finally:
             if view.poll() is None:
                 os.killpg(view.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.2, None])
+def test_an_interrupt_ends_a_command_and_what_it_started(tmp_path, moment):
+    """While Python is asked for, while it begins, and while points run."""
+    sweep = subprocess.Popen([COMMAND, "sweep", "cube-slide", "--vary", "stepper.dt=0.001,0.0001", "--duration", "1e6", "--out",
+                              str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "TRIBO_PYTHON": sys.executable}, start_new_session=True)
+    try:
+        if moment is None:
+            while not (tmp_path / "out" / "sweep.json").exists():
+                time.sleep(0.02)
+        time.sleep(moment or 0.1)
+        os.killpg(sweep.pid, signal.SIGINT)
+        said, told = sweep.communicate(timeout=60)
+        assert "Traceback" not in told and said == ""
+        assert sweep.returncode == (130 if moment != 0 else sweep.returncode)  # before it can take it: as the system has it
+        with pytest.raises(ProcessLookupError):
+            os.killpg(sweep.pid, 0)
+    finally:
+        if sweep.poll() is None:
+            os.killpg(sweep.pid, signal.SIGKILL)
 
 
 def test_view_says_what_is_missing(tmp_path):

@@ -91,6 +91,19 @@ def test_a_controller_that_fails_leaves_a_recording(tmp_path):
     """, tmp_path)
 
 
+def test_a_sweep_does_not_wait_for_its_points(tmp_path):
+    """What is done is kept; points without end are left where they are."""
+    run("""
+        def measure(sim):
+            if sim.state.step == 1000: press(0.3)
+            return {"steps taken": sim.state.step}
+        where = {"on": "threads", "workers": 2, "measure": measure, "out": sys.argv[1]}
+        keys = {"stepper.duration": [1.0, 1e6, 1e6], "stepper.dt": [1e-3]}
+        interrupted(lambda: tribo.sweep("cube-slide", keys, **where))
+    """, tmp_path)
+    assert len((tmp_path / "rows-0of1.jsonl").read_text().splitlines()) == 1
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_batch_ends_and_goes_on(threads):
     run(f"""

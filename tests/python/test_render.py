@@ -164,3 +164,33 @@ def test_a_mesh_that_names_a_missing_material_is_drawn():
     assert sum(len(p.faces) for p in parts) == 81 + 4484 + 39  # as many as the file counts
     points = np.vstack([p.vertices for p in parts])
     assert np.ptp(points[:, 2]) == pytest.approx(0.36, abs=0.01)  # its leg, in metres
+
+
+FULL = """
+import os, resource, signal, sys, warnings, tribo
+path, most = sys.argv[2], int(sys.argv[3])
+os.chdir(sys.argv[1])
+sim = tribo.parse({ball!r})
+sim.run(0.3)
+def forked():
+    raise SystemExit("forked")
+os.register_at_fork(before=forked)  # as libraries with threads have it
+if most:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+try:
+    sim.film(path, width=161, height=121)
+except OSError as error:
+    sys.exit("film: " + str(error) * ("ffmpeg" in str(error)))
+"""
+
+
+def test_a_film_is_whole_or_told(tmp_path):
+    """Where the disk takes no more the old film stays. No process is forked; names are no options or protocols of ffmpeg's."""
+    pytest.importorskip("imageio_ffmpeg")
+    program = FULL.format(ball=BALL)
+    for name, most in (("-a: %d.mp4", 0), ("-a: %d.mp4", 1000)):
+        done = subprocess.run([sys.executable, "-c", program, str(tmp_path), name, str(most)], capture_output=True, text=True)
+        assert (done.returncode, done.stderr[:7]) == ((1, "film: -") if most else (0, "")), done.stderr
+        assert [p.name for p in tmp_path.iterdir()] == [name]
+        whole = (tmp_path / name).read_bytes()
+        assert whole[4:8] == b"ftyp" and len(whole) > 2000 and b"moov" in whole and b"mdat" in whole

@@ -80,6 +80,17 @@ def test_a_second_call_goes_on(tmp_path):
         tribo.sweep("cube-slide", {"material.default.mu": [0.3]}, out=tmp_path)
 
 
+@pytest.mark.parametrize("torn", ["", '{"requ'])
+def test_a_head_that_was_torn(tmp_path, torn):
+    """By a kill or a full disk. Without rows it is written again; rows of nobody knows what are left alone."""
+    (tmp_path / "sweep.json").write_text(torn)
+    assert rows(swept(tmp_path)) == rows(swept(tmp_path))
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".json") == ["sweep.json"]
+    (tmp_path / "sweep.json").write_text(torn)
+    with pytest.raises(tribo.InvalidInput, match=r"sweep\.json is damaged"):
+        swept(tmp_path)
+
+
 def test_what_cannot_be_swept(tmp_path):
     for keys in ({"seeds": 0}, {"vary": {"stepper.dt": []}}, {"on": "moon"}, {"shard": "4/4", "on": "shard"},
                  {"vary": {"stepper.det": [1.0]}}):

@@ -102,6 +102,24 @@ def test_push_and_other_laws_from_the_page(falling):
         viewer.close()
 
 
+@pytest.mark.parametrize("steps, taken", [(3.3, 4), (3.5, 4), (4, 4)])
+def test_a_run_has_the_same_steps_while_it_is_viewed(steps, taken):
+    """The whole steps that cover its duration."""
+    hashes = []
+    for viewed in (False, True):
+        sim = tribo.load("cube-slide")
+        viewer = Viewer(of_simulation(sim), simulation=sim, port=0) if viewed else None
+        sim.run(steps * sim.dt)
+        assert sim.state.step == taken
+        hashes.append(sim.state.hash)
+        if viewer:
+            for wrong in (float("nan"), float("inf"), 1e300):
+                with pytest.raises(tribo.InvalidInput, match="duration"):
+                    sim.run(wrong)
+            viewer.close()
+    assert hashes[0] == hashes[1]
+
+
 def test_targets_are_told_from_the_page():
     sim = tribo.load("ur10")
     viewer = Viewer(of_simulation(sim), simulation=sim, port=0)

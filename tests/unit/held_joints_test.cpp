@@ -48,7 +48,7 @@ double left(const Model& model, double rest, double speed, double force, double 
                     .step = 1e-3,
                     .audited = true};
   StepRows rows(model);
-  rows.begin(state);
+  rows.begin(start);
   VecX v_end = VecX::Zero(2);
   rows.friction().wrong(start.dt, true, v_end);  // the guess failed: a row
   rows.list(start, 1e-3);

@@ -5,12 +5,14 @@
 #include <random>
 
 #include "contact/solvers/infeasibility.hpp"
+#include "contact/solvers/interior_point.hpp"
 
 using namespace tribo;
 
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double enough = 1e9;  // products
 
 SolveReport solve(const ContactProblem& problem) {
   VecX f = VecX::Zero(problem.size());
@@ -64,6 +66,24 @@ TEST_CASE("a body between opposed walls: infeasible exactly where both come near
   }
 }
 
+TEST_CASE("what is not solved with the work that is allowed is said to be at a limit, and nothing is claimed") {
+  const ContactProblem without = walls(10, 3, 0.5), with = walls(10, -10, 0.5);
+  Infeasibility infeasibility;
+  InteriorPoint interior_point;
+  for (double work : {1.0, 200.0, enough}) {  // a factor of six rows takes 72
+    CAPTURE(work);
+    CHECK(infeasibility.certify(without, work) == (work == enough));
+    interior_point.allow(work);
+    VecX f = VecX::Zero(6);
+    const SolveReport report = interior_point.solve(with, Tolerance{0, 1e-8}, f);
+    CHECK(report.status == (work == enough ? SolveStatus::Converged : SolveStatus::IterationLimit));
+    CHECK(report.residual.relative() > (work == enough ? -1 : 1e-8));
+    interior_point.allow(work);
+    CHECK(interior_point.solve(without, Tolerance{0, 1e-8}, f).status ==
+          (work == enough ? SolveStatus::Stalled : SolveStatus::IterationLimit));
+  }
+}
+
 TEST_CASE("conflicting rows are infeasible, agreeing and bounded ones are not") {
   CHECK(solve(rows(1, -1, -2, -inf, inf)).status == SolveStatus::Infeasible);  // two targets for one velocity
   CHECK(solve(rows(1, -1, -1, -inf, inf)).status == SolveStatus::Converged);
@@ -87,7 +107,7 @@ TEST_CASE("random contacts: those with an admissible motion are never called inf
           problem.G() = Y * Y.transpose();
           problem.g() = Y * w;  // the motion -w leaves c = 0
           problem.mu().setConstant(mu);
-          CHECK_FALSE(infeasibility.certify(problem));
+          CHECK_FALSE(infeasibility.certify(problem, enough));
           MatX both(6 * nc, dofs);  // each contact again from the other side, and a gap that both close
           both << Y, -Y;
           problem.resize(2 * nc, 0, true);
@@ -95,7 +115,7 @@ TEST_CASE("random contacts: those with an admissible motion are never called inf
           problem.g() = both * w;
           for (int i = 0; i < 2 * nc; ++i) problem.g()[3 * i + 2] -= 1;
           problem.mu().setConstant(mu);
-          found += infeasibility.certify(problem);  // nothing is claimed where a softened problem is not solved
+          found += infeasibility.certify(problem, enough);  // nothing is claimed where a softened problem is not solved
           ++total;
         }
   CHECK(found > 3 * total / 4);
@@ -119,7 +139,7 @@ TEST_CASE("heavy on light is hard, not infeasible, with and without the weight g
       problem.mu().setConstant(0.5);
       problem.weight = weight ? 9.81e-3 * (1 + ratio) : 0;
       CAPTURE(ratio);
-      CHECK_FALSE(infeasibility.certify(problem));
+      CHECK_FALSE(infeasibility.certify(problem, enough));
       CHECK(solve(problem).status == SolveStatus::Converged);
     }
 }

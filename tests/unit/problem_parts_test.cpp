@@ -59,6 +59,7 @@ TEST_CASE("parts are what touches, and each has the velocities of the whole") {
   const std::vector<int> cut{9, 19};  // bodies 0 to 9, 10 to 19, 20 to 29
   for (int k : cut) leave_out(bodies + k, f, c);
   ProblemParts parts;
+  ProblemParts::Numbers numbers;
   parts.choose(problem, f.data(), c.data(), 1);
   parts.split(problem);
   REQUIRE(parts.size() == 3);
@@ -68,7 +69,7 @@ TEST_CASE("parts are what touches, and each has the velocities of the whole") {
     CHECK(parts.fresh(k));
     ContactProblem part;
     VectorBuffer part_f;
-    parts.extract(problem, k, f.data(), part, part_f);
+    parts.extract(problem, k, f.data(), numbers, part, part_f);
     CHECK(part.defect() == "");
     CHECK(part.nc() == 19);  // ten on the ground, nine between
     CHECK(part.factor.nw == 60);

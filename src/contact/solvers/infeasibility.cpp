@@ -49,8 +49,9 @@ double Infeasibility::least_force(const ContactProblem& problem) {
   return gain / moved;
 }
 
-bool Infeasibility::certify(const ContactProblem& problem) {
+bool Infeasibility::certify(const ContactProblem& problem, double work) {
   const int n = problem.size();
+  interior_point_.allow(work);
   softened_ = problem;
   softened_.mu().setZero();
   softened_.discs.clear();  // frictionless

@@ -7,8 +7,9 @@ namespace tribo {
 
 class Infeasibility {
  public:
-  /// Called where the solvers gave up: is there no motion at all that satisfies the constraints?
-  bool certify(const ContactProblem& problem);
+  /// Called where the solvers gave up: is there no motion at all that satisfies the constraints? Nothing is claimed where that
+  /// takes more products of numbers than are allowed.
+  bool certify(const ContactProblem& problem, double work);
 
  private:
   double violation(const ContactProblem& problem, double compliance);

@@ -28,17 +28,18 @@ constexpr int most_iterations = 100;
 constexpr int other_starts = 20;
 constexpr double short_step = 0.2;
 constexpr int most_short_steps = 3;
-constexpr double no_width = 1e-12;  // of scaled forces, which are of order 1, or of the bounds where these are larger
+constexpr double start_share = 1e-3;  // to which the path's start is found: its products are exact in any case
+constexpr double no_width = 1e-12;    // of scaled forces, which are of order 1, or of the bounds where these are larger
 
 // t + kappa t / (a0^2 - t^2) = length, 0 <= t < a0: the left side is convex. Newton's method where it stays in, else the middle.
 double inner_length(double a0, double length, double kappa) {
   double low = 0, high = std::min(a0, length), t = 0.5 * high;
-  for (int k = 0; k < 30 && high - low > 1e-9 * high; ++k) {
+  for (int k = 0; k < 30 && high - low > start_share * high; ++k) {
     const double room = (a0 - t) * (a0 + t), shift = kappa / room;
     const double left = t + shift * t - length;
     (left < 0 ? low : high) = t;
     const double next = t - left / (1 + shift + 2 * shift * t * t / room);
-    if (std::abs(next - t) < 1e-9 * t) break;
+    if (std::abs(next - t) < start_share * t) break;
     t = next > low && next < high ? next : 0.5 * (low + high);
   }
   return t;
@@ -310,6 +311,7 @@ SolveReport InteriorPoint::solve(const ContactProblem& problem, const Tolerance&
     report = other;
     f = start_.map();
   }
+  if (spent() && report.status == SolveStatus::Stalled) report.status = SolveStatus::IterationLimit;
   report.iterations = iterations;
   return report;
 }

@@ -18,6 +18,7 @@ class InteriorPoint {
   SolveReport approach(const ContactProblem& problem, const Tolerance& tolerance, bool again, VecRef f);
   /// Products of numbers that factors may take from now on; what would take more stalls.
   void allow(double work) { allowed_ = work; }
+  double allowed() const { return allowed_; }
   bool spent() const { return allowed_ < 0; }
 
  private:
@@ -67,7 +68,7 @@ class InteriorPoint {
     const bool two = cone.size == 2;
     return {cone.mu * p.f[cone.normal], {f[0], two ? f[1] : 0}, p.psi[k], {c[0], two ? c[1] : 0}};
   }
-  static Eigen::Vector2d divide(const ConePoint& x, double bx, double by);
+  static Eigen::Matrix2d divisor(const ConePoint& x);
   void fix_rows(int rows);
   bool fixed(int j) const { return std::isfinite(fixed_[j]); }
   void multiply(const ContactProblem& problem, const double* x, double* y);

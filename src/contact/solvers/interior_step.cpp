@@ -12,15 +12,18 @@ namespace {
 // Of W. On bodies less of it costs the factor the digits of a residual of 1e-8.
 double floor(const ContactProblem& problem) { return problem.dense() ? 1e-14 : 1e-12; }
 
-// Largest alpha in [0, 1] with u + alpha du >= 0.
-double step_line(double u, double du) { return du < 0 ? std::min(1.0, -u / du) : 1.0; }
+// Largest alpha in [0, most] with u + alpha du >= 0.
+double step_line(double most, double u, double du) { return u + most * du < 0 ? std::min(most, -u / du) : most; }
 
-// Largest alpha in [0, 1] with |a + alpha da| <= a0 + alpha da0, from a strictly inside.
-double step_cone(double a0, double ax, double ay, double d0, double dx, double dy) {
+// Largest alpha in [0, most] with |a + alpha da| <= a0 + alpha da0, from a strictly inside. The disc's cone is convex: where
+// the end of the step is inside, all of it is.
+double step_cone(double most, double a0, double ax, double ay, double d0, double dx, double dy) {
+  const double e0 = a0 + most * d0, ex = ax + most * dx, ey = ay + most * dy;
+  if (e0 > 0 && e0 * e0 > ex * ex + ey * ey) return most;
   const double A = d0 * d0 - dx * dx - dy * dy;
   const double B = a0 * d0 - ax * dx - ay * dy;
   const double C = std::max(a0 * a0 - ax * ax - ay * ay, 0.0);
-  double alpha = step_line(a0, d0);
+  double alpha = step_line(most, a0, d0);
   // Smallest positive root of A s^2 + 2 B s + C.
   const double disc = B * B - A * C;
   if (disc >= 0) {
@@ -45,9 +48,9 @@ std::pair<double, double> slack(double a0, double ax, double ay, double d0, doub
   return {a0 - length, d0 - (ax * dx + ay * dy) / length};
 }
 
-double step_turning(double a0, double ax, double ay, double d0, double dx, double dy) {
+double step_turning(double most, double a0, double ax, double ay, double d0, double dx, double dy) {
   const auto [room, rate] = slack(a0, ax, ay, d0, dx, dy);
-  return std::min(step_line(a0, d0), step_line(room, rate));
+  return step_line(step_line(most, a0, d0), room, rate);
 }
 
 }  // namespace
@@ -87,11 +90,12 @@ void InteriorPoint::subtract_velocities(const ContactProblem& problem) {
     for (int k = 0; k < d.size; ++k) r_[3 * nc + d.row + k] -= x_.c[3 * nc + d.row + k];
 }
 
-// P^-1 b for P = a0 - a a^T / a0, a matrix of the cone at x.
-Eigen::Vector2d InteriorPoint::divide(const ConePoint& x, double bx, double by) {
-  const double det = x.a0 * (x.a0 * x.a0 - x.a[0] * x.a[0] - x.a[1] * x.a[1]), both = x.a[0] * x.a[1];
-  return {((x.a0 * x.a0 - x.a[1] * x.a[1]) * bx + both * by) / det,
-          (both * bx + (x.a0 * x.a0 - x.a[0] * x.a[0]) * by) / det};
+// P^-1 for P = a0 - a a^T / a0, a matrix of the cone at x.
+Eigen::Matrix2d InteriorPoint::divisor(const ConePoint& x) {
+  const double square = x.a0 * x.a0, both = x.a[0] * x.a[1];
+  Eigen::Matrix2d P;
+  P << square - x.a[1] * x.a[1], both, both, square - x.a[0] * x.a[0];
+  return (1 / (x.a0 * (square - x.a[0] * x.a[0] - x.a[1] * x.a[1]))) * P;
 }
 
 // D = (R + W)^-1 of (ip.5), and the factor. A floor keeps D finite where a contact sticks and is rigid.
@@ -120,10 +124,14 @@ bool InteriorPoint::factor(const ContactProblem& problem) {
 void InteriorPoint::factor_cone(const ContactProblem& problem, int k) {
   const Cone& cone = cones_[at(k)];
   const ConePoint x = view(x_, k);
-  const Eigen::Vector2d q = cone.mu * divide(x, x.c[0] - x.a[0] * x.psi / x.a0, x.c[1] - x.a[1] * x.psi / x.a0);
-  Eigen::Matrix2d W;
-  W.col(0) = divide(x, x.psi - x.a[0] * x.c[0] / x.a0, -x.a[1] * x.c[0] / x.a0);
-  W.col(1) = divide(x, -x.a[0] * x.c[1] / x.a0, x.psi - x.a[1] * x.c[1] / x.a0);
+  const Eigen::Matrix2d P = divisor(x);
+  const double per_a0 = 1 / x.a0;
+  const Eigen::Vector2d a(x.a[0], x.a[1]), c(x.c[0], x.c[1]), along = per_a0 * a;
+  const Eigen::Vector2d q = cone.mu * (P * (c - x.psi * along));
+  Eigen::Matrix2d W = -along * c.transpose();
+  W(0, 0) += x.psi;
+  W(1, 1) += x.psi;
+  W = (P * W).eval();
   for (int r = 0; r < cone.size; ++r) W(r, r) += R_[cone.first + r] + floor(problem);
   const double scale = d_scale_[cone.first];
   const Eigen::Matrix2d D = scale * scale * W.inverse();
@@ -172,7 +180,7 @@ void InteriorPoint::aim(const ContactProblem& problem, double target, double on)
     double p[2];
     for (int r = 0; r < 2; ++r)
       p[r] = -(x.a0 * x.c[r] + x.psi * x.a[r]) - on * (d.a0 * d.c[r] + d.psi * d.a[r]) - x.a[r] * p0 / x.a0;
-    const Eigen::Vector2d rho = divide(x, p[0], p[1]);
+    const Eigen::Vector2d rho = divisor(x) * Eigen::Vector2d(p[0], p[1]);
     for (int r = 0; r < cone.size; ++r) rho_[cone.first + r] = rho[r];
   }
 }
@@ -227,21 +235,21 @@ double InteriorPoint::longest_step(const ContactProblem& problem) const {
   const int nc = problem.nc();
   for (int i = 0; i < nc; ++i) {
     const int o = 3 * i + 2;
-    alpha = std::min({alpha, step_line(x_.f[o], d_.f[o]), step_line(x_.c[o], d_.c[o])});
+    alpha = step_line(step_line(alpha, x_.f[o], d_.f[o]), x_.c[o], d_.c[o]);
   }
   for (int k = 0; k < cones(); ++k) {
     const ConePoint x = view(x_, k), d = view(d_, k);
     const bool turn_f = turning_ && turns(x.a0, x.a[0], x.a[1], d.a[0], d.a[1]);
     const bool turn_c = turning_ && turns(x.psi, x.c[0], x.c[1], d.c[0], d.c[1]);
-    alpha = std::min(alpha, (turn_f ? step_turning : step_cone)(x.a0, x.a[0], x.a[1], d.a0, d.a[0], d.a[1]));
-    alpha = std::min(alpha, (turn_c ? step_turning : step_cone)(x.psi, x.c[0], x.c[1], d.psi, d.c[0], d.c[1]));
+    alpha = (turn_f ? step_turning : step_cone)(alpha, x.a0, x.a[0], x.a[1], d.a0, d.a[0], d.a[1]);
+    alpha = (turn_c ? step_turning : step_cone)(alpha, x.psi, x.c[0], x.c[1], d.psi, d.c[0], d.c[1]);
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * nc + j;
     if (std::isfinite(lower_[j]))
-      alpha = std::min({alpha, step_line(x_.f[o] - lower_[j], d_.f[o]), step_line(x_.z_lower[j], d_.z_lower[j])});
+      alpha = step_line(step_line(alpha, x_.f[o] - lower_[j], d_.f[o]), x_.z_lower[j], d_.z_lower[j]);
     if (std::isfinite(upper_[j]))
-      alpha = std::min({alpha, step_line(upper_[j] - x_.f[o], -d_.f[o]), step_line(x_.z_upper[j], d_.z_upper[j])});
+      alpha = step_line(step_line(alpha, upper_[j] - x_.f[o], -d_.f[o]), x_.z_upper[j], d_.z_upper[j]);
   }
   return alpha;
 }

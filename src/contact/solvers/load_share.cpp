@@ -12,6 +12,7 @@ constexpr double dependent = 1e-9;  // of the largest column of G: what is left 
 // Columns of G span what Y does. The longest is taken first, the others are made orthogonal to it on the rows that carry,
 // which stand first, and take along what they are on the rest.
 bool LoadShare::find(const ContactProblem& problem, const std::vector<int>& rows) {
+  if (m_ == static_cast<int>(rows.size()) && std::equal(rows.begin(), rows.end(), order_.begin())) return rank_ < m_;
   m_ = static_cast<int>(rows.size()), n_ = 3 * problem.nc(), rank_ = 0;
   order_ = rows;
   auto next_row = rows.begin();  // in rising order

@@ -12,6 +12,8 @@ namespace tribo {
 /// too: below zero where the bed lifts off.
 class LoadShare {
  public:
+  /// Another problem: nothing is known of its rows.
+  void begin() { m_ = -1; }
   /// For these rows of the problem, in rising order. False where their forces are unique.
   bool find(const ContactProblem& problem, const std::vector<int>& rows);
   /// z of the rows with forces f; of all rows of contacts.

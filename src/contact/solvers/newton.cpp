@@ -29,7 +29,7 @@
 #include "contact/solvers/load_share.hpp"
 #include "contact/solvers/newton_slip.hpp"
 #include "contact/solvers/newton_sparse.hpp"
-#include "contact/solvers/problem_parts.hpp"
+#include "contact/solvers/parts_solver.hpp"
 #include "contact/solvers/solvers.hpp"
 #include "linalg/dense.hpp"
 
@@ -43,27 +43,28 @@ constexpr double in_motion = 1e-3;  // relative residual that Newton's method le
 // Asked for as much, the tolerance is met with one step to spare: the work of friction is flat at the direction of a slip,
 // whose error is the root of what the judge sees.
 constexpr double exact = 1e-11;
-constexpr int most_rounds = 8;      // of parts: each looks at what the one before left out
-constexpr double may_close = 0.05;  // of the scale of accelerations: what opens slower after the sweeps is not left out
 // Newton's method that has not come to an end by now wanders, and where to is a matter of rounding: it leaves its place to
 // the interior point, which begins where the first step led.
 constexpr int most_first = 10;
 // Of (newton.7): springs over sigma, steps, and of the largest force what may still change, and what may carry.
 constexpr double firmest = 1e5, softest = 10, settled_share = 1e-10, may_carry = 1e-3;
 constexpr int most_bed_steps = 12;
-constexpr double most_products = 2e11;               // of numbers, in factors of the interior point
-constexpr int most_dense = 400;                      // unknowns that the matrix is made for where nothing else helped
-constexpr int most_tries = 8, sweeps_between = 200;  // of the interior point on a part
+constexpr double most_products = 1e11;      // of numbers, in factors of the interior point: some 15 s
+constexpr double certificate_share = 0.25;  // of those, beside them, to tell that there is no solution
+constexpr int most_dense = 400;             // unknowns that the matrix is made for where nothing else helped
 
 class Newton final : public ContactSolver {
  public:
-  explicit Newton(const SolverOptions& options) : options_(options) {}
+  explicit Newton(const SolverOptions& options, bool shares = true)
+      : options_(options), parts_(options), shares_(shares) {}
+
+  void take(Crew& crew) { parts_.take(crew); }
 
   SolveReport solve(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) override {
     if (problem.size() == 0) return {};
     SolveReport report = find(problem, tolerance, f);
     const bool found = report.status == SolveStatus::Converged && report.iterations > 0;
-    if (found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty() &&
+    if (shares_ && found && problem.dense() && problem.discs.empty() && problem.nc() > 2 && !slips_.empty() &&
         touches_often(problem))
       share_load(problem, tolerance, f, report);
     return report;
@@ -80,16 +81,17 @@ class Newton final : public ContactSolver {
     if (report.status == SolveStatus::Converged || report.status == SolveStatus::Invalid) return report;
 
     const SolveReport first = report;
-    interior_point_.allow(most_products);
+    double allowed = most_products;
     saved_.resize(problem.size());
     if (!problem.dense() && first.residual.relative() > in_motion) {
       sweeps_.run(problem, sweeps_first, f);
       if (problem.discs.empty()) {
-        report = solve_parts(problem, tolerance, f);
+        report = parts_.solve(problem, tolerance, allowed, f);
         if (report.status == SolveStatus::Converged) return report;
       }
     }
     if (problem.dense() && first.iterations > 0) f = early_.map();
+    interior_point_.allow(allowed);
     const SolveReport interior = interior_point_.solve(problem, tolerance, f);
     saved_.map() = f;
     // One step more where the tolerance is met already: what sticks then sticks to rounding. Not for heaps that move.
@@ -113,7 +115,7 @@ class Newton final : public ContactSolver {
       }
     }
     if (report.status != SolveStatus::Converged) {
-      if (infeasibility_.certify(problem)) {
+      if (infeasibility_.certify(problem, certificate_share * most_products)) {
         report.status = SolveStatus::Infeasible;
       } else {
         // What the factor did not solve: by the matrix too, if that is not too large.
@@ -121,6 +123,8 @@ class Newton final : public ContactSolver {
         report =
             again ? solve(by_matrix(problem, dense_problem_), tolerance, f) : last_resort_.solve(problem, tolerance, f);
         iterations += report.iterations;
+        if (interior_point_.spent() && report.status == SolveStatus::Stalled)
+          report.status = SolveStatus::IterationLimit;
       }
     }
     report.iterations = iterations;
@@ -149,6 +153,7 @@ class Newton final : public ContactSolver {
   enum class Bed { NotNeeded, Settled, Unsettled };
 
   Bed settle_on_bed(const ContactProblem& problem, VecRef f, SolveReport& report) {
+    share_.begin();
     problem.velocity(f.data(), c_.data());
     const double size = f.cwiseAbs().maxCoeff();
     bed_.resize(problem.size());
@@ -173,53 +178,6 @@ class Newton final : public ContactSolver {
     }
     sharing_ = false;
     return !needed ? Bed::NotNeeded : change > settled_share * size ? Bed::Unsettled : Bed::Settled;
-  }
-
-  // What presses, part by part. What is left out is looked at with the velocities that they give.
-  SolveReport solve_parts(const ContactProblem& problem, const Tolerance& tolerance, VecRef f) {
-    SolveReport report;
-    int iterations = 0;
-    report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
-    parts_.choose(problem, f.data(), c_whole_.data(), may_close * report.residual.motion_scale);
-    report.status = SolveStatus::Stalled;
-    bool more = true;
-    for (int round = 0; round < most_rounds && more; ++round) {
-      parts_.split(problem);
-      for (int k = 0; k < parts_.size(); ++k) {
-        if (!parts_.fresh(k)) continue;
-        parts_.extract(problem, k, f.data(), part_, part_f_);
-        iterations += solve_part(tolerance).iterations;
-        parts_.put_back(problem, k, part_f_, f.data());
-      }
-      parts_.clear_others(problem, f.data());
-      report.residual = judge_afresh(problem, options_.model, f.data(), c_whole_);
-      if (tolerance.met(report.residual)) report.status = SolveStatus::Converged;
-      more = report.status != SolveStatus::Converged && !interior_point_.spent() &&
-             parts_.choose_more(problem, c_whole_.data(), 0);
-    }
-    report.iterations = iterations;
-    report.escalated = true;
-    return report;
-  }
-
-  // Where the path of the interior point turns back a few sweeps lead to another one.
-  SolveReport solve_part(const Tolerance& tolerance) {
-    VecRef f = part_f_.map();
-    if (part_.dense()) return solve(part_, tolerance, f);
-    SolveReport report;
-    int iterations = 0;
-    for (int k = 0; k < most_tries; ++k) {
-      report = interior_point_.approach(part_, tolerance, k > 0, f);
-      iterations += report.iterations;
-      if (report.status == SolveStatus::Converged || interior_point_.spent()) break;
-      sweeps_.run(part_, sweeps_between, f);
-    }
-    if (report.status != SolveStatus::Converged) {
-      report = interior_point_.solve(part_, tolerance, f);
-      iterations += report.iterations;
-    }
-    report.iterations = iterations;
-    return report;
   }
 
   void prepare(const ContactProblem& problem) {
@@ -488,13 +446,21 @@ class Newton final : public ContactSolver {
   VectorBuffer bed_, early_;
   bool sharing_ = false;
   double spring_ = 1;
-  ProblemParts parts_;
-  ContactProblem part_, dense_problem_;
-  VectorBuffer part_f_, c_whole_;
+  PartsSolver parts_;
+  ContactProblem dense_problem_;
+  bool shares_;  // (newton.7)
 };
 
 }  // namespace
 
 std::unique_ptr<ContactSolver> make_newton(const SolverOptions& options) { return std::make_unique<Newton>(options); }
+
+std::unique_ptr<ContactSolver> make_newton_of_parts(const SolverOptions& options) {
+  return std::make_unique<Newton>(options, false);
+}
+
+void share_parts(ContactSolver& solver, Crew& crew) {
+  if (auto* newton = dynamic_cast<Newton*>(&solver)) newton->take(crew);
+}
 
 }  // namespace tribo

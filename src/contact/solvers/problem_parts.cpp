@@ -75,41 +75,41 @@ bool ProblemParts::fresh(int k) const {
 }
 
 // The trees of a part, in the order of the problem.
-void ProblemParts::number(const ContactProblem& problem, int k, ContactFactor& factor) {
+void ProblemParts::number(const ContactProblem& problem, int k, Numbers& x, ContactFactor& factor) const {
   const ContactFactor& whole = problem.factor;
   const std::size_t nodes = whole.node_start.size() - 1;
-  if (stamp_.size() < nodes) stamp_.resize(nodes, 0);
-  place_.resize(nodes);
-  shift_.resize(nodes);
-  ++stamp_now_;
-  nodes_.clear();
+  if (x.stamp.size() < nodes) x.stamp.resize(nodes, 0);
+  x.place.resize(nodes);
+  x.shift.resize(nodes);
+  ++x.now;
+  x.nodes.clear();
   for (int b = first_[at(k)]; b < first_[at(k + 1)]; ++b) {
     const int i = blocks_[at(b)];
     for (int s = whole.start[at(i)]; s < whole.start[at(i + 1)]; ++s) {
       const int node = whole.blocks[at(s)].node;
-      if (stamp_[at(node)] == stamp_now_) continue;
-      stamp_[at(node)] = stamp_now_;
-      nodes_.push_back(node);
+      if (x.stamp[at(node)] == x.now) continue;
+      x.stamp[at(node)] = x.now;
+      x.nodes.push_back(node);
     }
   }
-  std::sort(nodes_.begin(), nodes_.end());
+  std::sort(x.nodes.begin(), x.nodes.end());
   factor.nw = 0;
   factor.node_start.clear();
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    const int node = nodes_[n];
-    place_[at(node)] = static_cast<int>(n);
-    shift_[at(node)] = factor.nw - whole.node_start[at(node)];
+  for (std::size_t n = 0; n < x.nodes.size(); ++n) {
+    const int node = x.nodes[n];
+    x.place[at(node)] = static_cast<int>(n);
+    x.shift[at(node)] = factor.nw - whole.node_start[at(node)];
     factor.node_start.push_back(factor.nw);
     factor.nw += whole.node_start[at(node) + 1] - whole.node_start[at(node)];
   }
   factor.node_start.push_back(factor.nw);
 }
 
-void ProblemParts::extract(const ContactProblem& problem, int k, const double* f, ContactProblem& part,
-                           VectorBuffer& part_f) {
+void ProblemParts::extract(const ContactProblem& problem, int k, const double* f, Numbers& numbers,
+                           ContactProblem& part, VectorBuffer& part_f) const {
   const ContactFactor& whole = problem.factor;
   ContactFactor& factor = part.factor;
-  number(problem, k, factor);
+  number(problem, k, numbers, factor);
   const int first = first_[at(k)], end = first_[at(k + 1)];
   const int nc = static_cast<int>(std::lower_bound(blocks_.begin() + first, blocks_.begin() + end, problem.nc()) -
                                   (blocks_.begin() + first));
@@ -128,10 +128,10 @@ void ProblemParts::extract(const ContactProblem& problem, int k, const double* f
     for (int s = whole.start[at(i)]; s < whole.start[at(i + 1)]; ++s) {
       FactorBlock block = whole.blocks[at(s)];
       const double* y = whole.y.data() + block.first;
-      const int *index = whole.index.data() + block.index, shift = shift_[at(block.node)];
+      const int *index = whole.index.data() + block.index, shift = numbers.shift[at(block.node)];
       block.first = static_cast<int>(factor.y.size());
       block.index = static_cast<int>(factor.index.size());
-      block.node = place_[at(block.node)];
+      block.node = numbers.place[at(block.node)];
       factor.y.insert(factor.y.end(), y, y + rows * block.depth);
       for (int j = 0; j < block.depth; ++j) factor.index.push_back(index[j] + shift);
       factor.blocks.push_back(block);

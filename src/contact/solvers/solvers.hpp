@@ -7,7 +7,13 @@
 
 namespace tribo {
 
+class Crew;
+
 std::unique_ptr<ContactSolver> make_newton(const SolverOptions& options);
+/// For parts of a problem that is not dense: how contacts share a load is not asked (newton.7).
+std::unique_ptr<ContactSolver> make_newton_of_parts(const SolverOptions& options);
+/// What a solver can do on several threads goes to the crew's from now on; the answer is the same.
+void share_parts(ContactSolver& solver, Crew& crew);
 std::unique_ptr<ContactSolver> make_pgs(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_raisim(const SolverOptions& options);
 std::unique_ptr<ContactSolver> make_admm(const SolverOptions& options);

@@ -1,6 +1,7 @@
 // What changes its law within an exponential step: contacts that slip or let go, joint springs that reach a bound.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "stepping/compliant/exponential.hpp"
 
@@ -8,7 +9,7 @@ namespace tribo {
 namespace {
 
 constexpr int most_passes = 12, many_passes = 100;  // the second where friction is to be exact
-constexpr double event_slop = 1e-3;                 // of the force: a law broken by so little still holds
+constexpr double event_slop = 1e-6;                 // of the force: a law broken by so little still holds
 
 // Share of the step after which a margin passes 0; the mean gives its bend.
 double root(double begin, double end, double mean) {
@@ -23,6 +24,14 @@ double up_to_change(double begin, double end, double mean, double small) {
   if (begin < -small && end < -small) return 0.5;
   const double beyond = begin < end ? -0.5 * small : 0.5 * small;  // so that the change lies behind
   return root(begin + beyond, end + beyond, mean + beyond);
+}
+
+// 1 where the force between the ends is what they say; else the share of h that a quarter of a swing takes: in more than that
+// a contact lets go and comes back unseen (expo.11). G: what a unit of force moves the contact by.
+double up_to_swing(double K, double B, double G, double h, double begin, double end, double mean) {
+  const bool steady = std::abs(begin - mean) <= 0.5 * mean && std::abs(end - mean) <= 0.5 * mean;
+  const double turn2 = (K - 0.25 * B * B * G) * G * h * h, quarter = 0.5 * std::numbers::pi;
+  return steady || !(turn2 > (1 + 1e-9) * quarter * quarter) ? 1 : quarter / std::sqrt(turn2);
 }
 
 }  // namespace
@@ -202,7 +211,9 @@ double Exponential::share_held(const CompliantContact& s, int i, double h) const
   if (hold == Hold::Open) return up_to_change(-begin.z(), -end.z(), -0.5 * (begin.z() + end.z()), small);
   const double mu = s.mu();
   auto margin = [&](const Vec3& f) { return mu * f.z() - f.head<2>().norm(); };
-  const double presses = up_to_change(begin.z(), end.z(), mean.z(), small);
+  const double G = mean.z() > 0 ? std::abs(Gf1_[3 * i + 2]) / mean.z() : 0;
+  const double presses = std::min(up_to_change(begin.z(), end.z(), mean.z(), small),
+                                  up_to_swing(s.K.z(), s.B.z(), G, h, begin.z(), end.z(), mean.z()));
   if (hold == Hold::Stick) return std::min(presses, up_to_change(margin(begin), margin(end), margin(mean), small));
   const double middle = -0.5 * (margin(begin) + margin(end));
   return std::min(presses, up_to_change(-margin(begin), -margin(end), middle, small));

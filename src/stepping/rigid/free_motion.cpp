@@ -15,10 +15,12 @@ constexpr double settled_turn = 1e-6;  // a pass of the bias that changes less o
 }  // namespace
 
 FreeMotion::FreeMotion(const Model& model) : model_(model), springs_(!model.joints.stiffness.isZero(0)) {
-  for (VecX* x : {&v_free_, &extra_, &deflection_, &force_, &bias_, &middle_, &change_, &rate_}) x->setZero(model.nv);
+  for (VecX* x : {&v_free_, &extra_, &extra_of_bias_, &deflection_, &force_, &bias_, &middle_, &change_, &rate_})
+    x->setZero(model.nv);
   motion_ = Dynamics(model).make_motion();
   turned_.assign(model.trees.size(), 0);
   passes_.assign(model.trees.size(), 0);
+  known_.assign(model.trees.size(), 0);
 }
 
 double FreeMotion::implicit(const Start& start, const StepRows& rows, int k) {
@@ -26,17 +28,18 @@ double FreeMotion::implicit(const Start& start, const StepRows& rows, int k) {
   return start.dt * (p.damping[k] + rows.drive(k).gain + start.dt * p.stiffness[k]);
 }
 
-void FreeMotion::solve(const Start& start, const StepRows& rows, Flight& flight) {
+void FreeMotion::solve(const Start& start, const StepRows& rows, Flight& flight, bool first) {
   const Model& model = start.model;
   const double dt = start.dt;
   const VecX &K = model.joints.stiffness, &v = start.state.v;
   const JointFriction& friction = rows.friction();
   if (springs_) spring_deflection(model, start.state.q, deflection_);
-  bias_ = start.dynamics.h();
   v_free_ = v;
   for (int t = 0; t < static_cast<int>(model.trees.size()); ++t) {
-    turned_[at(t)] = 0;
-    passes_[at(t)] = 0;
+    if (first) {
+      turned_[at(t)] = 0;
+      passes_[at(t)] = known_[at(t)] = 0;
+    }
     if (flight.alone(t)) continue;
     const Tree& tree = model.trees[at(t)];
     for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
@@ -46,10 +49,21 @@ void FreeMotion::solve(const Start& start, const StepRows& rows, Flight& flight)
       if (!friction.held(k)) force_[k] -= extra_[k] * v[k];
     }
     start.dynamics.factor(t, extra_);
-    if (flight.gyroscope(t)) flight.turn_in_place(start, t, bias_);
-    move(start, rows, t);
-    if (tree.bodies > 1) turn_on_the_way(start, rows, flight, t);
+    if (known_[at(t)])
+      move(start, rows, t);
+    else
+      find_bias(start, rows, flight, t);
   }
+}
+
+void FreeMotion::find_bias(const Start& start, const StepRows& rows, Flight& flight, int t) {
+  const Tree& tree = start.model.trees[at(t)];
+  bias_.segment(tree.iv, tree.nv) = start.dynamics.h().segment(tree.iv, tree.nv);
+  extra_of_bias_.segment(tree.iv, tree.nv) = extra_.segment(tree.iv, tree.nv);
+  if (flight.gyroscope(t)) flight.turn_in_place(start, t, bias_);
+  move(start, rows, t);
+  if (tree.bodies > 1) turn_on_the_way(start, rows, flight, t);
+  known_[at(t)] = 1;
 }
 
 void FreeMotion::move(const Start& start, const StepRows& rows, int t) {

@@ -19,11 +19,14 @@ class FreeMotion {
  public:
   explicit FreeMotion(const Model& model);
 
-  /// Factors what stands beside M with it, and finds v_f. Trees that fly for certain keep v.
-  void solve(const Start& start, const StepRows& rows, Flight& flight);
+  /// Factors what stands beside M with it, and finds v_f. Trees that fly for certain keep v. first: else the bias stands, so
+  /// that it does not depend on which drives and joints have become rows since.
+  void solve(const Start& start, const StepRows& rows, Flight& flight, bool first);
   const VecX& velocity() const { return v_free_; }
   /// What (rigid.1) adds to the diagonal of M (nv).
   const VecX& extra() const { return extra_; }
+  /// The same when the bias was found (nv).
+  const VecX& extra_of_bias() const { return extra_of_bias_; }
 
   /// Factors M again without the friction that holds joints: they may move to make room.
   void release_joints(const Start& start, const StepRows& rows);
@@ -39,14 +42,16 @@ class FreeMotion {
  private:
   static double implicit(const Start& start, const StepRows& rows, int k);
   void move(const Start& start, const StepRows& rows, int tree);
+  void find_bias(const Start& start, const StepRows& rows, Flight& flight, int tree);
   void turn_on_the_way(const Start& start, const StepRows& rows, Flight& flight, int tree);
 
   const Model& model_;
   bool springs_;
-  VecX v_free_, extra_, deflection_, force_, bias_, middle_, change_, rate_;
+  VecX v_free_, extra_, extra_of_bias_, deflection_, force_, bias_, middle_, change_, rate_;
   TreeMotion motion_;
   std::vector<double> turned_;  // by tree
   std::vector<int> passes_;
+  std::vector<char> known_;  // the bias of a tree
 };
 
 }  // namespace tribo

@@ -77,7 +77,7 @@ IslandSetup::IslandSetup(const Model& model, const ContactOptions& contact, cons
       impacts_(model),
       sizes_(model) {}
 
-void IslandSetup::keep(std::span<const ContactReport> contacts, const StepRows& rows) {
+void KeptForces::keep(std::span<const ContactReport> contacts, const StepRows& rows) {
   contacts_.resize(contacts.size());
   for (std::size_t i = 0; i < contacts.size(); ++i) contacts_[i] = {contacts[i].id, contacts[i].f};
   rows_.resize(rows.size());
@@ -86,25 +86,26 @@ void IslandSetup::keep(std::span<const ContactReport> contacts, const StepRows& 
   std::sort(rows_.begin(), rows_.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
 }
 
-void IslandSetup::forget(std::size_t contacts, const StepRows& rows) {
+void KeptForces::forget(std::size_t contacts, const StepRows& rows) {
   contacts_.clear();
   rows_.clear();
   contacts_.reserve(contacts);
   rows_.reserve(rows.rows().capacity());
 }
 
-bool IslandSetup::set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s) {
+bool IslandSetup::set(const Start& start, const StepRows& rows, const KeptForces& kept, bool bounce,
+                      IslandSolution& s) {
   known_ = true;
   s.impact.resize(s.problem.nc());
   bool bounces = false;
-  for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, bounce, s);
+  for (int i = 0; i < s.problem.nc(); ++i) bounces |= set_contact(start, i, kept, bounce, s);
   if (bounces) share_impact(start, s);
-  if (s.problem.nr() > 0) set_rows(start, rows, s);
+  if (s.problem.nr() > 0) set_rows(start, rows, kept, s);
   return known_;
 }
 
 // True where it bounces.
-bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolution& s) {
+bool IslandSetup::set_contact(const Start& start, int i, const KeptForces& kept, bool bounce, IslandSolution& s) {
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
   const SurfacePair& surface = start.model.surface(contact.surface);
   const ContactMemory* memory = recall(start.state.memory.contacts, contact.id, next_contact_);
@@ -136,7 +137,7 @@ bool IslandSetup::set_contact(const Start& start, int i, bool bounce, IslandSolu
     g[o + 2] += carries ? 0 : std::max(gap, 0.0) / (dt * dt);  // (rigid.2)
   }
   s.problem.mu()[i] = memory && memory->mode == ContactMode::Slip ? surface.mu_dynamic : surface.mu_static;
-  const Found* found = recall(contacts_, contact.id, next_kept_);
+  const KeptForces::Found* found = recall(kept.contacts(), contact.id, next_kept_);
   known_ &= found != nullptr;
   const Vec3* guess = !warm_start_ || fixed ? nullptr : found ? &found->f : memory ? &memory->f : nullptr;
   s.f.map().segment<3>(o) = guess ? *guess : Vec3::Zero();
@@ -163,7 +164,7 @@ void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
   }
 }
 
-void IslandSetup::set_rows(const Start& start, const StepRows& rows, IslandSolution& s) {
+void IslandSetup::set_rows(const Start& start, const StepRows& rows, const KeptForces& kept, IslandSolution& s) {
   ContactProblem& problem = s.problem;
   diagonal_.resize(problem.size());
   problem.diagonal(diagonal_.data());
@@ -174,7 +175,7 @@ void IslandSetup::set_rows(const Start& start, const StepRows& rows, IslandSolut
     problem.R()[o] = row.is<VelocityTarget>() ? target_compliance_ * diagonal_[o] : row.compliance;  // (rigid.10)
     problem.lower()[j] = row.lower;
     problem.upper()[j] = row.upper;
-    const RowMemory* memory = warm_start_ ? recall(rows_, row.id, next_kept_row_) : nullptr;
+    const RowMemory* memory = warm_start_ ? recall(kept.rows(), row.id, next_kept_row_) : nullptr;
     known_ &= memory != nullptr;
     if (!memory && warm_start_) memory = recall(start.state.memory.rows, row.id, next_row_);
     const double last = memory ? memory->f : 0.0;

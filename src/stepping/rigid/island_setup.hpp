@@ -23,25 +23,41 @@ namespace tribo {
 /// IslandSolution::impact of a contact whose speed impacts.hpp found.
 constexpr double shared_impact = 2;
 
+/// Forces that the step found with the list of contacts before: better guesses than what the state remembers.
+class KeptForces {
+ public:
+  struct Found {
+    std::uint64_t id;
+    Vec3 f;
+  };
+
+  void keep(std::span<const ContactReport> contacts, const StepRows& rows);
+  /// Has room for so many contacts, and for the rows of the last step.
+  void forget(std::size_t contacts, const StepRows& rows);
+  const std::vector<Found>& contacts() const { return contacts_; }
+  const std::vector<RowMemory>& rows() const { return rows_; }
+
+ private:
+  std::vector<Found> contacts_;
+  std::vector<RowMemory> rows_;
+};
+
 class IslandSetup {
  public:
   IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
 
   /// A contact that does not act before it touches (rigid.17).
   bool waits(const Contact& contact) const { return touch_ && contact.gap > touching_gap; }
-  /// What the step found so far: better guesses than what the state remembers.
-  void keep(std::span<const ContactReport> contacts, const StepRows& rows);
-  /// Has room for so many contacts, and for the rows of the last step.
-  void forget(std::size_t contacts, const StepRows& rows);
+  const Sizes& sizes() const { return sizes_; }
 
   /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand. bounce: by (rigid.3).
   /// True where every guess was kept.
-  bool set(const Start& start, const StepRows& rows, bool bounce, IslandSolution& s);
+  bool set(const Start& start, const StepRows& rows, const KeptForces& kept, bool bounce, IslandSolution& s);
 
  private:
-  bool set_contact(const Start& start, int i, bool bounce, IslandSolution& s);
+  bool set_contact(const Start& start, int i, const KeptForces& kept, bool bounce, IslandSolution& s);
   void share_impact(const Start& start, IslandSolution& s);
-  void set_rows(const Start& start, const StepRows& rows, IslandSolution& s);
+  void set_rows(const Start& start, const StepRows& rows, const KeptForces& kept, IslandSolution& s);
   void soften_closures(const StepRows& rows, IslandSolution& s) const;
 
   bool warm_start_, closures_, touch_;
@@ -51,12 +67,6 @@ class IslandSetup {
   Sizes sizes_;
   VectorBuffer diagonal_;                        // of G
   std::size_t next_contact_ = 0, next_row_ = 0;  // in the memory of the state
-  struct Found {
-    std::uint64_t id;
-    Vec3 f;
-  };
-  std::vector<Found> contacts_;
-  std::vector<RowMemory> rows_;
   std::size_t next_kept_ = 0, next_kept_row_ = 0;
   bool known_ = false;  // every guess so far was kept
 };

@@ -18,8 +18,9 @@ constexpr double large_tolerance = 1e-4;      // the same of heaps
 constexpr double rough_share = 0.05;          // of what is asked at most: what heaps that move may lack in a step
 constexpr double moving_share = 1e-3;         // of the smaller shape: a contact that moves so far in a step moves
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
+constexpr double most_way = 2;       // of the largest opening that is asked for: sideways motion, and that of a turn
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
-constexpr int few = 64, few_coordinates = 36;  // normals and rows: those that act are solved for at once
+constexpr int few = 128, few_coordinates = 36;  // normals and rows: those that act are solved for at once
 
 // How far the turning of what touches closes the gap within the step, beside its velocity: (dt^2/2) n . (J' v). Round
 // shapes touch with whichever point faces the other, so theirs is the way of the centre [m].
@@ -70,6 +71,7 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_ma
                      Outcome& out) {
   out.correction.setZero();
   out.recovery.clear();
+  shortened_ = false;
   if (time_ == 0) return;
   for (int i = 0; i < start.assembly.islands(); ++i) {
     const Island& island = start.assembly.island(i);
@@ -171,8 +173,9 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
   remove(tolerance, moves ? asked : 0, s);
   problem.velocity(s.f.data(), s.c.data());
-  if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
   start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
+  shorten(start, s, out.correction);
+  if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
 }
 
 // Few, on few bodies, are solved for at once, and if that fails from where sweeps lead.
@@ -182,8 +185,13 @@ void Recovery::remove(const Tolerance& tolerance, double asked, IslandSolution& 
   const bool roughly = asked > 0 && !s.problem.dense() && tolerance_ >= default_tolerance;
   s.solve = roughly ? sweeps_.solve_to(s.problem, rough_share * asked, heap_sweeps, s.f.map())
                     : sweeps_.solve(s.problem, tolerance, heap_sweeps, s.f.map());
-  if (s.solve.status == SolveStatus::Converged) return;
-  if (at_once && (s.solve = newton_.solve(s.problem, tolerance, s.f.map())).status == SolveStatus::Converged) return;
+  const bool swept = s.solve.status == SolveStatus::Converged;
+  if (at_once) {  // what sweeps leave depends on the order of the contacts
+    const SolveReport polished = newton_.solve(s.problem, tolerance, s.f.map());
+    if (polished.status == SolveStatus::Converged) s.solve = polished;
+    if (polished.status == SolveStatus::Converged) return;
+  }
+  if (swept) return;
   s.solve = solver_->solve(s.problem, tolerance, s.f.map());
 }
 
@@ -198,6 +206,37 @@ void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, Isla
   const double gap = limit ? beyond(row, dt, v_end) : 0;
   problem.g()[o] = (gap < 0 ? joint_share(dt) * std::min(gap + joint_slop, 0.0) : gap) / (dt * dt);
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
+}
+
+// Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
+// would lead elsewhere                                                                                      (rigid.18)
+void Recovery::shorten(const Start& start, IslandSolution& s, VecX& correction) {
+  ContactProblem& problem = s.problem;
+  const auto g = problem.g();
+  double asked = 0, size = 0, way = 0;
+  for (int k = 0; k < problem.nc(); ++k) {
+    const int n = 3 * k + 2;
+    if (-g[n] > asked) asked = -g[n], size = size_of(start, s.island->contacts[at(k)]);
+    if (g[n] < 0 && s.f[n] > 0) way = std::max(way, std::hypot(s.c[n - 1], s.c[n - 2]));
+  }
+  if (asked == 0) return;
+  for (int t : s.island->trees) {
+    const Tree& tree = start.model.trees[at(t)];
+    for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
+      const Body& body = start.model.bodies[at(b)];
+      if (body.joint == JointKind::Free || body.joint == JointKind::Prismatic) continue;
+      way = std::max(way, size * correction.segment(body.iv, nv_of(body.joint)).cwiseAbs().maxCoeff() / start.dt);
+    }
+  }
+  if (!(way > most_way * asked)) return;
+  const double taken = most_way * asked / way;
+  shortened_ = true;
+  s.f.map() *= taken;
+  problem.velocity(s.f.data(), s.c.data());
+  for (int t : s.island->trees) {
+    const Tree& tree = start.model.trees[at(t)];
+    correction.segment(tree.iv, tree.nv) *= taken;
+  }
 }
 
 // Did a deep contact open by less than half of what was asked?

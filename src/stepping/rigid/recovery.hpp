@@ -27,6 +27,8 @@ class Recovery {
   double joint_share(double dt) const;
   /// Is the contact opened faster than by its share, since it turns in?
   bool turns_in(const Start& start, const Outcome& out, int listed) const;
+  /// Of the last solve: was a part of the removal alone taken (rigid.18)?
+  bool shortened() const { return shortened_; }
 
  private:
   double gap_at_end(const Start& start, int listed, const Outcome& out) const;
@@ -35,13 +37,14 @@ class Recovery {
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
   void remove(const Tolerance& tolerance, double asked, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
+  void shorten(const Start& start, IslandSolution& s, VecX& correction);
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
   double size_of(const Start& start, int listed) const;
   double share(double dt, double size) const;
 
   double time_, tolerance_, gravity_;
-  bool waits_;
+  bool waits_, shortened_ = false;
   Sizes sizes_;
   std::unique_ptr<ContactSolver> solver_;
   NormalNewton newton_;

@@ -17,17 +17,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/crew.hpp"
 #include "model/sizes.hpp"
-#include "stepping/contact_report.hpp"
 #include "stepping/relisting.hpp"
 #include "stepping/rigid/closures.hpp"
 #include "stepping/rigid/flight.hpp"
 #include "stepping/rigid/free_motion.hpp"
-#include "stepping/rigid/island_setup.hpp"
-#include "stepping/rigid/jams.hpp"
+#include "stepping/rigid/island_solver.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rigid_view.hpp"
-#include "stepping/rigid/rolling.hpp"
 #include "stepping/rigid/rows.hpp"
 #include "stepping/rigid/sleep.hpp"
 #include "stepping/rigid/touches.hpp"
@@ -39,11 +37,8 @@ namespace tribo {
 namespace {
 
 constexpr double still = 1e-8;  // of the accelerations of the problem: a joint that friction holds moves by rounding
-// Shares of the tolerance that the forces of the last step must meet. At rest: what Newton's method would take as it is.
-constexpr double in_motion = 2e-3, at_rest = 1e-3;
-constexpr double asked_exactly = 1e-11;  // then forces are solved for: what friction does is flat at their direction
-constexpr double added_rounding = 1e-12, bounce_accuracy = 1e-9;  // of energy that impacts add, over their work
 constexpr double open_closure = 1e-6;  // error of an equality that its correction leaves is flagged [m] or [rad]
+constexpr std::size_t large = 64;      // contacts of an island from which on its parts are shared, not the island
 
 class Rigid final : public Scheme, public RigidView, public Relisting {
  public:
@@ -55,25 +50,19 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
         closures_(model),
         free_(model),
         flight_(model, own_.smooth),
-        setup_(model, contact_, own_, !closures_.empty()),
         touches_(model, own_.touch),
-        jams_(model),
         sizes_(model),
         sleep_(model, own_.sleep) {
-    SolverOptions solver;
-    solver.model = contact_model_ = contact_model_from(contact_.model);
-    solver.max_iterations = contact_.max_iterations;
-    solver.own = contact_.solver_options;
-    solver_ = own_.make_solver ? own_.make_solver() : make_contact_solver(contact_.solver, solver);
-    need_dense_ = own_.make_solver || contact_solver_entry(contact_.solver).dense;
-    takes_discs_ = !own_.make_solver && contact_solver_entry(contact_.solver).discs;
-    facets_ = solver_->facets();
-    for (VecX* x : {&zero_, &change_, &rate_}) x->setZero(model.nv);
+    if (own_.threads > 1 && !own_.on_problem && !own_.make_solver) crew_ = std::make_unique<Crew>(own_.threads);
+    for (int slot = 0; slot < (crew_ ? crew_->slots() : 1); ++slot)
+      solvers_.push_back(std::make_unique<IslandSolver>(model, contact_, own_, !closures_.empty()));
+    if (crew_) solvers_.front()->share_parts(*crew_);
+    for (VecX* x : {&change_, &rate_}) x->setZero(model.nv);
   }
 
   SubstepRules substeps() const override { return {.touch = touches_.divides()}; }
   std::span<const OpenContact> open() const override { return touches_.open(); }
-  void begin(const Start& start) override { touches_.begin(start, setup_); }
+  void begin(const Start& start) override { touches_.begin(start, solvers_.front()->setup()); }
   bool lists_again() const override { return true; }
   void listed(int again) override { listing_ = again; }
   bool times_stages() const override { return true; }
@@ -82,17 +71,16 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   const Flight& flight() const override { return flight_; }
   const Recovery& recovery() const override { return recovery_; }
   const Actuation& actuation() const override { return *actuation_; }
-  const VecX& extra() const override { return free_.extra(); }
-  int bias_passes(int tree) const override { return free_.passes(tree); }
+  const FreeMotion& free_motion() const override { return free_; }
 
   void solve(const Start& step, Outcome& out) override {
     const Start start = touches_.from_here(step);
     actuation_ = &start.actuation;
-    setup_.forget(start.contacts.size(), rows_);
+    kept_.forget(start.contacts.size(), rows_);
     for (int pass = 0;; ++pass) {
-      if (pass == 0 && listing_ > 0) setup_.keep(out.contacts, rows_);
-      if (pass == 0) rows_.begin(start.state);
-      move_freely(start);
+      if (pass == 0 && listing_ > 0) kept_.keep(out.contacts, rows_);
+      if (pass == 0) rows_.begin(start);
+      move_freely(start, pass == 0);
       solve_contacts(start, out);
       const bool wrong = rows_.friction().wrong(start.dt, out.status != StepStatus::Ok, out.v_end);
       const bool beyond = rows_.torques(start.actuation, out.v_end, out.torque);
@@ -191,12 +179,12 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   Elastic stored(const State& state) override { return {0, free_.spring_energy(state.q)}; }
 
  private:
-  void move_freely(const Start& start) {
+  void move_freely(const Start& start, bool first) {
     const StageTimer timer(start.times, Stage::FreeMotion);
     rows_.list(start, row_margin());
     start.assembly.group(start.contacts, rows_.rows());
     flight_.begin(start, rows_);
-    free_.solve(start, rows_, flight_);
+    free_.solve(start, rows_, flight_, first);
   }
 
   double row_margin() const { return contact_.margin < 0 ? joint_margin : contact_.margin; }
@@ -206,7 +194,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     const StageTimer timer(start.times, Stage::Recovery);
     const bool released = rows_.friction().any_held() && recovery_.needed(start, rows_.rows(), out);
     if (released) free_.release_joints(start, rows_);
-    recovery_.solve(start, rows_.rows(), !released && !need_dense_, sleep_.asleep(), out);
+    recovery_.solve(start, rows_.rows(), !released && !solvers_.front()->need_dense(), sleep_.asleep(), out);
   }
 
   void solve_contacts(const Start& start, Outcome& out) {
@@ -224,8 +212,44 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       if (sleep_.holds(i))
         sleep_.keep(start, island, out);
       else if (!move_as_told(start, island, out.v_end))
-        solve_island(start, island, out);
+        out.islands.next().island = &island;
     }
+    solve_islands(start, out);
+  }
+
+  // Each by itself; then what they found, in their order.
+  void solve_islands(const Start& start, Outcome& out) {
+    const IslandTask task{rows_, free_.velocity(), kept_, listing_ > 0};
+    works_.resize(out.islands.size());
+    if (crew_)
+      share_islands(start, task, out);
+    else
+      for (std::size_t i = 0; i < works_.size(); ++i)
+        works_[i] = solvers_.front()->solve(start, task, out.islands[i], out);
+    for (std::size_t i = 0; i < works_.size(); ++i) {
+      add_solve(out.islands[i].solve, i == 0, out);
+      contact_work_ += works_[i].contacts;
+      constraint_work_ += works_[i].constraints;
+      given_work_ += works_[i].given;
+      if (works_[i].jammed && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
+    }
+  }
+
+  // Small islands on all threads, then large ones, whose parts are shared.
+  void share_islands(const Start& start, const IslandTask& task, Outcome& out) {
+    const StageTimer timer(start.times, Stage::Solve);
+    Start untimed = start;
+    untimed.times = nullptr;  // of one thread
+    small_.clear();
+    for (std::size_t i = 0; i < out.islands.size(); ++i)
+      if (out.islands[i].island->contacts.size() < large) small_.push_back(i);
+    crew_->share(static_cast<int>(small_.size()), [&](int job, int slot) {
+      const std::size_t i = small_[at(job)];
+      works_[i] = solvers_[at(slot)]->solve(untimed, task, out.islands[i], out);
+    });
+    for (std::size_t i = 0; i < out.islands.size(); ++i)
+      if (out.islands[i].island->contacts.size() >= large)
+        works_[i] = solvers_.front()->solve(untimed, task, out.islands[i], out);
   }
 
   // A tree that nothing touches, with a target at every joint, has its answer without a solve:
@@ -255,145 +279,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     return true;
   }
 
-  void solve_island(const Start& start, const Island& island, Outcome& out) {
-    IslandSolution& s = out.islands.next();
-    s.island = &island;
-    const bool solved = set_up(start, island, s) && listing_ > 0;
-    if (own_.on_problem) own_.on_problem(s.problem, s.f.data());
-    bool jammed = false;
-    {
-      const StageTimer timer(start.times, Stage::Solve);
-      if (!stands(start.dt, solved, s)) find_forces(start.dt, s);
-      if (s.solve.status != SolveStatus::Converged)
-        give_up_bounce(start, s);
-      else
-        bound_bounce(start, s);
-      jammed = give_way(start, s);
-    }
-    add_solve(s.solve, out);
-    if (jammed && out.status == StepStatus::Ok) out.status = StepStatus::Wedged;
-    report_contacts(start, s, out);
-    take_rows(start, s);
-    start.assembly.apply<1>(island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &out.v_end}}}, zero_);
-  }
-
-  // True where all its contacts and rows were solved with the list before.
-  bool set_up(const Start& start, const Island& island, IslandSolution& s) {
-    const StageTimer timer(start.times, Stage::Assembly);
-    start.assembly.build(island, start.contacts, rows_.rows(), start.dynamics, start.state.v, free_.velocity(),
-                         need_dense_, s.problem, s.before, s.free);
-    s.f.resize(s.problem.size());
-    s.c.resize(s.problem.size());
-    const bool known = setup_.set(start, rows_, true, s);
-    list_discs(island, rows_.rows(), s.problem);
-    return known;
-  }
-
-  // A contact that gave way may leave its load to another.
-  bool give_way(const Start& start, IslandSolution& s) {
-    bool jammed = false;
-    double driven = 0;  // a motor presses as hard as it can: that is no jam
-    for (int j = 0; j < s.problem.nr(); ++j)
-      if (rows_[s.island->rows[at(j)]].drives()) driven += std::abs(s.f[3 * s.problem.nc() + j]);
-    for (int round = 0; round < 3 && jams_.soften(start, free_.velocity(), driven, s); ++round) {
-      jammed = true;
-      const int iterations = s.solve.iterations;
-      find_forces(start.dt, s);
-      s.solve.iterations += iterations;
-    }
-    return jammed;
-  }
-
-  // Friction may jam an impact, as between steep walls: no force then gives the speed that (rigid.3) asks for, and nothing
-  // bounces.
-  void give_up_bounce(const Start& start, IslandSolution& s) {
-    if (s.impact.map().isZero(0)) return;
-    const int iterations = s.solve.iterations;
-    setup_.set(start, rows_, false, s);
-    find_forces(start.dt, s);
-    s.solve.iterations += iterations;
-  }
-
-  // Friction that turns the slip round within an impact may add energy under Newton's law (Kane's paradox). Then c' is
-  // the largest share of what (rigid.3) asks for that adds none: with nothing of it, none is added ever      (rigid.13)
-  void bound_bounce(const Start& start, IslandSolution& s) {
-    if (s.impact.map().isZero(0)) return;
-    double gained = added(start.dt, s);
-    if (!(gained > added_rounding)) return;
-    const int nc = s.problem.nc();
-    bounce_.resize(nc);
-    for (int i = 0; i < nc; ++i) {
-      bounce_[i] = s.impact[i] != 0 ? s.problem.g()[3 * i + 2] - s.free[3 * i + 2] / start.dt : 0;
-      if (s.impact[i] != 0) s.impact[i] = shared_impact;
-    }
-    int iterations = s.solve.iterations;
-    double low = 0, high = 1, lost = bounce_by(0, start.dt, s);
-    for (int round = 0; round < 60 && high - low > 1e-12; ++round) {  // regula falsi, every third time the middle
-      const double share = round % 3 == 2 ? 0.5 * (low + high) : low - lost / (gained - lost) * (high - low);
-      const double now = bounce_by(share, start.dt, s);
-      iterations += s.solve.iterations;
-      if (now > added_rounding || s.solve.status != SolveStatus::Converged)
-        high = share, gained = std::max(now, added_rounding);
-      else
-        low = share, lost = now;
-      if (low == share && lost > -bounce_accuracy) break;
-    }
-    bounce_by(low, start.dt, s);
-    s.solve.iterations += iterations;
-  }
-
-  /// With a share of the bounce: what the forces add, of the work that they do.
-  double bounce_by(double share, double dt, IslandSolution& s) {
-    for (int i = 0; i < s.problem.nc(); ++i)
-      if (s.impact[i] != 0) s.problem.g()[3 * i + 2] = s.free[3 * i + 2] / dt + share * bounce_[i];
-    find_forces(dt, s);
-    return added(dt, s);
-  }
-
-  /// Energy that contacts and limits add in the step, of the work that their normal forces do against what comes.
-  double added(double dt, const IslandSolution& s) const {
-    const ContactProblem& problem = s.problem;
-    double work = 0, size = 0;
-    for (int o = 0; o < problem.size(); ++o) {
-      const int row = o - 3 * problem.nc();
-      if (row >= 0 && rows_[s.island->rows[at(row)]].drives()) continue;
-      const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * s.f[o]) + s.free[o];
-      work += s.f[o] * (s.before[o] + end);
-      if (row < 0 && o % 3 == 2) size += std::abs(s.f[o] * s.before[o]);
-    }
-    return size > 0 ? work / size : 0;
-  }
-
-  void find_forces(double dt, IslandSolution& s) {
-    if (s.problem.dense()) s.problem.G();  // made here, products by it are cheaper from now on
-    if (s.problem.discs.empty() || takes_discs_)
-      s.solve = solver_->solve(s.problem, contact_.tolerance, s.f.map());
-    else
-      s.solve = rolling_.solve({*solver_, contact_.tolerance, contact_model_, facets_}, s.before.data(), dt, s.problem,
-                               s.f.map());
-    s.problem.velocity(s.f.data(), s.c.data());
-  }
-
-  // Rest, as the judge sees it: the forces of the last step hold, by one product with the factor of G. What they lack
-  // becomes motion, and forces that stop this motion would lack as much the other way, step after step: where nothing
-  // moves they have to be better. What was solved with a shorter list of contacts is taken as it was found.
-  bool stands(double dt, bool solved, IslandSolution& s) {
-    if (own_.make_solver || !contact_.warm_start || contact_.tolerance.rel <= asked_exactly) return false;
-    s.problem.velocity(s.f.data(), s.c.data());
-    s.solve = {};
-    const Residual& residual = s.solve.residual = judge(s.problem, contact_model_, s.f.data(), s.c.data(), facets_);
-    const auto share = [&](double x) { return Tolerance{x * contact_.tolerance.abs, x * contact_.tolerance.rel}; };
-    if (share(solved ? 1 : at_rest).met(residual)) return true;
-    if (!share(in_motion).met(residual)) return false;
-    double fastest = 0;
-    for (int i = 0; i < s.problem.nc(); ++i)
-      if (s.f[3 * i + 2] > 0) fastest = std::max(fastest, s.before.map().segment<3>(3 * i).cwiseAbs().maxCoeff());
-    return fastest > 0.1 * residual.relative() * residual.motion_scale * dt;
-  }
-
   // The worst island speaks for the step.
-  static void add_solve(const SolveReport& solve, Outcome& out) {
-    const bool worse = out.islands.size() == 1 || solve.residual.relative() > out.solve.residual.relative();
+  static void add_solve(const SolveReport& solve, bool first, Outcome& out) {
+    const bool worse = first || solve.residual.relative() > out.solve.residual.relative();
     const int iterations = out.solve.iterations + solve.iterations;
     const bool escalated = out.solve.escalated || solve.escalated;
     if (worse) out.solve = solve;
@@ -405,68 +293,22 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       out.status = StepStatus::Unconverged;
   }
 
-  void report_contacts(const Start& start, const IslandSolution& s, Outcome& out) {
-    const ContactProblem& problem = s.problem;
-    const double dt = start.dt;
-    for (int i = 0; i < problem.nc(); ++i) {
-      const int listed = s.island->contacts[at(i)], o = 3 * i;
-      const Contact& contact = start.contacts[at(listed)];
-      ContactReport& r = out.contacts[at(listed)];
-      list_contact(contact, r);
-      const Vec3 f = s.f.map().segment<3>(o), c = s.c.map().segment<3>(o), before = s.before.map().segment<3>(o);
-      Vec3 came = before;
-      if (s.impact[i] == shared_impact)  // the speed that Newton's law leaves with its target
-        came.z() = (dt * problem.g()[o + 2] - s.free[o + 2]) / start.model.surface(contact.surface).restitution;
-      const double mu = problem.mu()[i], ft = std::sqrt(f.x() * f.x() + f.y() * f.y()),
-                   ct = std::sqrt(c.x() * c.x() + c.y() * c.y());
-      const ContactMode mode = !(f.z() > 0)       ? ContactMode::Open
-                               : s.impact[i] != 0 ? ContactMode::Impact
-                               : ft >= mu * f.z() * (1 - 1e-9) && ct > 1e-7 * s.solve.residual.motion_scale
-                                   ? ContactMode::Slip
-                                   : ContactMode::Stick;
-      // Velocity at the end of the step: what the solve saw, less what (rigid.2) to (rigid.4) added.
-      const Vec3 end =
-          dt * (c - problem.g().segment<3>(o) - problem.R().segment<3>(o).cwiseProduct(f)) + s.free.map().segment<3>(o);
-      add_action(f, came, end, mode, mu, r);
-      contact_work_ += 0.5 * dt * f.dot(end + before);
-      given_work_ -= dt * (contact.R_WC * f).dot(contact.v_given);
-    }
-  }
-
-  void take_rows(const Start& start, const IslandSolution& s) {
-    const ContactProblem& problem = s.problem;
-    const double dt = start.dt;
-    for (int j = 0; j < problem.nr(); ++j) {
-      const Row& row = rows_[s.island->rows[at(j)]];
-      const int o = 3 * problem.nc() + j;
-      const double f = s.f[o];
-      rows_.forces()[s.island->rows[at(j)]] = f;
-      if (row.drives()) continue;
-      const double end = dt * (s.c[o] - problem.g()[o] - problem.R()[o] * f) + s.free[o];
-      rows_.set_end(s.island->rows[at(j)], end);
-      (row.is<TurnFriction>() ? contact_work_ : constraint_work_) += 0.5 * dt * f * (s.before[o] + end);
-      given_work_ -= dt * f * row.given();
-    }
-  }
-
   ContactOptions contact_;
   RigidOptions own_;
-  std::unique_ptr<ContactSolver> solver_;
+  std::unique_ptr<Crew> crew_;                          // null: one thread
+  std::vector<std::unique_ptr<IslandSolver>> solvers_;  // one for each slot of the crew
+  std::vector<IslandWork> works_;                       // of the islands that were solved
+  std::vector<std::size_t> small_;                      // islands of few contacts
+  KeptForces kept_;
   Recovery recovery_;
-  RollingRounds rolling_;
-  VecX zero_, change_, rate_;
+  VecX change_, rate_;
   const Actuation* actuation_ = nullptr;
-  VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
-  bool need_dense_ = false, takes_discs_ = false;
   StepRows rows_;
   Closures closures_;
-  ContactModel contact_model_ = ContactModel::Ncp;
-  int facets_ = 4, listing_ = 0;
+  int listing_ = 0;
   FreeMotion free_;
   Flight flight_;
-  IslandSetup setup_;
   Touches touches_;
-  Jams jams_;
   Sizes sizes_;
   Sleep sleep_;
   double contact_work_ = 0, constraint_work_ = 0, given_work_ = 0, closing_ = 0;
@@ -488,6 +330,8 @@ OptionTable rigid_options() {
             "a step is divided where the next new contact touches: what strikes does so at its own time");
   table.add("sleep", &RigidOptions::sleep, at_least(0), "s",
             "single free bodies that have rested for so long sleep, with all that they touch; 0: never");
+  table.add("threads", &RigidOptions::threads, within(1, 256), "",
+            "that share the islands of a step, and the parts of large ones; the same comes out for any number");
   table.add("target_compliance", &RigidOptions::target_compliance, at_least(0), "",
             "what velocity targets give way by where contacts or limits of torque oppose them, over the diagonal of G");
   return table;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "stepping/rigid/flight.hpp"
+#include "stepping/rigid/free_motion.hpp"
 #include "stepping/rigid/recovery.hpp"
 #include "stepping/rigid/rows.hpp"
 
@@ -14,10 +15,7 @@ class RigidView {
   virtual const Recovery& recovery() const = 0;
   /// Of the last solve: its errors are those at the start of the substep.
   virtual const Actuation& actuation() const = 0;
-  /// What stands beside M in (rigid.1), dt included (nv).
-  virtual const VecX& extra() const = 0;
-  /// Passes of (rigid.12) that the bias of a tree took.
-  virtual int bias_passes(int tree) const = 0;
+  virtual const FreeMotion& free_motion() const = 0;
 
  protected:
   ~RigidView() = default;

@@ -26,6 +26,12 @@ constexpr std::uint64_t coordinate_row_id(int dof, RowRole role, bool upper = fa
   return row_id(4, dof, role, upper);
 }
 
+/// The velocity whose drive has this row, or -1.
+constexpr int driven_by_row(std::uint64_t id) {
+  const int dof = static_cast<int>(id >> 8 & 0xffffffff);
+  return id == coordinate_row_id(dof, RowRole::Drive) ? dof : -1;
+}
+
 constexpr std::uint64_t tendon_row_id(int tendon, RowRole role, bool upper = false) {
   return row_id(5, tendon, role, upper);
 }

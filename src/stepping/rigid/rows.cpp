@@ -70,11 +70,23 @@ StepRows::StepRows(const Model& model)
   momentum_.setZero(model.nv);
 }
 
-void StepRows::begin(const State& state) {
+void StepRows::begin(const Start& start) {
   std::fill(saturated_.begin(), saturated_.end(), 0);
+  begin_at_limits(start);
   reached_.setZero();
   all_limits_ = false;
-  friction_.begin(state);
+  friction_.begin(start.state);
+}
+
+void StepRows::begin_at_limits(const Start& start) {
+  const Actuation& a = start.actuation;
+  for (const RowMemory& m : start.state.memory.rows) {
+    const int k = driven_by_row(m.id);
+    if (k < 0 || k >= start.model.nv || a.has_target(k)) continue;
+    const Drive drive = implicit_drive(a, k, start.dt);
+    const double asks = drive.at(start.state.v[k]);
+    saturated_[at(k)] = drive.gain != 0 && (asks < a.lower[k] || asks > a.upper[k]);
+  }
 }
 
 void StepRows::list(const Start& start, double margin) {

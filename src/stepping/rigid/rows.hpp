@@ -19,8 +19,8 @@ class StepRows {
  public:
   explicit StepRows(const Model& model);
 
-  /// Forgets which drives were at their limits, and guesses what dry friction will do.
-  void begin(const State& state);
+  /// Guesses which drives are at their limits, of those that were rows in the last step, and what dry friction will do.
+  void begin(const Start& start);
   /// Joint limits within reach, dry friction that needs a row, velocity targets, drives at their limits, tendons, equality
   /// constraints, torsional and rolling friction of the contacts. Sets forces to zero.
   void list(const Start& start, double margin);
@@ -52,6 +52,7 @@ class StepRows {
   bool torques(const Actuation& actuation, const VecX& v, VecX& torque);
 
  private:
+  void begin_at_limits(const Start& start);
   Drive free_drive(const Actuation& a, int k, double dt) const;
   static bool known(const Actuation& actuation, int k) { return actuation.lower[k] == actuation.upper[k]; }
   bool row_driven(const Actuation& actuation, int k) const {
