@@ -148,8 +148,8 @@ class Dynamics {
   std::vector<Placement> X_WB_;
   std::vector<Vec3> origin_;
   std::vector<Frame> frames_;
-  std::vector<Spatial> S_;                      // by coordinate, and one of zeros
-  std::vector<double> angle_, sine_, cosine_;   // of revolute joints, by body
+  std::vector<Spatial> S_;                     // by coordinate, and one of zeros
+  std::vector<double> angle_, sine_, cosine_;  // of revolute joints, by body
   TreeMotion motion_;
   std::vector<PaddedInertia> I_, subtree_;  // of each body, and with all that it carries
   std::vector<int> aligned_;                // 0, 1, 2: the joint axis is that unit vector; -1: it is not

@@ -12,9 +12,10 @@ namespace {
 
 constexpr double middle_tolerance = 1e-10;  // of the solution in the middle, relative
 constexpr double least_motion = 1e-10;      // of the accelerations of the problem: less is rounding
-constexpr double slow_slip = 1e-3;          // the same: of slower ones the solver's tolerance is a share that shows
+constexpr double slow_slip = 3e-2;          // the same: of slower ones the solver's tolerance is a share that shows
 constexpr double firm = 1 + 1e-9;           // of the diagonal, where rows that hold say the same
-constexpr int sharpenings = 3;
+constexpr int most_sharpenings = 10;
+constexpr double sharp = 1e-14;             // of the accelerations of the problem: what the laws may leave
 
 }  // namespace
 
@@ -51,9 +52,11 @@ void RigidDerivative::sharpen(const IslandSolution& s) {
   for (int i = 0; i < problem.nc(); ++i)
     slow |= slips(s, i) && c_.map().segment<2>(3 * i).norm() < slow_slip * s.solve.residual.motion_scale;
   if (!slow || !problem.discs.empty()) return;
-  for (int round = 0; round < sharpenings; ++round) {
+  for (int round = 0; round < most_sharpenings; ++round) {
     list_laws(s);
     const int m = static_cast<int>(rigid_.size()), n = group_.n();
+    const double left = m > 0 ? middle_.map().head(m).cwiseAbs().maxCoeff() : 0;
+    if (round > 1 && !(left > sharp * s.solve.residual.motion_scale)) return;
     S_.resize(m, m);
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < m; ++j)

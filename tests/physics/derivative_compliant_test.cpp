@@ -1,5 +1,16 @@
 // Derivatives of compliant steps, with what contacts remember as a part of the state, beside central differences of the same step:
 // those know nothing of its equations. Relative to the largest entry of each block 1e-6 is asked for.
+//
+// Each of these, left out by itself (times 0 in a build made for that), fails a case here:
+//   (deriv.7) w x dp, dw x c, psi;  (deriv.20) dw x y, dgap, the motion of a, memory's anchor, point and rest;
+//   (deriv.29) load, speed and turn of an anchor that was left behind;  (deriv.8) dp x f, dw x f, S_j x S;
+//   (deriv.22), (deriv.23) the point's way and turn, psidd, psi x V, dw x V, rate, the turn of the axes;
+//   pushes, dampers of dry friction, gains, springs, the force that friction remembers;
+//   (deriv.9) dr x u, v x d, the Jacobian of the turn;  (deriv.21) stretch, force and turning of a drawn anchor, its axes, its body;
+//   (deriv.25) both parts of dG, (deriv.26) the bias, (deriv.27) N_k f1, (deriv.28) the turn and the size of friction, limits,
+//   (flow.2) dG in f1 and in f2, s, drives and damping in d(vdot), where friction turns to by dG and by s, drives at a bound;
+//   (deriv.24) q+ and v+, dampers, dw x f, the moved point, turn and spin of a round core, passed way, its rate, the cone.
+// Not shown: dB of dry friction in (flow.2), and what a kinematic body gives a contact under implicit Euler.
 #include <doctest/doctest.h>
 
 #include "slider.hpp"
