@@ -324,6 +324,7 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
     if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
+  if (end < 0 && slope > 0) add_recovered_size(start, listed, end, K);
   if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2], R_[a]);
 }
 

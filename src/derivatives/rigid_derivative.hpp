@@ -255,6 +255,7 @@ class RigidDerivative {
   void add_bounds(const Start& start, const Row& row, double f);
   void add_friction(const Start& start, const IslandSolution& s, int i, int normal);
   void add_recovered_parameters(const Start& start, const VecX& correction, int tree, int first);
+  void add_recovered_size(const Start& start, int listed, double gap, double* K);
   void add_softness_parameters(const Start& start, int tree, double share, double* K);
   void add_gyroscope_parameters(const Start& start, const Gyroscope& body, const Vec3& x, const Vec3& turned, int tree,
                                 int first);

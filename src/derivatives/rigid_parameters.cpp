@@ -193,6 +193,15 @@ void RigidDerivative::add_recovered_parameters(const Start& start, const VecX& d
   });
 }
 
+// What is taken off the overlap of a point, which is as large as its body (param.6).
+void RigidDerivative::add_recovered_size(const Start& start, int listed, double gap, double* K) {
+  for (const auto& [i, column] : group_.parameters) {
+    const Parameter& p = parameters_[at(i)];
+    if (p.kind == Kind::Inertia && p.row == p.column)
+      K[column] += view_->recovery().by_inertia(start, listed, p.index, gap) / start.dt;
+  }
+}
+
 // (deriv.13), with u in u_.
 void RigidDerivative::add_softness_parameters(const Start& start, int t, double share, double* K) {
   const Tree& tree = model_.trees[at(t)];

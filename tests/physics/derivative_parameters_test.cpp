@@ -102,8 +102,7 @@ Compared compare_scene(const std::string& name, const std::string& stepper, doub
   disturb(simulation, size, down);
   const int last = static_cast<int>(simulation.model().bodies.size()) - 1;
   std::vector<std::string> names = of_body(simulation.model(), 0);
-  // Not the last link: the size of a point at its end is measured by its inertia, and that is held.
-  for (int b : {(last + 1) / 2 - 1, last - 1})
+  for (int b : {(last + 1) / 2 - 1, last - 1, last})
     if (b > 0)
       for (const std::string& other : of_body(simulation.model(), b))
         if (std::find(names.begin(), names.end(), other) == names.end()) names.push_back(other);
