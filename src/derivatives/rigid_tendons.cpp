@@ -1,6 +1,6 @@
 // Tendons in the derivative of a rigid step: limits, springs and dry friction are rows along many coordinates. A piece from p_a to
 // p_b, of length L over a divisor n, has the direction u = (p_b - p_a)/(L n), and turns with both of its ends:
-//   ldot = u . (v_b - v_a),   du = (I - n^2 u u^T)(dp_b - dp_a)/(L n)                                        (deriv.18)
+//   ldot = u . (v_b - v_a),   du = (I - n^2 u u^T)(dp_b - dp_a)/(L n)                                        (deriv.30)
 //   d(J v) = sum of du . (v_b - v_a) + u . (dv_b - dv_a),   d(J^T f) = f J_p^T du + f dJ_p^T u
 // with dv of a point that goes with its body, as (deriv.14). Over joints J stays. A limit has dl/dt in K as (rigid.4), a spring
 // k dl/gain.

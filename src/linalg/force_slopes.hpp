@@ -70,10 +70,10 @@ class ForceSlopes {
   const double* G_ = nullptr;
   std::vector<double> K_, B_;
   std::vector<Complex> inverse_[3], work_, speed_, place_;  // (n n); of the base at a pole
-  std::vector<double> factor_[3];                   // rows of the inverse: re and -im, then im and re (4 n each)
-  std::vector<double> GB_, GK_;                     // (n n), row after row
-  RowMatrix T1_, T2_, end_;                         // f1, f2 and f(h) by b
-  Run by_b_, along_, next_;                         // columns: b; coordinates
+  std::vector<double> factor_[3];  // rows of the inverse: re and -im, then im and re (4 n each)
+  std::vector<double> GB_, GK_;    // (n n), row after row
+  RowMatrix T1_, T2_, end_;        // f1, f2 and f(h) by b
+  Run by_b_, along_, next_;        // columns: b; coordinates
   Base base_, next_base_;
   RowMatrix b_, damped_, pushed_, turned_;
   RowMatrix sides_, X_;        // of a pole: right-hand sides and solutions, real parts above imaginary ones (2 n)
