@@ -10,6 +10,7 @@ namespace {
 
 constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
+constexpr double closed = 1e-12;        // a gap of rounding: what just touches does not fall for a step [m]
 constexpr double deep = 1e-3;           // overlap that a run may have begun with [m]
 constexpr double deep_limit = 0.02;     // the same of a joint beyond its range [rad] or [m]
 constexpr double return_rate = 9.81;    // overlap d goes at the order of sqrt(9.81 d) [m/s^2], [rad/s^2]
@@ -89,7 +90,8 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
                                               dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
   const bool touched = memory.touched();
   const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
-  const bool active = touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < 0 || landing;
+  const bool active =
+      touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < closed || landing;
   if (!active) {
     open_.push_back({c.id, c.gap, velocity.z()});
     return;
