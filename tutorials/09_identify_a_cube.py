@@ -47,8 +47,8 @@ def with_slopes(mass: float, friction: float) -> tuple[np.ndarray, np.ndarray]:
     dx = np.zeros((12, 2))
     way, slopes = [], []
     for _ in range(STEPS):
-        by_parameter = sim.parameter_slopes(["mass:cube", "friction:default"])
-        dx = sim.linearize().A @ dx + by_parameter
+        lin = sim.linearize(parameters=["mass:cube", "friction:default"])
+        dx = lin.A @ dx + lin.P
         sim.step()
         way.append(sim.q[0])
         slopes.append(dx[0].copy())  # along x: the cube does not turn

@@ -13,6 +13,7 @@ struct LinearizeOptions {
   std::string out;
   double at = 0;
   bool check = false, json = false;
+  std::vector<std::string> parameters, sensors;
 };
 
 void write(const LinearizeOptions& options, const Linearization& lin, const State& state) {
@@ -28,6 +29,13 @@ void write(const LinearizeOptions& options, const Linearization& lin, const Stat
   };
   add("A", lin.A);
   add("B", lin.B);
+  if (!lin.parameters.empty()) add("P", lin.P);
+  if (!lin.sensors.empty()) {
+    add("C", lin.C);
+    add("D", lin.D);
+    if (!lin.parameters.empty()) add("E", lin.E);
+    add_vector("y", lin.y);
+  }
   VecX inputs(static_cast<Eigen::Index>(lin.inputs.size()));
   for (std::size_t i = 0; i < lin.inputs.size(); ++i) inputs[static_cast<Eigen::Index>(i)] = lin.inputs[i];
   add_vector("inputs", inputs);
@@ -54,7 +62,10 @@ int linearize(const LinearizeOptions& options) {
   if (options.check) {
     check = simulation.check_derivatives();
     lin = check.linearization;
-  } else {
+  }
+  if (!options.check || !options.parameters.empty() || !options.sensors.empty()) {
+    lin.parameters = options.parameters;
+    lin.sensors = options.sensors;
     simulation.linearize(lin);
   }
   if (!options.out.empty()) write(options, lin, simulation.state());
@@ -69,6 +80,15 @@ int linearize(const LinearizeOptions& options) {
                {"margin", lin.margin},
                {"unique", lin.unique},
                {"finite", lin.finite}};
+  if (!options.parameters.empty())
+    json["parameters"] = *lin.parameters_reason == 0 ? "analytic" : lin.parameters_reason;
+  if (!options.sensors.empty()) {
+    json["sensors"] = Json::array();
+    for (std::size_t i = 0; i < lin.rows.size(); ++i) {
+      const std::string name = lin.row_name(static_cast<int>(i));
+      json["sensors"].push_back(lin.rows[i].unique ? name : name + " (not unique)");
+    }
+  }
   if (options.check)
     json["check"] = {{"error", check.error}, {"columns", check.columns}, {"disturbed", check.disturbed}};
   if (options.json) {
@@ -84,14 +104,20 @@ int linearize(const LinearizeOptions& options) {
 void add_linearize(CommandLine& command, Action& action) {
   auto o = std::make_shared<LinearizeOptions>();
   o->scene.add(command);
-  command.add_option("--out", o->out, "file for A, B, inputs, q, v, q_next, v_next (.npz)");
+  command.add_option("--out", o->out, "file for A, B, P, C, D, E, y, inputs, q, v, q_next, v_next (.npz)");
   command.add_option("--at", o->at, "time of the run at which the step begins [s]");
+  command.add_list("--parameter", o->parameters, "NAME",
+                   "by which P is wanted; may be repeated: mass:BODY, friction:MATERIAL, kp:JOINT, ...");
+  command.add_list("--sensor", o->sensors, "NAME",
+                   "of which C and D are wanted; may be repeated: gyroscope:BODY, contacts, ...");
   command.add_flag("--check", o->check, "compare with central differences of the step");
   command.add_flag("--json", o->json, "print one JSON object");
   command.footer(
       "Examples:\n"
       "  tribo linearize solo --at 0.5 --out solo.npz\n"
-      "  tribo linearize scenes/ur10.toml --check --json\n\n"
+      "  tribo linearize scenes/ur10.toml --check --json\n"
+      "  tribo linearize solo-standing --parameter friction:default --sensor contacts --out "
+      "solo.npz\n\n"
       "Exit codes: 0 done; 1 the run ended before, or the derivative is not finite; 2 bad input.");
   command.callback([o, &action] { action = [o] { return linearize(*o); }; });
 }

@@ -95,8 +95,7 @@ class Batch {
 
   /// The derivative of the step that begins now, in every world, on the threads of the batch. They belong to the batch, until
   /// the next call. A world that failed has one that is not `finite`.
-  /// memory: see Linearization::memory.
-  std::span<const Linearization> linearize(bool memory = false);
+  std::span<const Linearization> linearize(const LinearizationRequest& request = {});
 
   std::span<const double> q() const;       ///< (worlds x nq)
   std::span<const double> v() const;       ///< (worlds x nv)

@@ -26,19 +26,42 @@ struct LinearizedContact {
   bool weak = false;  ///< at the edge of its mode: A and B hold on one side of it only
 };
 
-struct Linearization {
+/// What a linearisation is asked for beside A and B.
+struct LinearizationRequest {
+  /// How far contacts are from hard, kappa over the scales of force and acceleration of the step. 0: not at all. Above, A and
+  /// B are those of the smoothed law (smooth.1), of rigid steps alone; the motion stays as it is.
+  double smoothing = 0;
+  /// Are A and B wanted with what compliant contacts remember as a part of the state? See whole_A.
+  bool memory = false;
+  /// Whose slopes P are wanted: "mass:BODY", "com:BODY:x", "inertia:BODY:xy" (about the centre of mass, in axes of the body),
+  /// "friction:MATERIAL" (all its pairs, both coefficients), and of joints "kp", "kd", "damping", "armature", "dry_friction".
+  std::vector<std::string> parameters;
+  /// Whose slopes C, D, E are wanted: "accelerometer:PLACE", "gyroscope:PLACE" (3 rows each), "position:JOINT",
+  /// "velocity:JOINT", "force:GEOMETRY" (sum of its normal forces), "contacts" (three forces each, on b, in W).
+  std::vector<std::string> sensors;
+};
+
+/// A row of the outputs.
+struct SensorRow {
+  int sensor = 0;             ///< in the request
+  int component = 0;          ///< 0 to 2
+  std::uint64_t contact = 0;  ///< of "contacts": its id
+  bool unique = true;         ///< false: a force that is not unique; the slope is that of least change
+};
+
+struct Linearization : LinearizationRequest {
   enum class Method {
     Analytic,    ///< from the equations of the step
     Differences  ///< central differences of the step; `reason` says why
   };
 
-  /// Set it before a linearisation: how far contacts are from hard, kappa over the scales of force and acceleration of the step.
-  /// 0: not at all. Above, A and B are those of the smoothed law (smooth.1), of rigid steps alone; the motion stays as it is.
-  double smoothing = 0;
-  /// Set it before too: are A and B wanted with what compliant contacts remember as a part of the state? See whole_A.
-  bool memory = false;
   MatX A;  ///< (2 nv x 2 nv)
   MatX B;  ///< (2 nv x nu)
+  MatX P;  ///< (2 nv x parameters): dx+ = A dx + B du + P dp
+  /// y, of the sample at the end of the step: dy = C dx + D du + E dp; accelerations and forces are means over the step.
+  MatX C, D, E;
+  VecX y;
+  std::vector<SensorRow> rows;  ///< of y
   /// Where `memory` is set: from (x, m) to (x+, m+), and from u. m: for each contact of the memory that touched, its anchor in
   /// the frame of a, its point in the frame of b, and its rest (7 numbers); then the force of each dry friction. Of steppers
   /// without anchors they are A and B.
@@ -51,13 +74,17 @@ struct Linearization {
   bool unique = true;  ///< false: forces are not unique where the motion depends on them (slip); least forces are taken
   bool finite = true;  ///< false: the step or its derivative is not finite, A and B are zero
   Method method = Method::Analytic;
-  const char* reason = "";  ///< why the method is not analytic
+  const char* reason = "";             ///< why the method is not analytic
+  const char* parameters_reason = "";  ///< why P and E are by differences; "": they are analytic
+  const char* sensors_reason = "";     ///< the same of C and D
   StepStatus status = StepStatus::Ok;
 
   /// A dx + B du (2 nv); an empty du is zero.
   VecX jvp(const VecX& dx, const VecX& du) const;
-  /// (A^T w, B^T w): 2 nv and nu numbers.
+  /// (A^T w, B^T w, P^T w): 2 nv, nu and as many numbers as parameters.
   VecX vjp(const VecX& w) const;
+  /// Name of a row of y: "gyroscope:base.x".
+  std::string row_name(int row) const;
 };
 std::string to_string(Linearization::Method method);
 
@@ -106,8 +133,8 @@ class Linearizer {
   /// The derivative on the side that (dx, du) points to: linearised at a point beside the state, and at one twice as far:
   ///   2 A(x + s dx) dx - A(x + 2 s dx) dx,  s |(dx, du)| = 1e-6                                              (lin.3)
   VecX one_sided(const StepInput& step, const VecX& dx, const VecX& du);
-  /// By parameters of the model, by differences (lin.2) of steps of changed models.
-  MatX parameter_slopes(const StepInput& step, const std::vector<std::string>& names);
+  /// By parameters, by differences (lin.2) of steps of changed models, whatever the stepper.
+  MatX difference_parameters(const StepInput& step, const std::vector<std::string>& names);
 
  private:
   struct Impl;

@@ -77,9 +77,9 @@ class Simulation {
   /// How the end of that step moves on one side of where it is: along dx (2 nv) and du (nu, or empty), not back. At a kink
   /// the two sides differ, and `A dx + B du` is one of them.
   VecX one_sided(const VecX& dx, const VecX& du);
-  /// How the end of that step moves with parameters of the model, a column each (2 nv x n): "mass:BODY" [kg],
-  /// "friction:MATERIAL". InvalidInput for other names.
-  MatX parameter_slopes(const std::vector<std::string>& names);
+  /// How the end of that step moves with parameters, a column each (2 nv x n): LinearizationRequest::parameters. As
+  /// linearize has them, or by differences of steps of changed models. InvalidInput for other names.
+  MatX parameter_slopes(const std::vector<std::string>& names, bool by_differences = false);
   /// Body poses at the present state.
   Placement body_pose(int body);
   /// Of all bodies: position and quaternion xyzw (bodies x 7); velocity of the origin and angular velocity (bodies x 6),

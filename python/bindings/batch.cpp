@@ -263,17 +263,21 @@ void bind_batch(nb::module_& m) {
           "worlds"_a.none(), nb::sig("def _step(self, n: int, worlds: object) -> None"))
       .def(
           "linearize",
-          [](FunctionBatch& b, bool memory) {
+          [](FunctionBatch& b, bool memory, std::vector<std::string> parameters, std::vector<std::string> sensors) {
+            LinearizationRequest request;
+            request.memory = memory;
+            request.parameters = std::move(parameters);
+            request.sensors = std::move(sensors);
             std::span<const Linearization> all;
             {
               nb::gil_scoped_release release;
-              all = b.linearize(memory);
+              all = b.linearize(request);
             }
             return std::vector<Linearization>(all.begin(), all.end());
           },
-          "memory"_a = false,
-          "The derivative of the step that begins now, in every world, on the threads of the batch; memory: as of "
-          "Simulation.linearize. The GIL is released.")
+          "memory"_a = false, "parameters"_a = std::vector<std::string>{}, "sensors"_a = std::vector<std::string>{},
+          "The derivative of the step that begins now, in every world, on the threads of the batch; memory, parameters "
+          "and sensors: as of Simulation.linearize. The GIL is released.")
       .def(
           "_reset",
           [](FunctionBatch& b, const Which& worlds) {

@@ -24,6 +24,13 @@ nb::list contacts(const Linearization& lin) {
   return list;
 }
 
+nb::list sensors(const Linearization& lin) {
+  nb::list list;
+  for (std::size_t i = 0; i < lin.rows.size(); ++i)
+    list.append(nb::make_tuple(lin.row_name(static_cast<int>(i)), lin.rows[i].unique));
+  return list;
+}
+
 using CubeIn = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Sizes are those of tribo.mpc, which alone calls it.
@@ -60,6 +67,31 @@ void bind_linearization(nb::module_& m) {
           "B", [](const Linearization& l) { return matrix(l.B); },
           "(2 nv x nu), by the torque of each coordinate with a motor, or by its velocity target where it has one",
           nb::rv_policy::automatic)
+      .def_prop_ro(
+          "P", [](const Linearization& l) { return matrix(l.P); },
+          "(2 nv x parameters), by the parameters that were asked for", nb::rv_policy::automatic)
+      .def_ro("parameters", &Linearization::parameters, "names of the columns of P and E")
+      .def_prop_ro(
+          "C", [](const Linearization& l) { return matrix(l.C); },
+          "(ny x 2 nv): dy = C dx + D du + E dp, y of the sensors that were asked for at the end of the step",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "D", [](const Linearization& l) { return matrix(l.D); }, "(ny x nu)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "E", [](const Linearization& l) { return matrix(l.E); }, "(ny x parameters)", nb::rv_policy::automatic)
+      .def_prop_ro(
+          "y", [](const Linearization& l) { return copied(l.y); }, "what the sensors measure (ny)",
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "sensors", sensors, nb::sig("def sensors(self) -> list[tuple[str, bool]]"),
+          "name of each row of y, C, D and E, and whether its slope is unique: a force that is not has that of "
+          "least change")
+      .def_prop_ro(
+          "parameters_reason", [](const Linearization& l) { return std::string(l.parameters_reason); },
+          "why P is by differences; '': it is analytic")
+      .def_prop_ro(
+          "sensors_reason", [](const Linearization& l) { return std::string(l.sensors_reason); },
+          "why C, D and E are by differences; '': they are analytic")
       .def_prop_ro(
           "whole_A", [](const Linearization& l) { return matrix(l.whole_A); },
           "with memory=True: from (x, m) to (x+, m+), where m is what compliant contacts remember: of each one that "
@@ -100,11 +132,15 @@ void bind_linearization(nb::module_& m) {
           "vjp",
           [](const Linearization& l, const VectorIn& w) {
             const VecX x = l.vjp(vector(w));
-            return nb::make_tuple(copied(x.data(), static_cast<std::size_t>(l.A.cols())),
-                                  copied(x.data() + l.A.cols(), static_cast<std::size_t>(l.B.cols())));
+            const auto part = [&](Eigen::Index first, Eigen::Index n) {
+              return copied(x.data() + first, static_cast<std::size_t>(n));
+            };
+            const Eigen::Index n = l.A.cols(), m = l.B.cols();
+            if (l.parameters.empty()) return nb::make_tuple(part(0, n), part(n, m));
+            return nb::make_tuple(part(0, n), part(n, m), part(n + m, x.size() - n - m));
           },
-          "w"_a, nb::sig("def vjp(self, w: numpy.typing.ArrayLike) -> tuple[numpy.ndarray, numpy.ndarray]"),
-          "A^T w (2 nv) and B^T w (nu).");
+          "w"_a, nb::sig("def vjp(self, w: numpy.typing.ArrayLike) -> tuple[numpy.ndarray, ...]"),
+          "A^T w (2 nv) and B^T w (nu); and P^T w, where parameters were asked for.");
   nb::class_<DerivativeCheck>(m, "DerivativeCheck", "A linearisation beside central differences of the same step.")
       .def_ro("error", &DerivativeCheck::error, "largest difference, relative to the largest entry of its block")
       .def_ro("row", &DerivativeCheck::row, "where")

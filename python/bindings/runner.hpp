@@ -88,13 +88,12 @@ class Runner final : public Observer {
     return last_;
   }
 
-  Linearization linearize(double smoothing, bool memory) {
+  Linearization linearize(LinearizationRequest request) {
     check_commands();
     const Turn turn(*this);
     nb::gil_scoped_release release;
     Linearization out;
-    out.smoothing = smoothing;
-    out.memory = memory;
+    static_cast<LinearizationRequest&>(out) = std::move(request);
     simulation_->linearize(out);
     return out;
   }
@@ -106,11 +105,11 @@ class Runner final : public Observer {
     return simulation_->one_sided(dx, du);
   }
 
-  MatX parameter_slopes(const std::vector<std::string>& names) {
+  MatX parameter_slopes(const std::vector<std::string>& names, bool by_differences) {
     check_commands();
     const Turn turn(*this);
     nb::gil_scoped_release release;
-    return simulation_->parameter_slopes(names);
+    return simulation_->parameter_slopes(names, by_differences);
   }
 
   DerivativeCheck check_derivatives() {

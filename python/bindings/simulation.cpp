@@ -189,13 +189,23 @@ void bind_simulation(nb::module_& m) {
           "stepper of another family wrote it")
       .def("step", &Runner::step, "n"_a = 1,
            "Takes n steps of dt; returns the report of the last. The GIL is released.")
-      .def("linearize", &Runner::linearize, "smoothing"_a = 0.0, "memory"_a = false,
-           "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
-           "changes; "
-           "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
-           "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
-           "contacts "
-           "remember as a part of the state.")
+      .def(
+          "linearize",
+          [](Runner& r, double smoothing, bool memory, std::vector<std::string> parameters,
+             std::vector<std::string> sensors) {
+            return r.linearize({smoothing, memory, std::move(parameters), std::move(sensors)});
+          },
+          "smoothing"_a = 0.0, "memory"_a = false, "parameters"_a = std::vector<std::string>{},
+          "sensors"_a = std::vector<std::string>{},
+          "The derivative of the step that begins now, under what the controllers decide now. Nothing of the run "
+          "changes; "
+          "controllers are asked once, and what they remember is put back. smoothing > 0: of a law that is not quite "
+          "hard, with slopes before touch (stepper 'rigid'). memory: whole_A and whole_B too, with what compliant "
+          "contacts "
+          "remember as a part of the state. parameters: whose slopes P are wanted, 'mass:BODY', 'com:BODY:x', "
+          "'inertia:BODY:xy', 'friction:MATERIAL', and of joints 'kp', 'kd', 'damping', 'armature', 'dry_friction'. "
+          "sensors: whose slopes C, D and E are wanted, 'accelerometer:PLACE', 'gyroscope:PLACE', 'position:JOINT', "
+          "'velocity:JOINT', 'force:GEOMETRY', 'contacts'.")
       .def("_check_derivatives", &Runner::check_derivatives)
       .def(
           "one_sided",
@@ -209,14 +219,14 @@ void bind_simulation(nb::module_& m) {
           nb::rv_policy::automatic)
       .def(
           "parameter_slopes",
-          [](Runner& r, const std::vector<std::string>& names) {
-            const MatX rows = r.parameter_slopes(names).transpose();
+          [](Runner& r, const std::vector<std::string>& names, bool differences) {
+            const MatX rows = r.parameter_slopes(names, differences).transpose();
             return copied_rows(rows.data(), static_cast<std::size_t>(rows.cols()),
                                static_cast<std::size_t>(rows.rows()));
           },
-          "names"_a,
-          "How the end of the step that begins now moves with parameters, a column each (2 nv x n): 'mass:BODY' [kg], "
-          "'friction:MATERIAL'. By differences.",
+          "names"_a, "differences"_a = false,
+          "How the end of the step that begins now moves with parameters, a column each (2 nv x n): those of "
+          "linearize(parameters=...). differences: by steps of changed models.",
           nb::rv_policy::automatic)
       .def("_record", &Runner::record, "folder"_a, "controller"_a = "", "settings"_a = Settings{})
       .def("_end_record", &Runner::end_record)

@@ -80,7 +80,7 @@ def step(simulation: Any) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
         placed(q, v, u)
         start = sim.q.copy()
         lin = sim.linearize()
-        gx, gu = lin.vjp(np.concatenate([_tangent(model, lin.q_next).T @ np.asarray(wq, float), np.asarray(wv, float)]))
+        gx, gu, *_ = lin.vjp(np.concatenate([_tangent(model, lin.q_next).T @ np.asarray(wq, float), np.asarray(wv, float)]))
         dtype = np.asarray(q).dtype
         return _pull_back(model, start, gx[:nv]).astype(dtype), gx[nv:].astype(dtype), gu.astype(dtype)
 

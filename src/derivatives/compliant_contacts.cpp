@@ -164,6 +164,7 @@ const char* CompliantDerivative::limit_stretch(double last, const Eigen::Vector2
     dx_(o, j) = limited[0];
     dx_(o + 1, j) = limited[1];
   }
+  for (int r = 0; r < 2; ++r) add_rubbed(i, 2 * std::max({pressed, last, 0.0}) / s.K.x() * d[r], dx_.map().row(o + r));
   return nullptr;
 }
 
@@ -277,7 +278,8 @@ void CompliantDerivative::held_force_slopes(const Start& start, const AppliedFor
 // Dampers of dry friction follow the inertia of their joint: B^2 = 4 K M_kk (joint.2).
 void CompliantDerivative::damper_slopes(const Start& start) {
   const std::vector<JointSpring>& springs = compliant_.joints().all();
-  dampers_.set_zero(static_cast<int>(springs.size()), model_.nv);
+  for (RowMatrix* x : {&dampers_, &stiffeners_})
+    x->set_zero(static_cast<int>(springs.size()), model_.nv + parameters());
   for (std::size_t j = 0; j < springs.size(); ++j) {
     const JointSpring& s = springs[j];
     if (s.kind != JointSpring::Kind::Friction || s.B == 0) continue;
@@ -289,6 +291,12 @@ void CompliantDerivative::damper_slopes(const Start& start) {
     inverse_.differentiate(t, start.dynamics, zero_, moved_, false);
     for (int k = tree->iv; k < tree->iv + tree->nv; ++k)
       dampers_(static_cast<int>(j), k) = 2 * s.K / s.B * inverse_.dq()(s.dof, k);
+    each_parameter([&](const Parameter& p, int i, int) {
+      if (p.tree != t || !p.moves_inertia()) return;
+      scratch_.setZero(model_.nv);
+      add_moved_inertia(model_, p, start.dynamics, inverse_, moved_, 2 * s.K / s.B, scratch_.data() + tree->iv, 1);
+      dampers_(static_cast<int>(j), model_.nv + i) = scratch_[s.dof];
+    });
   }
 }
 
@@ -313,6 +321,11 @@ void CompliantDerivative::drive_slopes(const Start& start, RowMatrix& X) {
     if (s.kind == JointSpring::Kind::Damping) continue;
     if (s.kind == JointSpring::Kind::Drive) {
       if (input_column(s.dof) >= 0) row[input_column(s.dof)] = s.target ? s.B : 1;
+      each_parameter([&](const Parameter& p, int, int column) {
+        if (s.target || !p.acts_on(s.dof)) return;
+        if (p.kind == Parameter::Kind::Kd) row[column] = a.v_ref[s.dof];
+        if (p.kind == Parameter::Kind::Kp) row[column] = (s.a - a.tau[s.dof] - a.kd[s.dof] * a.v_ref[s.dof]) / s.K;
+      });
       if (!s.target) row[s.dof] = -s.K;
     }
   }

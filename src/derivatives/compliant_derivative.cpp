@@ -57,7 +57,7 @@ const char* CompliantDerivative::join(const StepInput& step, StepReport& report,
   if (divided && !model_.kinematic.empty()) return "kinematic bodies move with the time of a touch";
   if (divided && scheme_->substeps().events) return "a step that ends substeps at events";
   if (divided && !step.forces.empty()) return "pushes in a step that is divided";
-  const int nu = static_cast<int>(inputs_.size());
+  const int nu = static_cast<int>(inputs_.size() + parameters_.size());
   for (std::size_t i = 0; i < lengths_.size(); ++i) {
     const double h = lengths_[i];
     list_memory(state_, i > 0 || out.memory);
@@ -111,17 +111,19 @@ const char* CompliantDerivative::differentiate(const Start& start, const Outcome
   for (const JointSpring& s : compliant_.joints().all()) rubbing += s.kind == JointSpring::Kind::Friction;
   whole_.set_zero(2 * model_.nv + 7 * contacts() + rubbing, columns_.all());
   damper_slopes(start);
+  parameter_springs();
   if (const char* why = cross(start, out)) return why;
   move_configuration(start, out);
   if (const char* why = remember(start, out)) return why;
   remember_friction(start, out);
+  if (wants_forces_) store_forces();
   (void)lin;
   return nullptr;
 }
 
 // Columns of what the state remembers, where they are wanted.
 void CompliantDerivative::list_memory(const State& state, bool wanted) {
-  columns_ = {model_.nv, 0, static_cast<int>(inputs_.size())};
+  columns_ = {model_.nv, 0, static_cast<int>(inputs_.size() + parameters_.size())};
   column_of_.clear();
   if (!wanted || state.memory.family != MemoryFamily::Compliant) return;
   const Memory& memory = state.memory;
@@ -215,7 +217,7 @@ void CompliantDerivative::note_weak(const Outcome& out, Linearization& lin) cons
 
 void CompliantDerivative::store(const StepInput& step, Linearization& out) const {
   (void)step;
-  const int nv = model_.nv, nu = static_cast<int>(inputs_.size()), states = 2 * nv + first_memory_;
+  const int nv = model_.nv, nu = columns_.inputs, states = 2 * nv + first_memory_;
   out.A = sum_.topLeftCorner(2 * nv, 2 * nv);
   out.B = sum_.block(0, states, 2 * nv, nu);
   if (out.memory) {

@@ -12,6 +12,7 @@
 
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
+#include "derivatives/outputs.hpp"
 #include "derivatives/tree_solve.hpp"
 #include "dynamics/derivatives.hpp"
 #include "stepping/compliant/compliant.hpp"
@@ -29,6 +30,17 @@ class CompliantDerivative {
 
   /// Are touches within steps to be found to the last digit?
   void find_exactly(bool exactly) { substeps_.find_exactly(exactly); }
+  /// Whose slopes follow those of the inputs in B.
+  void set_parameters(std::span<const Parameter> parameters) {
+    parameters_.assign(parameters.begin(), parameters.end());
+  }
+  /// Are the slopes of forces wanted? They stand after compute, by the columns of A and B.
+  void want_forces(bool wanted) { wants_forces_ = wanted; }
+  const ContactForces& forces() const { return forces_out_; }
+  /// Forces are means over the whole step: where it was divided they have no slope.
+  bool divided() const { return lengths_.size() > 1; }
+  /// Null, or why slopes by these parameters are not analytic.
+  const char* why_differences(const StepInput& step, std::span<const Parameter> parameters) const;
   /// Null, or why this step has no analytic derivative: out is then as it was.
   const char* compute(const StepInput& step, Linearization& out);
 
@@ -71,6 +83,23 @@ class CompliantDerivative {
   int contacts() const { return static_cast<int>(compliant_.active().size()); }
   int input_column(int dof) const { return input_of_[at(dof)] < 0 ? -1 : columns_.state() + input_of_[at(dof)]; }
   Spatial relative(const Start& start, int body, int dof) const;
+  // compliant_parameters.cpp
+  int parameters() const { return static_cast<int>(parameters_.size()); }
+  int parameter_column(int i) const { return columns_.state() + static_cast<int>(inputs_.size()) + i; }
+  /// f(parameter, its number, its column).
+  template <class F>
+  void each_parameter(F f) const {
+    for (int i = 0; i < parameters(); ++i) f(parameters_[at(i)], i, parameter_column(i));
+  }
+  /// Adds x to a row of slopes by the friction of contact i.
+  template <class Row>
+  void add_rubbed(std::size_t i, double x, Row&& row) const {
+    each_parameter([&](const Parameter& p, int, int column) {
+      if (rubs_on(model_, p, acting(i).surface)) row[column] += x;
+    });
+  }
+  void parameter_springs();
+  void store_forces();
   /// Rows of q+ and v+ in whole_, from end_ and mean_ (deriv.9).
   void move_configuration(const Start& start, const Outcome& out);
 
@@ -87,11 +116,15 @@ class CompliantDerivative {
   RowMatrix dp_, dw_, dgap_, J_;  // of contacts: (3, 3, 1 and 3 a contact; nv)
   RowMatrix dx_, dc_;             // of their displacements and velocities (3 a contact; all columns)
   RowMatrix drest_;               // (1 a contact; all columns)
-  RowMatrix dampers_;             // B of joint springs (1 each; nv)
-  RowMatrix drives_;              // (1 a joint spring; all columns)
+  RowMatrix dampers_;             // B of joint springs (1 each; nv, parameters)
+  RowMatrix stiffeners_;          // K of joint springs (the same)
+  std::vector<Parameter> parameters_;
+  ContactForces forces_out_;
+  bool wants_forces_ = false;
+  RowMatrix drives_;  // (1 a joint spring; all columns)
   RowMatrix end_, mean_, forces_;
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
-  VecX zero_;
+  VecX zero_, scratch_;
   Twists twists_;
   double edge_ = HUGE_VAL;  // how near an anchor is to being left behind [N]
 

@@ -161,7 +161,10 @@ void CompliantDerivative::remember_friction(const Start& start, const Outcome& o
     if (std::abs(s.mean) >= s.upper) {
       const double left = std::exp(-h * s.K / s.B);
       slope = left * a;
-      slope.head(model_.nv) += (s.a - s.mean) * left * h * s.K / (s.B * s.B) * dampers_.map().row(static_cast<int>(j));
+      const double by_damper = (s.a - s.mean) * left * h * s.K / (s.B * s.B);
+      const auto damper = dampers_.map().row(static_cast<int>(j));
+      slope.head(model_.nv) += by_damper * damper.head(model_.nv);
+      for (int i = 0; i < parameters(); ++i) slope[parameter_column(i)] += by_damper * damper[model_.nv + i];
     } else if (std::abs(s.a - s.K * h * out.v_mean[s.dof]) < s.upper) {
       slope = a - s.K * h * mean_.map().row(s.dof);
     }

@@ -33,7 +33,8 @@ const char* ExponentialDerivative::unsupported() const {
 
 const char* ExponentialDerivative::cross(const Start& start, const Outcome& out) {
   list_rows(start);
-  if (static_cast<double>(n_) * n_ * model_.nv > largest_tensor) return "more contacts than a dense flow bears";
+  if (static_cast<double>(n_) * n_ * (model_.nv + parameters()) > largest_tensor)
+    return "more contacts than a dense flow bears";
   if (const char* why = start_rows(start, out)) return why;
   fill_tensor(start);
   begin_passes();
@@ -113,6 +114,13 @@ const char* ExponentialDerivative::start_rows(const Start& start, const Outcome&
     X.block(tree.iv, nv + tree.iv, tree.nv, tree.nv) -= inverse_.dv().tree(t);
   }
   if (joints.empty()) X.middleCols(nv, nv) -= damping.asDiagonal();
+  each_parameter([&](const Parameter& p, int, int column) {
+    if (p.moves_inertia())
+      add_moved_inertia(model_, p, start.dynamics, inverse_, vdot_, -1,
+                        vdot_slope_.row(model_.trees[at(p.tree)].iv) + column, vdot_slope_.stride());
+    for (int k = p.first_dof; k < p.end_dof && joints.empty() && p.kind == Parameter::Kind::Damping; ++k)
+      X(k, column) -= start.state.v[k] + start.dt * vdot_[k];
+  });
   for (std::size_t j = 0; j < joints.all().size(); ++j)
     X.row(joints.all()[j].dof) += drives_.map().row(static_cast<int>(j));
   for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) trees_.factor(t, inverse_.M(), extra_);
@@ -144,34 +152,45 @@ void ExponentialDerivative::solve(RowMatrix& X) {
 
 // W, G, N_k and dG (deriv.25).
 void ExponentialDerivative::fill_tensor(const Start& start) {
-  const int nv = model_.nv, nc = contacts(), n = n_;
+  const int nv = model_.nv, nc = contacts(), n = n_, along = nv + parameters();
   W_.set_zero(nv, n);
   W_.map() = jacobian_.map().transpose();
   solve(W_);
   G_.resize(n, n);
   G_.map().noalias() = jacobian_.map() * W_.map();
-  tensor_.resize(n * n, nv);
+  tensor_.resize(n * n, along);
   if (N_.size() < at(n)) N_.resize(at(n));
   for (int k = 0; k < n; ++k) {
     w_ = W_.map().col(k);
     RowMatrix& N = N_[at(k)];
-    N.set_zero(nv, nv);
+    N.set_zero(nv, along);
     if (k < 3 * nc) force_slopes(start, at(k / 3), -acting(at(k / 3)).R_WC.col(k % 3), N);
     for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) {
       const Tree& tree = model_.trees[at(t)];
       if (w_.segment(tree.iv, tree.nv).isZero(0)) continue;
       inverse_.differentiate(t, start.dynamics, zero_, w_, false);
       N.map().block(tree.iv, tree.iv, tree.nv, tree.nv) += inverse_.dq().tree(t);
+      each_parameter(
+          [&](const Parameter& p, int i, int) { move_parameter(start, p, t, N.row(tree.iv) + nv + i, N.stride()); });
     }
-    turned_.resize(n, nv);
+    turned_.resize(n, along);
     turned_.map().noalias() = -W_.map().transpose() * N.map();
     set_twists(start.dynamics, w_, row_twists_);
     for (int i = 0; i < nc; ++i) {
       rate_slopes(start, at(i), row_twists_, false, bias_slope_, 0);
-      for (int r = 0; r < 3; ++r) rows::add(1, bias_slope_.row(r), turned_.row(3 * i + r), (nv + 3) / 4 * 4);
+      for (int r = 0; r < 3; ++r) turned_.map().row(3 * i + r).head(nv) += bias_slope_.map().row(r).head(nv);
     }
     for (int l = 0; l < n; ++l) std::copy_n(turned_.row(l), tensor_.stride(), tensor_.row(l * n + k));
   }
+}
+
+// (param.1) of M W_k, with W_k in w_; extra_ is part of M.
+void ExponentialDerivative::move_parameter(const Start& start, const Parameter& p, int t, double* column,
+                                           int stride) const {
+  if (p.tree != t) return;
+  if (p.moves_inertia()) add_moved_inertia(model_, p, start.dynamics, inverse_, w_, 1, column, stride);
+  if (p.kind != Parameter::Kind::Damping || !compliant_.joints().empty()) return;
+  for (int k = p.first_dof; k < p.end_dof; ++k) column[(k - model_.trees[at(t)].iv) * stride] += start.dt * w_[k];
 }
 
 // The springs that hold.
@@ -227,6 +246,7 @@ bool ExponentialDerivative::settle(const Start& start) {
     for (int r = 0; r < 2; ++r) {
       known_[3 * k + r] = size * directions_[2 * k + r];
       known_slope_.map().row(3 * k + r) = size * direction_slope_.map().row(2 * k + r);
+      add_rubbed(at(k), normal_[i] * directions_[2 * k + r], known_slope_.map().row(3 * k + r));
     }
   }
   integrate_along();
@@ -256,10 +276,12 @@ void ExponentialDerivative::integrate_along() {
   integrate();
   const int first = n_ - static_cast<int>(compliant_.joints().all().size());
   damper_rows_.clear();
-  for (int j = 0; j < dampers_.rows(); ++j)
-    if (compliant_.joints().all()[at(j)].kind == JointSpring::Kind::Friction && B_[first + j] > 0)
-      damper_rows_.push_back({first + j, dampers_.row(j)});
-  for (RowMatrix* x : {&along1_, &along2_}) x->set_zero(n_, model_.nv);
+  for (int j = 0; j < dampers_.rows(); ++j) {
+    const bool friction = compliant_.joints().all()[at(j)].kind == JointSpring::Kind::Friction;
+    if (!bound_[at(j)] && (friction || parameters() > 0))
+      damper_rows_.push_back({first + j, dampers_.row(j), friction ? nullptr : stiffeners_.row(j)});
+  }
+  for (RowMatrix* x : {&along1_, &along2_}) x->set_zero(n_, tensor_.cols());
   flow_.add_along(flow_input(), tensor_, damper_rows_, along1_, along2_);
 }
 
@@ -290,9 +312,13 @@ void ExponentialDerivative::add_slopes() {
   pushed_.map() = rows_b_.map();
   pushed_.map().noalias() += G_.map() * known_slope_.map();
   flow_.slopes(rows_x_, rows_c_, pushed_, F1_, F2_);
+  const int nv = model_.nv;
   for (int i = 0; i < n_; ++i) {
-    rows::add(1, along1_.row(i), F1_.row(i), model_.nv);
-    rows::add(1, along2_.row(i), F2_.row(i), model_.nv);
+    for (int j = 0; j < tensor_.cols(); ++j) {
+      const int column = j < nv ? j : parameter_column(j - nv);
+      F1_(i, column) += along1_(i, j);
+      F2_(i, column) += along2_(i, j);
+    }
   }
 }
 
@@ -304,8 +330,12 @@ void ExponentialDerivative::end(const Start& start) {
     slope->set_zero(nv, columns_.all());
     auto X = slope->map();
     for (int k = 0; k < n; ++k)
-      if ((*f)[k] != 0) X.leftCols(nv) -= (*f)[k] * N_[at(k)].map();
-    for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t) trees_.solve(t, *slope, model_.trees[at(t)].iv, nv);
+      if ((*f)[k] != 0) X.leftCols(nv) -= (*f)[k] * N_[at(k)].map().leftCols(nv);
+    for (int k = 0; k < n && parameters() > 0; ++k)
+      if ((*f)[k] != 0) X.rightCols(parameters()) -= (*f)[k] * N_[at(k)].map().rightCols(parameters());
+    const int columns = parameters() > 0 ? columns_.all() : nv;
+    for (int t = 0; t < static_cast<int>(model_.trees.size()); ++t)
+      trees_.solve(t, *slope, model_.trees[at(t)].iv, columns);
     X += vdot_slope_.map();
     X.noalias() += W_.map() * F->map();
     X *= time;

@@ -29,6 +29,7 @@ class ExponentialDerivative final : public CompliantDerivative {
   const char* start_rows(const Start& start, const Outcome& out);
   void solve(RowMatrix& X);
   void fill_tensor(const Start& start);
+  void move_parameter(const Start& start, const Parameter& p, int tree, double* column, int stride) const;
   bool slips() const { return !own_.bilateral; }
   void begin_passes();
   void set_springs();
@@ -66,9 +67,9 @@ class ExponentialDerivative final : public CompliantDerivative {
   RowMatrix vdot_slope_;                                                 // (nv; all columns)
   RowMatrix turned_, bias_slope_;                                        // scratch
   MatrixBuffer G_, share_;
-  std::vector<RowMatrix> N_;   // (nv; nv), by row
-  RowMatrix tensor_;           // dG: of entry (l, k) in row l n + k (n n; nv)
-  RowMatrix along1_, along2_;  // what it adds to F1 and F2 (n; nv)
+  std::vector<RowMatrix> N_;   // (nv; nv, parameters), by row
+  RowMatrix tensor_;           // dG: of entry (l, k) in row l n + k (n n; nv, parameters)
+  RowMatrix along1_, along2_;  // what it adds to F1 and F2 (n; nv, parameters)
   std::vector<ForceSlopes::Damper> damper_rows_;
   VecX vdot_, w_, extra_;
   Twists row_twists_;

@@ -93,6 +93,7 @@ bool ExponentialDerivative::classify_contact(const Start& start, int i) {
     known_[o + r] = s.mu() * normal * d;
     auto slope = known_slope_.map().row(o + r);
     slope = s.mu() * normal * direction_slope_.map().row(2 * i + r);
+    add_rubbed(at(i), normal * d, slope);
     if (f.z() > 0)
       slope += s.mu() * d * F1_.map().row(o + 2);
     else if (s.f.z() > 0)
@@ -132,7 +133,8 @@ void ExponentialDerivative::turn_directions(const Start& start) {
         const double f = known_[k] + f2_[k];
         speed += 0.5 * h * G_.map()(o, k) * f;
         wanted_slope.row(r) += 0.5 * h * G_.map()(o, k) * (known_slope_.map().row(k) + F2_.map().row(k));
-        for (int j = 0; j < nv; ++j) wanted_slope(r, j) += 0.5 * h * f * tensor_(o * n + k, j);
+        for (int j = 0; j < tensor_.cols(); ++j)
+          wanted_slope(r, j < nv ? j : parameter_column(j - nv)) += 0.5 * h * f * tensor_(o * n + k, j);
       }
       const double x = x_[o] + gone * (x_[o] + known_[o] / s.K.x());
       wanted[r] = -s.K.x() * x - s.B.x() * speed;
@@ -180,6 +182,7 @@ void ExponentialDerivative::take_forces() {
       for (int r = 0; r < 2; ++r) {
         const double d = directions_[2 * i + r];
         F.row(o + r) = s.mu() * (d * F.row(o + 2) + (*f)[o + 2] * direction_slope_.map().row(2 * i + r));
+        add_rubbed(at(i), d * (*f)[o + 2], F.row(o + r));
         (*f)[o + r] = s.mu() * d * (*f)[o + 2];
       }
     }
@@ -222,6 +225,7 @@ void ExponentialDerivative::project_second(const CompliantContact& s, int o) {
     F(0, c) = share * (x - along * d[0]) + s.mu() * d[0] * F(2, c);
     F(1, c) = share * (y - along * d[1]) + s.mu() * d[1] * F(2, c);
   }
+  for (int r = 0; r < 2; ++r) add_rubbed(at(o / 3), f.z() * d[r], F.row(r));
 }
 
 // Are these the forces of the step? A contact that changed its law more than once has another way behind it.

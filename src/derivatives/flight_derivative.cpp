@@ -14,10 +14,9 @@
 #include "stepping/rigid/springs.hpp"
 
 namespace tribo {
-namespace {
 
 // (flight.4) and its slope.
-void share_at_end(double z, double& share, double& slope) {
+void RigidDerivative::share_at_end(double z, double& share, double& slope) {
   if (z < 1e-2) {
     share = 0.5 + z / 12;
     slope = 1.0 / 12;
@@ -27,6 +26,8 @@ void share_at_end(double z, double& share, double& slope) {
   share = 1 / gone - 1 / z;
   slope = 1 / (z * z) - std::exp(-z) / (gone * gone);
 }
+
+namespace {
 
 // d (w', turn) / dw of Gyroscope::fly (6 x 3).
 Eigen::Matrix<double, 6, 3> turn_slope(const Gyroscope& body, const Vec3& w, double dt) {
@@ -48,6 +49,7 @@ Eigen::Matrix<double, 6, 3> turn_slope(const Gyroscope& body, const Vec3& w, dou
 void RigidDerivative::factor_kick(const Start& start, Dynamics& dynamics, int t, double time) {
   const Tree& tree = model_.trees[at(t)];
   const JointProperties& p = model_.joints;
+  kick_step_ = start.dt;
   for (int k = tree.iv; k < tree.iv + tree.nv; ++k) {
     const double M = dynamics.inertia(k);
     E_[k] = dE_[k] = 0;
@@ -77,16 +79,19 @@ void RigidDerivative::kick(Dynamics& dynamics, int t, double time, const VecX& q
   dynamics.solve_in_place(t, next_.data());
   auto by_q = kick_q_.topLeftCorner(nv, nv);
   by_q.setZero();
+  kick_p_.setZero();
   for (int k = 0; k < nv; ++k) {
     if (dE_[iv + k] == 0) continue;
     a_.segment(iv, nv).setZero();
     a_[iv + k] = 1;
     inverse_.differentiate(t, dynamics, zero_, a_, false);
     by_q.row(k) -= dE_[iv + k] * next_[iv + k] * inverse_.dq().tree(t).row(k);
+    kick_inertia(dynamics, t, iv + k, -dE_[iv + k] * next_[iv + k]);
   }
   a_.segment(iv, nv) = next_.segment(iv, nv) / time;
   inverse_.differentiate(t, dynamics, single ? zero_ : m, a_, true);
   by_q -= time * inverse_.dq().tree(t);
+  kick_parameters(dynamics, t, time, v);
   add_springs(model_, q, tree, -time, {kick_q_.data(), 1, kick_q_.rows()});
   auto by_m = kick_m_.topLeftCorner(nv, nv);
   by_m.setZero();
@@ -123,6 +128,7 @@ void RigidDerivative::fly(const Start& start, int t, int first) {
     add_applied(start, t, time);
     for (int k = iv; k < iv + nv; ++k)
       if (input_column(k) >= 0) X(first + k - iv, input_column(k)) += time;
+    for (const auto& [p, column] : group_.parameters) X.col(column).segment(first, nv) += kick_p_.col(p).head(nv);
     for (Eigen::Index c = 0; c < X.cols(); ++c) {  // (deriv.10)
       work_v_.segment(iv, nv) = X.col(c).segment(first, nv);
       start.dynamics.solve_in_place(t, work_v_.data());
@@ -160,6 +166,7 @@ void RigidDerivative::spin(const Start& start, int t, int first) {
     end.segment<3>(0) = last;
     more.segment<3>(0) = mean - last;
   }
+  add_spin_parameters(t, first, body, dt);
 }
 
 // Momenta of the floating trees that keep theirs, and their slopes by dq and dv of the tree; before the step moves on.
@@ -188,6 +195,7 @@ void RigidDerivative::keep_before(const Start& start) {
       kept.dP.col(j) = dP;
       kept.dL.col(j) = dL - d_arm.cross(before.lin) - arm.cross(dP);
     }
+    keep_parameters(start, t, R);
   }
 }
 
@@ -220,7 +228,10 @@ void RigidDerivative::kick_at_end(const Start& start, int t, Linearization& lin)
       auto dv = x.col(c).segment(model_.nv + iv, nv);
       work_v_.segment(iv, nv).noalias() = kick_q_.topLeftCorner(nv, nv) * dq;
       work_v_.segment(iv, nv).noalias() += kick_v_.topLeftCorner(nv, nv) * dv;
-      if (first > 0) {
+      const Eigen::Index parameter = c - static_cast<Eigen::Index>(inputs_.size());
+      if (first > 0 && parameter >= 0) {
+        work_v_.segment(iv, nv) += kick_p_.col(parameter).head(nv);
+      } else if (first > 0) {
         const int k = inputs_[at(static_cast<int>(c))];
         if (k >= iv && k < iv + nv) work_v_[k] += time;
       }
@@ -256,11 +267,19 @@ void RigidDerivative::keep_momentum(int t, Linearization& lin) {
         dP = kept.dP.col(place);
         dL = kept.dL.col(place);
       }
-      const Vec3 turn = dq.segment<3>(3), d_arm = R * (Vec3(M.topRows(3) * dq) / tree.mass - Vec3(dq.head<3>()));
+      const Vec3 turn = dq.segment<3>(3);
+      Vec3 d_arm = R * (Vec3(M.topRows(3) * dq) / tree.mass - Vec3(dq.head<3>()));
+      const Eigen::Index parameter = state ? -1 : c - static_cast<Eigen::Index>(inputs_.size());
+      Eigen::Matrix<double, 6, 1> more = Eigen::Matrix<double, 6, 1>::Zero();
+      if (parameter >= 0) {
+        dP = kept.by_parameter.col(parameter).head<3>();
+        dL = kept.by_parameter.col(parameter).tail<3>();
+        d_arm += move_kept(end_, t, parameter, lin.v_next, more);
+      }
       dL += d_arm.cross(kept.P) + arm.cross(dP);
       Eigen::Matrix<double, 6, 1> d;
       d << R.transpose() * dP + lin_B.cross(turn), R.transpose() * dL + ang_B.cross(turn);
-      d -= M * dv + Mq * dq;
+      d -= M * dv + Mq * dq + more;
       dv.head<6>() += inertia.solve(d);
     }
   };

@@ -35,13 +35,17 @@ const char* ImplicitDerivative::cross(const Start& start, const Outcome& out) {
     const JointSpring& s = springs[j];
     if (s.mean != s.at(h * out.v_end[s.dof], out.v_end[s.dof])) continue;
     r_.map().row(s.dof) += drives_.map().row(static_cast<int>(j));
-    r_.map().row(s.dof).head(nv) -= out.v_end[s.dof] * dampers_.map().row(static_cast<int>(j));
+    const auto damper = dampers_.map().row(static_cast<int>(j)), stiffener = stiffeners_.map().row(static_cast<int>(j));
+    r_.map().row(s.dof).head(nv) -= out.v_end[s.dof] * damper.head(nv);
+    for (int i = 0; i < parameters(); ++i)
+      r_(s.dof, parameter_column(i)) -= out.v_end[s.dof] * (damper[nv + i] + h * stiffener[nv + i]);
   }
   for (std::size_t j = 0; j < compliant_.limits().size(); ++j) {
     const LimitSpring& l = compliant_.limits()[j];
     if (l.B != compliant_.rules().limit_damping) return "a joint that returns from beyond its range";
   }
   for (int i = 0; i < contacts(); ++i) add_contact(start, at(i));
+  add_parameters(start, out);
   // Along q+ and v+, at the z that stands: slopes of a move of the start.
   const MatX& Eq = view_.slope_by_q();
   const TreeBlocks& M = view_.end().M();
@@ -70,8 +74,40 @@ const char* ImplicitDerivative::cross(const Start& start, const Outcome& out) {
   end_.map() = mean_.map() = r;
   move_configuration(start, out);
   for (int i = 0; i < contacts(); ++i)
-    if (active(at(i)).mode != ContactMode::Stick) force_of(start, at(i));
+    if (wants_forces_ || active(at(i)).mode != ContactMode::Stick) force_of(start, at(i));
   return nullptr;
+}
+
+// -dr of inertia, at the motion of the end, and of damping (implicit.1).
+void ImplicitDerivative::add_parameters(const Start& start, const Outcome& out) {
+  const auto turned = [&](const VecX& x) -> const VecX& {
+    VecX& y = column_ = x;
+    for (const Body& b : model_.bodies) {
+      if (b.joint != JointKind::Free) continue;
+      const Quat back = rotation_exponential(-start.dt * out.v_end.segment<3>(b.iv + 3));
+      y.segment<3>(b.iv) = back * Vec3(x.segment<3>(b.iv));
+    }
+    return y;
+  };
+  each_parameter([&](const Parameter& p, int, int column) {
+    if (p.tree < 0) return;
+    if (p.kind == Parameter::Kind::Damping && !compliant_.joints().lists_damping()) {
+      const VecX& v = turned(out.v_end);
+      for (int k = p.first_dof; k < p.end_dof; ++k) r_(k, column) -= v[k];
+    }
+    if (!p.moves_inertia()) return;
+    scratch_ = (out.v_end - start.state.v) / start.dt;
+    add_moved_inertia(model_, p, view_.end_dynamics_view(), view_.end(), turned(scratch_), -1,
+                      &r_(model_.trees[at(p.tree)].iv, column), r_.stride());
+  });
+}
+
+// Of the force of a contact by a parameter, in its axes: friction that slips.
+Vec3 ImplicitDerivative::rubbed(std::size_t i, int parameter) const {
+  const CompliantContact& s = active(i);
+  if (s.mode != ContactMode::Slip || !(s.mu() > 0) || !rubs_on(model_, parameters_[at(parameter)], acting(i).surface))
+    return Vec3::Zero();
+  return {s.mean.x() / s.mu(), s.mean.y() / s.mu(), 0};
 }
 
 // What the start of contact i adds to -dr (deriv.24).
@@ -88,6 +124,7 @@ void ImplicitDerivative::add_contact(const Start& start, std::size_t i) {
     Vec3 df = -(P * Vec3(s.K.cwiseProduct(rows_at(at_.x, 0, j)) + s.B.cwiseProduct(rows_at(at_.c, 0, j))));
     df = c.R_WC * df;
     if (j < model_.nv) df += rows_at(dw_, o, j).cross(f_W);
+    if (j >= parameter_column(0)) df += c.R_WC * rubbed(i, j - parameter_column(0));
     for (double sign : {1.0, -1.0}) {
       const int b = sign > 0 ? c.body_b : c.body_a;
       if (b < 0) continue;
@@ -182,7 +219,8 @@ void ImplicitDerivative::force_of(const Start& start, std::size_t i) {
       x += q * at_.x_by_q.col(k);
       c += q * at_.c_by_q.col(k) + v * at_.c_by_v.col(k);
     }
-    const Vec3 df = -(P * Vec3(s.K.cwiseProduct(x) + s.B.cwiseProduct(c)));
+    Vec3 df = -(P * Vec3(s.K.cwiseProduct(x) + s.B.cwiseProduct(c)));
+    if (j >= parameter_column(0)) df += rubbed(i, j - parameter_column(0));
     for (int r = 0; r < 3; ++r) forces_(o + r, j) = df[r];
   }
 }

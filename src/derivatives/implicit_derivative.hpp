@@ -26,6 +26,8 @@ class ImplicitDerivative final : public CompliantDerivative {
   void end_slopes(const Start& start, std::size_t i);
   void start_slopes(const Start& start, std::size_t i);
   void force_of(const Start& start, std::size_t i);
+  void add_parameters(const Start& start, const Outcome& out);
+  Vec3 rubbed(std::size_t i, int parameter) const;
 
   ImplicitView& view_;
   RowMatrix r_;  // -dr/d(x, m, u), then dz (nv; all columns)

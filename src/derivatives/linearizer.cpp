@@ -4,6 +4,7 @@
 #include "derivatives/differences.hpp"
 #include "derivatives/exponential_derivative.hpp"
 #include "derivatives/implicit_derivative.hpp"
+#include "derivatives/outputs.hpp"
 #include "derivatives/parameters.hpp"
 #include "derivatives/rigid_derivative.hpp"
 #include "derivatives/rotations.hpp"
@@ -34,9 +35,20 @@ VecX Linearization::jvp(const VecX& dx, const VecX& du) const {
 VecX Linearization::vjp(const VecX& w) const {
   if (w.size() != A.rows())
     throw InvalidInput("vjp: w has " + std::to_string(w.size()) + " entries, must have " + std::to_string(A.rows()));
-  VecX y(A.cols() + B.cols());
-  y << A.transpose() * w, B.transpose() * w;
+  VecX y(A.cols() + B.cols() + static_cast<Eigen::Index>(parameters.size()));
+  y.head(A.cols()).noalias() = A.transpose() * w;
+  y.segment(A.cols(), B.cols()).noalias() = B.transpose() * w;
+  if (!parameters.empty()) y.tail(P.cols()).noalias() = P.transpose() * w;
   return y;
+}
+
+std::string Linearization::row_name(int row) const {
+  const SensorRow& r = rows[at(row)];
+  const std::string& sensor = sensors[at(r.sensor)];
+  const std::string kind = sensor.substr(0, sensor.find(':'));
+  const std::string axis = std::string(".") + "xyz"[r.component];
+  if (kind == "contacts") return "contact:" + std::to_string(r.contact) + axis;
+  return kind == "accelerometer" || kind == "gyroscope" ? sensor + axis : sensor;
 }
 
 std::string to_string(Linearization::Method method) {
@@ -93,6 +105,78 @@ struct Linearizer::Impl {
     return moved;
   }
 
+  /// The parameters of these names.
+  void know(const std::vector<std::string>& names) {
+    if (names == parameter_names) return;
+    parameters.clear();
+    parameter_names.clear();
+    for (const std::string& name : names) parameters.push_back(parse_parameter(model, name));
+    parameter_names = names;
+  }
+
+  /// Why slopes by them are by differences, or "".
+  const char* defect(const StepInput& step) const {
+    if (parameters.empty()) return "";
+    if (!rigid && !compliant) return "the stepper has no analytic derivative";
+    const char* why = rigid ? rigid->why_differences(step, parameters) : compliant->why_differences(step, parameters);
+    return why == nullptr ? "" : why;
+  }
+
+  /// Parameters are further columns of B until they are split off.
+  void begin(Linearization& lin, const Linearization& asked, bool with) const {
+    reset(model, inputs, lin);
+    if (!with) return;
+    lin.smoothing = asked.smoothing;
+    lin.memory = asked.memory;
+    lin.B.resize(2 * model.nv, static_cast<Eigen::Index>(inputs.size() + parameters.size()));
+  }
+
+  void split(const Linearization& lin, Linearization& out) const {
+    reset(model, inputs, out);
+    out.A = lin.A;
+    out.B = lin.B.leftCols(out.B.cols());
+    out.P = lin.B.rightCols(static_cast<Eigen::Index>(parameters.size()));
+    if (lin.memory) {
+      out.whole_A = lin.whole_A;
+      out.whole_B = lin.whole_B.leftCols(out.B.cols());
+    }
+    out.q_next = lin.q_next;
+    out.v_next = lin.v_next;
+    out.contacts = lin.contacts;
+    out.weak = lin.weak;
+    out.margin = lin.margin;
+    out.unique = lin.unique;
+    out.finite = lin.finite;
+    out.status = lin.status;
+  }
+
+  void want_forces(bool wanted) {
+    if (rigid) rigid->want_forces(wanted);
+    if (compliant) compliant->want_forces(wanted);
+  }
+
+  /// C, D and E, from a derivative that is analytic.
+  void measure(const StepInput& step, const Linearization& lin, Linearization& out) {
+    const bool divided = rigid ? rigid->divided() : compliant->divided();
+    out.sensors_reason = "";
+    if (divided && outputs.wants_forces())
+      difference_outputs(step, "forces are means over a step that was divided", out);
+    else if (lin.smoothing > 0 && outputs.wants_forces())
+      throw InvalidInput("sensors of forces with smoothing: they have the slopes of the hard law alone");
+    else
+      outputs.differentiate(step, lin, static_cast<int>(inputs.size()), rigid ? rigid->forces() : compliant->forces(),
+                            out);
+  }
+
+  void difference_outputs(const StepInput& step, const char* why, Linearization& out) {
+    outputs.difference(stepper, options, step, inputs, out);
+    out.sensors_reason = why;
+  }
+
+  Outputs outputs{model};
+  std::vector<std::string> parameter_names;
+  std::vector<Parameter> parameters;
+  Linearization wide;     // with parameters
   Workspace work{model};  // of a point beside the state
   State state;
   Linearization lin;
@@ -110,18 +194,47 @@ void Linearizer::linearize(const StepInput& step, Linearization& out) {
   if (!(out.smoothing >= 0) || (out.smoothing > 0 && !s.rigid))
     throw InvalidInput("smoothing = " + std::to_string(out.smoothing) + " with stepper '" + s.stepper +
                        "': must be 0, or positive with stepper 'rigid'");
+  const std::vector<std::string>& names = out.parameters;
+  s.know(names);
+  if (!names.empty() && out.smoothing > 0)
+    throw InvalidInput("parameters with smoothing: slopes by them are of the hard law");
+  out.parameters_reason = s.defect(step);
+  out.sensors_reason = "";
+  if (names.empty()) out.P.resize(2 * s.model.nv, 0);
+  if (!s.outputs.any()) {
+    for (MatX* x : {&out.C, &out.D, &out.E}) x->resize(0, x->cols());
+    out.rows.clear();
+  }
+  const bool with = !names.empty() && *out.parameters_reason == 0;
+  s.outputs.know(out.sensors);
+  s.want_forces(s.outputs.wants_forces());
+  const std::span<const Parameter> asked(s.parameters.data(), with ? s.parameters.size() : 0);
+  if (s.rigid) s.rigid->set_parameters(asked);
+  if (s.compliant) s.compliant->set_parameters(asked);
   const char* reason = "the stepper has no analytic derivative";
   if (s.rigid || s.compliant) {
-    reset(s.model, s.inputs, out);
-    reason = s.rigid ? s.rigid->compute(step, out) : s.compliant->compute(step, out);
+    Linearization& lin = with ? s.wide : out;
+    s.begin(lin, out, with);
+    reason = s.rigid ? s.rigid->compute(step, lin) : s.compliant->compute(step, lin);
+    if (!reason && with) s.split(lin, out);
+    if (!reason && s.outputs.any()) s.measure(step, lin, out);
     if (!reason && s.rigid && out.memory) {
       out.whole_A = out.A;
       out.whole_B = out.B;
     }
-    if (!reason) return;
   }
-  s.by_differences().compute(step, out);
-  out.reason = reason;
+  if (reason) {
+    s.by_differences().compute(step, out);
+    out.reason = out.parameters_reason = reason;
+  }
+  if (reason && s.outputs.any()) s.difference_outputs(step, reason, out);
+  const bool beside = s.outputs.any() && *out.sensors_reason != 0;  // E by differences
+  if (!names.empty() && (reason || !with || beside)) {
+    const MatX both =
+        tribo::parameter_slopes(s.model, s.stepper, s.options, step, names, s.outputs.any() ? &s.outputs : nullptr);
+    if (reason || !with) out.P = both.topRows(2 * s.model.nv);
+    out.E = both.bottomRows(both.rows() - 2 * s.model.nv);
+  }
 }
 
 void Linearizer::difference(const StepInput& step, Linearization& out) {
@@ -147,6 +260,7 @@ VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du
     shift.v = share * dx.tail(nv);
     for (int i = 0; i < nu && du.size() != 0; ++i) shift.u[s.inputs[at(i)]] = share * du[i];
     StepMap::start(s.model, {step.state, step.actuation, {}, step.dt}, shift, s.state, s.work);
+    s.lin.parameters.clear();
     linearize({s.state, s.work.actuation, step.forces, step.dt}, s.lin);
     if (s.lin.method == Linearization::Method::Differences) return s.by_differences().one_sided(step, dx, du);
     // The tangents at q and at the point beside it differ: dq there is what dx is here, turned with it.
@@ -155,8 +269,8 @@ VecX Linearizer::one_sided(const StepInput& step, const VecX& dx, const VecX& du
   return sum;
 }
 
-MatX Linearizer::parameter_slopes(const StepInput& step, const std::vector<std::string>& names) {
-  return tribo::parameter_slopes(impl_->model, impl_->stepper, impl_->options, step, names);
+MatX Linearizer::difference_parameters(const StepInput& step, const std::vector<std::string>& names) {
+  return tribo::parameter_slopes(impl_->model, impl_->stepper, impl_->options, step, names, nullptr);
 }
 
 DerivativeCheck Linearizer::check(const StepInput& step) {

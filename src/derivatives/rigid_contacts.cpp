@@ -308,6 +308,8 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
     add_share(across, problem, i, 0, -d[1], Side::Both);
     add_share(across, problem, i, 1, d[0], Side::Both);
   }
+  if (slips) add_friction(start, s, i, normal);
+  if (wants_forces_ && !listing_now_) note_forces(start, s, i, normal, slips);
   for (const FrictionDisc& disc : problem.discs)
     if (disc.contact == i) add_disc(start, s, disc, normal, lin);
   return nullptr;
@@ -408,6 +410,7 @@ void RigidDerivative::add_row_slopes(const Start& start, const Row& row, int act
   if (row.is<LimitedDrive>()) K[k] += a.kp[along->dof] / gain;
   if (row.drives() && input_column(along->dof) >= 0)
     K[input_column(along->dof)] -= row.is<VelocityTarget>() ? 1 : 1 / gain;
+  add_parameter_rows(start, row, active);
 }
 
 // Limits, dry friction, targets and drives at their limits: those that hold.
@@ -418,10 +421,19 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
     const int o = 3 * problem.nc() + j;
     const Coordinate* along = row.coordinate();
     if (row.is<EqualityPart>()) add_equality(start, s, j, f_[o], at_end_, X_);
-    if (row.is<EqualityPart>() || !along || problem.lower()[j] == problem.upper()[j]) continue;
+    const bool tendon = std::holds_alternative<TendonLength>(row.along);
+    if (row.is<EqualityPart>() || (!along && !tendon) || problem.lower()[j] == problem.upper()[j]) continue;
     bool weak = false;
     const double inside = room_inside(problem, j, f_[o], s.solve.residual.force_scale);
-    if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) continue;
+    if (!first_decides(inside, std::abs(c_[o]) / s.solve.residual.motion_scale, lin, weak)) {
+      add_bounds(start, row, f_[o]);
+      if (tendon && f_[o] != 0) add_tendon(start, s, j, f_[o], false);
+      continue;
+    }
+    if (tendon) {
+      add_tendon(start, s, j, f_[o], true);
+      continue;
+    }
     const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false, k);
     Jc_(active, k) = Jb_(active, k) = along->sign;
     add_whitened(Yc_, active, problem, o, 1);

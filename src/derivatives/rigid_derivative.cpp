@@ -1,6 +1,7 @@
 #include "derivatives/rigid_derivative.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rotations.hpp"
@@ -19,7 +20,9 @@ StepperOptions unaudited(StepperOptions options) {
 }
 
 bool has_body_rows(const Model& model) {
-  bool any = !model.tendons.empty();
+  bool any = !model.ties.empty();
+  for (const Tendon& tendon : model.tendons)
+    for (const TendonSegment& s : tendon.path) any |= s.body_a < -1 || s.body_b < -1;
   for (const Body& b : model.bodies) {
     any |= b.joint == JointKind::Spherical && std::isfinite(model.joints.upper[b.iv]);
     any |= b.joint == JointKind::Free && !model.joints.friction.segment<3>(b.iv).isZero(0);
@@ -82,11 +85,13 @@ const char* RigidDerivative::compute(const StepInput& step, Linearization& out) 
   smoothing_ = out.smoothing;
   if (smoothing_ > 0 && !closures_.empty()) return "equality constraints are not smoothed";
   if (fourth_order_) return "flights of order four are taken by stages";
-  if (body_rows_) return "tendons, limits of ball joints and friction of free joints are rows along many coordinates";
+  if (body_rows_)
+    return "ties of tendons, limits of ball joints and friction of free joints are rows along many coordinates";
   if (!model_.medium.boxes.empty()) return "the forces of a fluid follow the velocities";
   if (law_ != ContactModel::Ncp && law_ != ContactModel::Ccp) return "the contact model has no cone of friction";
   known_listings_ = 0;
   wants_lists_ = false;
+  lengths_.clear();
   open(step);
   if (scheme_->substeps().touch) {
     substeps_.run(crossing_);
@@ -121,6 +126,7 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
     if (const char* why = smooth(start, out)) return why;
   set_velocities(start, v_end_, true, at_end_);
   at_start_.v = nullptr;
+  forces_out_.clear(2 * model_.nv + lin.B.cols());
   if (out.recovery.size() > 0) set_velocities(start, out.correction, false, at_move_);
   if (model_.trees.size() > 1) {  // one group writes all of them
     lin.A.setZero();
@@ -175,6 +181,7 @@ void RigidDerivative::set_group(std::span<const int> trees) {
       if (input_of_[at(k)] >= 0) group_.inputs.push_back(input_of_[at(k)]);
     }
   }
+  list_parameters();
 }
 
 const char* RigidDerivative::solve_group(const StepInput& step, const Start& start, const Outcome& out,
@@ -211,11 +218,16 @@ const char* RigidDerivative::solve_velocities(const StepInput& step, const Start
   if (island)
     if (const char* why = smoothing_ > 0 ? list_smoothed(start, *island, lin) : list_active(start, *island, lin))
       return why;
-  return solve_active(X_, columns, lin) ? nullptr : "the rows that hold have no factor";
+  const bool unique = std::exchange(lin.unique, true);
+  if (!solve_active(X_, columns, lin)) return "the rows that hold have no factor";
+  if (wants_forces_ && !listing_now_) store_forces(start, lin.unique);
+  lin.unique = lin.unique && unique;
+  return nullptr;
 }
 
 void RigidDerivative::clear_active() {
   active_ = 0;
+  force_rows_.clear();
   blocks_.clear();
   smoothed_rows_ = false;
   seen_pairs_ = 0;
@@ -255,6 +267,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     inverse_.differentiate(t, start.dynamics, zero_, out.correction, false);
     if (held && !flies(t)) trees_.factor(t, inverse_.M(), extra_);
     if (!flies(t)) D_.map().block(first, first, tree.nv, tree.nv) -= inverse_.dq().tree(t);
+    if (!flies(t)) add_recovered_parameters(start, out.correction, t, first);
     first += tree.nv;
   }
   clear_active();
@@ -273,7 +286,12 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     const int o = 3 * s.problem.nc() + j;
     if (row.is<EqualityPart>()) add_equality(start, s, j, s.f[o], at_move_, D_);
     const Coordinate* along = row.is<LimitLaw>() ? row.coordinate() : nullptr;
-    if (!along || !removes(s, o, lin)) continue;
+    const bool tendon = row.is<LimitLaw>() && std::holds_alternative<TendonLength>(row.along);
+    if ((!along && !tendon) || !removes(s, o, lin)) continue;
+    if (tendon) {
+      add_recovered_tendon(start, s, j, share);
+      continue;
+    }
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
     Jc_(a, k) = Jb_(a, k) = along->sign;
     add_whitened(Yc_, a, s.problem, o, 1);
@@ -283,8 +301,9 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
     if (soft_) add_softness(start, nullptr, a, s.f[o], R_[a]);
   }
-  return solve_active(D_, by_velocity_ ? group_.columns() : group_.n(), lin) ? nullptr
-                                                                             : "the rows that hold have no factor";
+  return solve_active(D_, by_velocity_ || !group_.parameters.empty() ? group_.columns() : group_.n(), lin)
+             ? nullptr
+             : "the rows that hold have no factor";
 }
 
 void RigidDerivative::add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int i) {
@@ -305,14 +324,15 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
     rows::add(slope * J3_(2, c), X_.row(l), K, K_.stride());
     if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], slope * (motion_.rate(c).gap / start.dt + by_v_(2, c)));
   }
+  if (end < 0 && slope > 0) add_recovered_size(start, listed, end, K);
   if (soft_) add_softness(start, &contact, a, s.f[3 * i + 2], R_[a]);
 }
 
 // The compliance of a row of (rigid.6), and of a velocity target, is a share of its diagonal of G, which moves with q: with
 // u = Mt^-1 J^T,
 //   dG = 2 d(J u) - u . d_q[M u]                                                                             (deriv.13)
-void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force,
-                                   double compliance) {
+void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force, double compliance,
+                                   const TendonLength* tendon) {
   const int n = group_.n();
   const double* J = Jc_.row(row);
   double* K = K_.row(row);
@@ -335,6 +355,11 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
       if (motion_.meets()) add_by_velocity(K, motion_.dofs()[k], 2 * share * by_v_(2, static_cast<int>(k)));
     }
   }
+  if (tendon) {
+    set_velocities(start, u_, false, at_row_);
+    tendon_slopes(start, *tendon, 0, at_row_, D_);
+    for (int k : tendon_dofs_) K[local_[at(k)]] += 2 * share * K_row_[k];
+  }
   for (int t : group_.trees) {
     const Tree& tree = model_.trees[at(t)];
     if (flies(t) || u_.segment(tree.iv, tree.nv).isZero(0)) continue;
@@ -342,6 +367,7 @@ void RigidDerivative::add_softness(const Start& start, const Contact* contact, i
     const int first = local_[at(tree.iv)];
     for (int j = 0; j < tree.nv; ++j)
       K[first + j] -= share * u_.segment(tree.iv, tree.nv).dot(inverse_.dq().tree(t).col(j));
+    add_softness_parameters(start, t, share, K);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "contact/solvers/interior_point.hpp"
 #include "derivatives/contact_motion.hpp"
 #include "derivatives/differences.hpp"
+#include "derivatives/outputs.hpp"
 #include "derivatives/smoothing.hpp"
 #include "derivatives/tree_solve.hpp"
 #include "dynamics/derivatives.hpp"
@@ -31,21 +32,33 @@
 
 namespace tribo {
 
+struct TendonLine;
+
 class RigidDerivative {
  public:
   RigidDerivative(const Model& model, const StepperOptions& options);
 
   /// Are touches within steps to be found to the last digit?
   void find_exactly(bool exactly) { substeps_.find_exactly(exactly); }
+  /// Whose slopes follow those of the inputs in B.
+  void set_parameters(std::span<const Parameter> parameters);
+  /// Null, or why slopes by these parameters are not analytic.
+  const char* why_differences(const StepInput& step, std::span<const Parameter> parameters) const;
   /// Null, or why this step has no analytic derivative: out is then as it was.
   const char* compute(const StepInput& step, Linearization& out);
+  /// Are the slopes of forces wanted? They stand after compute, by the columns of A and B.
+  void want_forces(bool wanted) { wants_forces_ = wanted; }
+  const ContactForces& forces() const { return forces_out_; }
+  /// Forces are means over the whole step: where it was divided they have no slope.
+  bool divided() const { return lengths_.size() > 1; }
 
  private:
   using Vec6 = Eigen::Matrix<double, 6, 1>;
 
   /// Trees that are solved together. Locally their coordinates follow each other; columns: dq, dv, then du.
   struct Group {
-    std::vector<int> trees, dofs, inputs;  // dofs: coordinates; inputs: columns of u
+    std::vector<int> trees, dofs, inputs;         // dofs: coordinates; inputs: columns of B
+    std::vector<std::pair<int, int>> parameters;  // index, and column; the last of the inputs
     int n() const { return static_cast<int>(dofs.size()); }
     int columns() const { return 2 * n() + static_cast<int>(inputs.size()); }
   };
@@ -70,6 +83,7 @@ class RigidDerivative {
   struct Kept {
     Vec3 P, L;  // linear; angular about the mass centre
     MatX dP, dL;
+    MatX by_parameter;  // (6 x parameters)
   };
   /// Which motion of two bodies a row of a contact that sticks sees: of the point p along the axis, both in W.
   struct SeenRow {
@@ -105,7 +119,8 @@ class RigidDerivative {
   const char* recover(const Start& start, const Outcome& out, const IslandSolution& s, Linearization& lin);
   bool removes(const IslandSolution& s, int row, Linearization& lin) const;
   void add_recovered(const Start& start, const Outcome& out, const IslandSolution& s, int contact);
-  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance);
+  void add_softness(const Start& start, const Contact* contact, int row, double force, double compliance,
+                    const TendonLength* tendon = nullptr);
   void keep();
   void clear_active();
   void begin_recovery();
@@ -200,7 +215,59 @@ class RigidDerivative {
   }
   bool keeps(int tree) const { return view_->flight().keeps(tree) && !(smoothing_ > 0 && touched_[at(tree)]); }
 
+  /// The rows of a contact that acts.
+  struct ForceRows {
+    std::size_t contact;  // in forces_out_
+    int normal;           // the first of its rows
+    bool slips;
+    double mu, along[2];  // of a contact that slips
+    Mat3 R;
+    int surface;
+  };
+
+  // rigid_forces.cpp
+  void note_forces(const Start& start, const IslandSolution& s, int i, int normal, bool slips);
+  void store_forces(const Start& start, bool unique);
+  void share_impulses();
+  void store_force(const ForceRows& rows, double dt);
+
+  // rigid_tendons.cpp
+  void tendon_slopes(const Start& start, const TendonLength& along, double impulse, const Velocities& at_v,
+                     RowMatrix& X);
+  void add_segment(const Start& start, const TendonSegment& segment, const TendonLine& line, double sign,
+                   double impulse, const Velocities& at_v, RowMatrix& X);
+  void add_tendon(const Start& start, const IslandSolution& s, int j, double f, bool holds);
+  void add_recovered_tendon(const Start& start, const IslandSolution& s, int j, double share);
+  int new_tendon_row(const IslandSolution& s, int j);
+
+  // rigid_parameters.cpp
+  int inputs_and_parameters() const { return static_cast<int>(inputs_.size() + parameters_.size()); }
+  void list_parameters();
+  template <class F>
+  void each_parameter(int tree, F f);
+  void add_moved(const Dynamics& dynamics, int tree, const VecX& a, double factor, RowMatrix& X, int first,
+                 int column = -1);
+  double extra_slope(const Parameter& p, int dof, double dt) const;
+  double extra_slope(const Parameter& p, int dof, double dt, bool gain) const;
+  void add_moved_bias(const Start& start, int tree);
+  void add_parameter_drives(const Start& start, const VecX& v_end, int tree, int first);
+  void add_parameter_rows(const Start& start, const Row& row, int active);
+  void add_bounds(const Start& start, const Row& row, double f);
+  void add_friction(const Start& start, const IslandSolution& s, int i, int normal);
+  void add_recovered_parameters(const Start& start, const VecX& correction, int tree, int first);
+  void add_recovered_size(const Start& start, int listed, double gap, double* K);
+  void add_softness_parameters(const Start& start, int tree, double share, double* K);
+  void add_gyroscope_parameters(const Start& start, const Gyroscope& body, const Vec3& x, const Vec3& turned, int tree,
+                                int first);
+  void kick_parameters(const Dynamics& dynamics, int tree, double time, const VecX& v);
+  void kick_inertia(const Dynamics& dynamics, int tree, int k, double slope);
+  void add_spin_parameters(int tree, int first, const Gyroscope& body, double dt);
+  void keep_parameters(const Start& start, int tree, const Mat3& R);
+  Vec3 arm_slope(const Dynamics& dynamics, const Parameter& p) const;
+  Vec3 move_kept(const Dynamics& dynamics, int tree, Eigen::Index parameter, const VecX& v, Vec6& momentum);
+
   // flight_derivative.cpp
+  static void share_at_end(double z, double& share, double& slope);
   void fly(const Start& start, int tree, int first);
   void spin(const Start& start, int tree, int first);
   void factor_kick(const Start& start, Dynamics& dynamics, int tree, double time);
@@ -252,7 +319,19 @@ class RigidDerivative {
   RowMatrix dm_, J1_;         // of the velocity that the bias is taken at; a product with it
   MatX dm_fly_, J1_fly_;
   MatX kick_q_, kick_m_, kick_v_;  // slopes of a kick, before its factor
-  std::vector<Kept> kept_;         // by tree
+  MatX kick_p_;                    // the same by parameters
+  std::vector<int> tendon_dofs_;   // of the row whose slopes stand
+  bool wants_forces_ = false;
+  ContactForces forces_out_;
+  std::vector<ForceRows> force_rows_;
+  RowMatrix turned_rows_,
+      impulses_;  // turns of contacts (3 each), impulses of the rows that hold (columns of the group)
+  std::vector<char> unique_rows_;
+  MatX shared_, grams_, shared_rows_, all_rows_;
+  Eigen::LLT<MatX> gram_;
+  std::vector<Parameter> parameters_;
+  double kick_step_ = 0;    // dt of the step of the kick [s]
+  std::vector<Kept> kept_;  // by tree
   VecX J_row_, K_row_;
   RowMatrix X_, D_;                     // (n x columns): right-hand side, then dv'; the same of what v_mean adds
   RowMatrix P_, turned_;                // dq+; rows of a free joint before they are turned

@@ -43,6 +43,7 @@ const char* RigidDerivative::through_lists(const StepInput& step, Linearization&
   smoothing_ = smoothing;
   if (why) return why;
   reset(model_, inputs_, out);
+  out.B.resize(2 * model_.nv, inputs_and_parameters());
   open(step);
   crossing_.begin();
   crossing_.solve(step.dt);
@@ -53,7 +54,7 @@ const char* RigidDerivative::differentiate_listing(const StepInput& step, Linear
   const Outcome& outcome = crossing_.outcome();
   const Start start = crossing_.start(step.dt);
   Listing& listing = listings_[at(known_listings_)];
-  const int nv = model_.nv, nu = static_cast<int>(inputs_.size());
+  const int nv = model_.nv, nu = inputs_and_parameters();
   keep();
   listing.v = outcome.v_end;
   listing.slope.setZero(nv, 2 * nv + nu);

@@ -31,6 +31,7 @@ void RigidDerivative::add_tree(const Start& start, int t, int first) {
   else
     add_bias(start, v_end_, t, first);
   add_drives(start, t, first);
+  add_parameter_drives(start, v_end_, t, first);
 }
 
 void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int first) {
@@ -38,12 +39,12 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   const int iv = tree.iv, nv = tree.nv, n = group_.n();
   const double dt = start.dt;
   const auto rows = [&](VecX& x) { return x.segment(iv, nv); };
-  const int passes = view_->free_motion().passes(t);
+  const int passes = view_->free_motion().passes(t), columns = 2 * nv + static_cast<int>(group_.parameters.size());
   const VecX& extra = view_->free_motion().extra_of_bias();
   rows(m_) = v_start_.segment(iv, nv);
   if (passes > 0) {
     start.dynamics.factor(t, extra);
-    dm_.set_zero(nv, 2 * nv);
+    dm_.set_zero(nv, columns);
     for (int k = 0; k < nv; ++k) dm_(k, nv + k) = 1;
   }
   for (int pass = 0; pass < passes; ++pass) {  // (deriv.6)
@@ -53,10 +54,11 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
     rows(a_) = -rows(y_);
     inverse_.differentiate(t, start.dynamics, m_, a_, false);
     if (pass == 0) trees_.factor(t, inverse_.M(), extra);
-    J1_.set_zero(nv, 2 * nv);
+    J1_.set_zero(nv, columns);
     J1_.map().leftCols(nv) = -0.5 * dt * inverse_.dq().tree(t);
+    add_moved_bias(start, t);
     add_turned(tree, -0.5 * dt);
-    trees_.solve(t, J1_, 0, 2 * nv);
+    trees_.solve(t, J1_, 0, columns);
     for (int k = 0; k < nv; ++k) J1_(k, nv + k) += 1;
     std::swap(dm_, J1_);
     rows(m_) = v_start_.segment(iv, nv) - 0.5 * dt * rows(y_);
@@ -74,13 +76,16 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
     if (passes > 0) continue;
     for (int j = 0; j < nv; ++j) by_v[j] -= dt * Hv(iv + i, iv + j);
   }
+  add_moved(start.dynamics, t, a_, -dt, X_, first);
   if (passes == 0) return;
-  J1_.set_zero(nv, 2 * nv);
+  J1_.set_zero(nv, columns);
   add_turned(tree, -dt);
   for (int i = 0; i < nv; ++i) {
     double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
     for (int j = 0; j < nv; ++j) by_q[j] += J1_(i, j);
     for (int j = 0; j < nv; ++j) by_v[j] += J1_(i, nv + j);
+    for (std::size_t j = 0; j < group_.parameters.size(); ++j)
+      X_(first + i, group_.parameters[j].second) += J1_(i, 2 * nv + static_cast<int>(j));
   }
 }
 
@@ -124,6 +129,7 @@ void RigidDerivative::add_gyroscope(const Start& start, const VecX& v_end, int t
     if (nv == 6) row += arm.transpose() * Vec3(M.row(i).head<3>());
     X.row(first + i).segment<3>(n + first + w) += row;
   }
+  add_gyroscope_parameters(start, body, x, turned, t, first);
 }
 
 // Gains on the error that moves, springs, and the inputs.

@@ -63,6 +63,7 @@ InverseDynamics::InverseDynamics(const Model& model) : model_(&model), dq_(model
 TRIBO_CLONES void InverseDynamics::forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass) {
   Vec6 A0 = Vec6::Zero();
   if (pass.gravity) A0.head<3>() = -model_->gravity;
+  base_ = A0.head<3>();
   for (std::size_t i = at(pass.first); i < at(pass.last); ++i) {
     const Body& body = model_->bodies[i];
     const Placement& X = dynamics.X_WB(static_cast<int>(i));

@@ -39,6 +39,10 @@ class InverseDynamics {
   const TreeBlocks& M() const { return M_; }
   /// psi_j = V_p x S_j: what turning joint j adds to the velocity of all that it carries.
   const Spatial& psi(int j) const { return psi_[static_cast<std::size_t>(j)]; }
+  /// Of the last call for its tree.
+  Spatial velocity(int body) const { return spatial(V_[static_cast<std::size_t>(body)]); }
+  /// What stands for the weight in it: -g, or 0.
+  const Vec3& base_acceleration() const { return base_; }
   // Of the last call with velocities:
   /// Acceleration of a body less gravity, where that was asked for; it turns by S_j x A + psidd_j + psi_j x V on dq_j, and
   /// changes by S_j x V + rate_j on dv_j.
@@ -70,6 +74,7 @@ class InverseDynamics {
   std::vector<Vec6, Eigen::aligned_allocator<Vec6>> V_, A_, F_, S_, psidd_, rate_, lifted_;
   std::vector<Spatial> psi_;
   VecX tau_;
+  Vec3 base_ = Vec3::Zero();
   TreeBlocks dq_, dv_, M_;
 };
 

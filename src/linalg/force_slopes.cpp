@@ -175,6 +175,7 @@ void ForceSlopes::add_along(const Input& in, const RowMatrix& dG, const std::vec
   base_.x.assign(in.x, in.x + n);
   base_.c.assign(in.c, in.c + n);
   base_.one.assign(at(n), 0);
+  base_.two.assign(at(n), 0);
   force_.resize(2 * at(n));
   for (int k = 0; k < steps_; ++k) {
     begin(along_);
@@ -186,13 +187,15 @@ void ForceSlopes::add_along(const Input& in, const RowMatrix& dG, const std::vec
         for (int part = 0; part < 2; ++part)
           rows::combine(1, sides_.row(part * n + l), dG.row(l * n), stride, force_.data() + part * n, n, stride);
       for (const Damper& damper : dampers) {
-        const Complex C = speed_[at(damper.row)];
-        for (int j = 0; j < columns; ++j)
+        const Complex C = speed_[at(damper.row)], X = place_[at(damper.row)];
+        for (int j = 0; j < columns; ++j) {
+          const double stiffness = damper.stiffness == nullptr ? 0 : damper.stiffness[j];
+          const Complex f = -d_ * d_ * (damper.slope[j] * C + stiffness * X);
           for (int l = 0; l < n; ++l) {
-            const Complex f = -d_ * d_ * damper.slope[j] * G_[l + n * damper.row] * C;
-            sides_(l, j) += f.real();
-            sides_(n + l, j) += f.imag();
+            sides_(l, j) += G_[l + n * damper.row] * f.real();
+            sides_(n + l, j) += G_[l + n * damper.row] * f.imag();
           }
+        }
       }
       solve(p);
       add_solution(p);
@@ -209,10 +212,11 @@ void ForceSlopes::add_along(const Input& in, const RowMatrix& dG, const std::vec
   }
   for (const Damper& damper : dampers) {
     const int r = damper.row;
-    const double one = (base_.x[at(r)] - in.x[r]) / h_, two = 2 * (base_.one[at(r)] - h_ * in.x[r]) / (h_ * h_);
+    const double gone = base_.x[at(r)] - in.x[r], gone_on = base_.one[at(r)] - h_ * in.x[r];
     for (int j = 0; j < columns; ++j) {
-      F1(r, j) -= damper.slope[j] * one;
-      F2(r, j) -= damper.slope[j] * two;
+      const double stiffness = damper.stiffness == nullptr ? 0 : damper.stiffness[j];
+      F1(r, j) -= (stiffness * base_.one[at(r)] + damper.slope[j] * gone) / h_;
+      F2(r, j) -= 2 * (stiffness * base_.two[at(r)] + damper.slope[j] * gone_on) / (h_ * h_);
     }
   }
 }
@@ -293,6 +297,8 @@ void ForceSlopes::begin_base() {
   next_base_.x.assign(at(n_), 0);
   next_base_.c.assign(at(n_), 0);
   next_base_.one.assign(at(n_), 0);
+  next_base_.two.assign(at(n_), 0);
+  place_.resize(at(n_));
   speed_.resize(at(n_));
   work_.resize(at(n_));
 }
@@ -313,12 +319,15 @@ void ForceSlopes::solve_base(std::size_t pole, const Input& in) {
     for (int k = 0; k < n; ++k) X += product(inverse_[pole][at(i * n + k)], work_[at(k)]);
     const Complex C = (product(z, X) - base_.x[at(i)]) / d;
     const Complex F = d * d * (-K_[at(i)] * X - B_[at(i)] * C + in.s[i] * inverse);
+    const Complex one = product(base_.one[at(i)] + d * X, inverse), two = product(base_.two[at(i)] + d * one, inverse);
+    place_[at(i)] = X;
     speed_[at(i)] = C;
     force_[at(i)] = F.real();
     force_[at(n + i)] = F.imag();
     next_base_.x[at(i)] += product(w, X).real();
     next_base_.c[at(i)] += product(w, C).real();
-    next_base_.one[at(i)] += product(w, product(base_.one[at(i)] + d * X, inverse)).real();
+    next_base_.one[at(i)] += product(w, one).real();
+    next_base_.two[at(i)] += product(w, two).real();
   }
 }
 

@@ -2,9 +2,9 @@
 //
 //   x'' = -G (K x + B x') + b + G s,   f = -(K x + B x'),   f1 = int f / h,  f2 = 2 int int f / h^2           (flow.1)
 // is linear in (x, c, b, s); G changes by dG_j along each of some coordinates, and then
-//   dx'' = -G (K dx + B dx') + dG_j (f + s) - G dB_j x'                                                       (flow.2)
+//   dx'' = -G (K dx + B dx') + dG_j (f + s) - G (dK_j x + dB_j x')                                            (flow.2)
 // The rational approximant (rational.2) of the two systems one behind the other is that of the flow, and that of its slope:
-//   (z^2 + z d G B + d^2 G K) X = d c + (z + d G B) x + d^2 b/z,  dX the same of d^2 (dG_j (F + s/z) - G dB_j C)  (flow.3)
+//   (z^2 + z d G B + d^2 G K) X = d c + (z + d G B) x + d^2 b/z,  dX the same of d^2 (dG_j (F + s/z) - G (dK_j X + dB_j C))  (flow.3)
 // for each of its poles z, with C and F the velocity and the force of X.
 //
 // What b does over the step, T1 and T2, says what x and c do: x = 0 is a place like any other, and a velocity is what b has
@@ -28,10 +28,10 @@ class ForceSlopes {
   struct Input {
     const double *x, *c, *b, *s;  // (n); b has G s in it
   };
-  /// A row whose B moves with the coordinates.
+  /// A row whose B, and K where `stiffness` is not null, move with the coordinates.
   struct Damper {
     int row;
-    const double* slope;  // (coordinates)
+    const double *slope, *stiffness;  // (coordinates)
   };
   /// f1 and f2 of such a start (n).
   void values(const Input& in, double* f1, double* f2);
@@ -51,7 +51,7 @@ class ForceSlopes {
   };
   /// The same of the start that stands (n).
   struct Base {
-    std::vector<double> x, c, one;
+    std::vector<double> x, c, one, two;
   };
 
   bool invert(std::size_t pole);
@@ -69,11 +69,11 @@ class ForceSlopes {
   double h_ = 0, d_ = 0;
   const double* G_ = nullptr;
   std::vector<double> K_, B_;
-  std::vector<Complex> inverse_[3], work_, speed_;  // (n n); of the base at a pole
-  std::vector<double> factor_[3];                   // rows of the inverse: re and -im, then im and re (4 n each)
-  std::vector<double> GB_, GK_;                     // (n n), row after row
-  RowMatrix T1_, T2_, end_;                         // f1, f2 and f(h) by b
-  Run by_b_, along_, next_;                         // columns: b; coordinates
+  std::vector<Complex> inverse_[3], work_, speed_, place_;  // (n n); of the base at a pole
+  std::vector<double> factor_[3];  // rows of the inverse: re and -im, then im and re (4 n each)
+  std::vector<double> GB_, GK_;    // (n n), row after row
+  RowMatrix T1_, T2_, end_;        // f1, f2 and f(h) by b
+  Run by_b_, along_, next_;        // columns: b; coordinates
   Base base_, next_base_;
   RowMatrix b_, damped_, pushed_, turned_;
   RowMatrix sides_, X_;        // of a pole: right-hand sides and solutions, real parts above imaginary ones (2 n)

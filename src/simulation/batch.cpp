@@ -54,14 +54,14 @@ void Batch::watch(int world, Observer* observer) {
 
 void Batch::check_still() const { static_cast<void>(impl_->turn()); }
 
-std::span<const Linearization> Batch::linearize(bool memory) {
+std::span<const Linearization> Batch::linearize(const LinearizationRequest& request) {
   Impl& b = *impl_;
   {
     const auto turn = b.turn();
     b.linearizations.resize(b.worlds.size());
     for (int w = 0; w < worlds(); ++w) b.synced(w);  // here: worlds of a pack share room on their way out
   }
-  b.spread(worlds(), [&b, memory](int w) { b.linearize(w, memory); });
+  b.spread(worlds(), [&](int w) { b.linearize(w, request); });
   return b.linearizations;
 }
 

@@ -360,11 +360,11 @@ struct Batch::Impl final : LaneWorlds::Host {
   }
 
   // Never throws.
-  void linearize(int w, bool memory) {
+  void linearize(int w, const LinearizationRequest& request) {
     Linearization& out = linearizations[at(w)];
     out.finite = false;
-    out.memory = memory;
-    if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[0].model, commands(w)).empty()) return;
+    static_cast<LinearizationRequest&>(out) = request;
+    if (status[at(w)] == WorldStatus::Failed || !unusable(*worlds[at(w)].model, commands(w)).empty()) return;
     try {
       worlds[at(w)].simulation->linearize(out);
     } catch (const std::exception&) {

@@ -328,9 +328,13 @@ VecX Simulation::one_sided(const VecX& dx, const VecX& du) {
   return impl_->linearizer->one_sided(step, dx, du);
 }
 
-MatX Simulation::parameter_slopes(const std::vector<std::string>& names) {
+MatX Simulation::parameter_slopes(const std::vector<std::string>& names, bool by_differences) {
   const StepInput step = impl_->asked();
-  return impl_->linearizer->parameter_slopes(step, names);
+  if (by_differences) return impl_->linearizer->difference_parameters(step, names);
+  Linearization lin;
+  lin.parameters = names;
+  impl_->linearizer->linearize(step, lin);
+  return lin.P;
 }
 
 DerivativeCheck Simulation::check_derivatives() {

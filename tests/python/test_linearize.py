@@ -118,3 +118,27 @@ def test_a_closed_loop_is_analytic():
     check = tribo.check_derivatives(sim)
     assert check.linearization.method == "analytic" and check.linearization.weak == 0
     assert check.error < 1e-6 and check.columns == 6
+
+
+def test_parameters_and_sensors_by_name():
+    """A box that slides: dv/dmu = -g dt, and the friction of its contacts sums to -mu m g."""
+    sim = tribo.load("cube-slide")
+    sim.run(0.05)
+    names = ["friction:default", "mass:cube"]
+    lin = sim.linearize(parameters=names, sensors=["contacts", "gyroscope:cube"])
+    assert lin.parameters == names and lin.parameters_reason == "" and lin.sensors_reason == ""
+    assert lin.P.shape == (12, 2) and lin.E.shape == (15, 2) and lin.C.shape == (15, 12) and lin.D.shape == (15, 0)
+    speed = np.linalg.norm(lin.P[6:9, 0])
+    assert abs(speed - 9.81 * sim.dt) < 1e-6 * speed
+    assert np.allclose(lin.P[6:9, 1], 0, atol=1e-9)
+    friction = lin.E[0:12:3, 0].sum() ** 2 + lin.E[1:12:3, 0].sum() ** 2
+    assert np.isclose(np.sqrt(friction), lin.y[2:12:3].sum(), rtol=1e-6)
+    assert [name for name, _ in lin.sensors][-3:] == ["gyroscope:cube.x", "gyroscope:cube.y", "gyroscope:cube.z"]
+    assert not any(unique for name, unique in lin.sensors if name.startswith("contact"))
+    w = np.arange(12.0)
+    gx, gu, gp = lin.vjp(w)
+    assert np.allclose(gp, lin.P.T @ w) and np.allclose(gx, lin.A.T @ w) and gu.size == 0
+    with pytest.raises(tribo.InvalidInput, match="rays and switches"):
+        sim.linearize(sensors=["rays:cube"])
+    batch = tribo.Batch("cube-slide", 2)
+    assert batch.linearize(parameters=names)[1].P.shape == (12, 2)

@@ -124,6 +124,19 @@ double Recovery::share(double dt, double size) const {
   return 1 - std::exp(-dt / (time_ < 0 ? natural : time_));
 }
 
+double Recovery::by_inertia(const Start& start, int listed, int body, double gap) const {
+  const Contact& contact = start.contacts[at(listed)];
+  const double size = size_of(start, listed), part = share(start.dt, size);
+  const double share_by_size = time_ < 0 && gravity_ > 0 ? (1 - part) * std::log1p(-part) / (2 * size) : 0;
+  for (int g : {contact.geometry_a, contact.geometry_b}) {
+    const Geometry& shape = start.model.geometries[at(g)];
+    if (shape.kind != ShapeKind::Point || shape.body != body || sizes_[g] != size) continue;
+    const double size_by_inertia = 1 / (4 * start.model.bodies[at(body)].inertia.mass * size);
+    return size_by_inertia * (share_by_size * (gap + overlap_share * size) + part * overlap_share);  // (param.6)
+  }
+  return 0;
+}
+
 bool Recovery::turns_in(const Start& start, const Outcome& out, int listed) const {
   const double gap = gap_at_end(start, listed, out), size = size_of(start, listed);
   return removed(start, listed, gap) > -share(start.dt, size) * (gap + overlap_share * size);

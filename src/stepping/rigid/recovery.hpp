@@ -25,6 +25,9 @@ class Recovery {
   /// What a step takes off the overlap of a listed contact, and off a joint beyond its limit; 0 to 1.
   double contact_share(const Start& start, int listed) const { return share(start.dt, size_of(start, listed)); }
   double joint_share(double dt) const;
+  /// The slope of that share of the overlap by an entry on the diagonal of the inertia of a body: a point is as large as this
+  /// has it. gap: at the end of the step.
+  double by_inertia(const Start& start, int listed, int body, double gap) const;
   /// Is the contact opened faster than by its share, since it turns in?
   bool turns_in(const Start& start, const Outcome& out, int listed) const;
   /// Of the last solve: was a part of the removal alone taken (rigid.18)?
