@@ -11,12 +11,13 @@ about the standing pose. What is observed, rewarded and randomised are lists of 
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
-from .batch import Batch
+from .batch import Batch, Points
 from .extras import missing
 from .gym_task import (
     OBSERVATIONS,
@@ -29,6 +30,7 @@ from .gym_task import (
     Terrain,
     Worlds,
     fallen,
+    squares,
     turned,
     uniform,
 )
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = ["OBSERVATIONS", "RANDOMIZATION", "REWARDS", "Robot", "Task", "Term", "Terms", "Terrain", "VelocityEnv",
-           "VelocityVectorEnv", "Worlds", "fallen", "turned", "uniform"]
+           "VelocityVectorEnv", "Worlds", "fallen", "squares", "turned", "uniform"]
 
 
 def _scene(task: Task) -> _core.Scene:
@@ -111,6 +113,11 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (joints,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+
+    @cached_property
+    def feet(self) -> Points:
+        """Middles of the feet and their velocities in the world (n, feet, 3) [m], [m/s]; they follow the steps."""
+        return Points(*self.batch._follow_points(self.robot.foot_body.tolist(), self.robot.foot_point))
 
     def ground(self, points: Array) -> Array:
         """Height of the ground (...) at points (..., 2) in the world [m]."""
@@ -200,7 +207,10 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.action_before = self.action
         self.action = np.clip(np.asarray(actions, dtype=float), -1.0, 1.0)
         self.action[again] = 0
-        self.batch._target[:, self.robot.joint_q] = self.robot.pose + task.reach * self.action + self._stepping()
+        reference = self._stepping()
+        reference += task.reach * self.action
+        np.add(reference, self.robot.pose, out=reference)
+        self.batch._target[:, self.robot.at_q] = reference
         self.batch.step(task.steps, ~again if again.any() else None)  # a reset takes the place of a step
         self.age += ~again
         self.clock = np.where(again, self.clock, self.clock + task.frequency * time)
@@ -227,9 +237,16 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
 
     def _stepping(self) -> Array:
         """What the clock adds to the references of the joints (n, joints) [rad]."""
-        phase = self.clock[:, None] + self.robot.joint_phase
+        phase = self.clock[:, None] + self.robot.phases
+        lift, stride = self._gait_of_groups()
+        ways = way(phase)[:, :, None] * self.command[:, None]
+        return np.asarray(arc(phase) @ lift + ways.reshape(len(ways), -1) @ stride)
+
+    def _gait_of_groups(self) -> tuple[Array, Array]:
+        """`lift` and `stride` of the joints in the rows of their groups: (groups, joints), (3 groups, joints)."""
         lift, stride = self.gait()
-        return lift * arc(phase) + way(phase) * (self.command @ stride.T)
+        mine = self.robot.in_group
+        return mine * lift, (mine[:, None] * stride.T).reshape(-1, len(lift))
 
     def gait(self) -> tuple[Array, Array]:
         """What the clock does with the references of the joints: `lift` and `stride` of a Policy."""
