@@ -86,8 +86,8 @@ else:
 class Batch(_Handed):
     """n worlds of a scene on a pool of threads (0: one a core).
 
-    q, v, t, tau, foot_force, foot_position, foot_velocity, body_pose, body_velocity are views of shape (n, ...) that follow the run; write to target
-    (references of the pd controllers), gains, torque, ctrl and wrench. Every world is bit-equal to the same world run alone, for any number of threads. A world
+    q, v, t, tau, foot_force, foot_position, foot_velocity, body_pose, body_velocity are views of shape (n, ...) that follow
+    the run; write to target (references of the pd controllers), gains, torque, ctrl and wrench. Every world is bit-equal to the same world run alone, for any number of threads. A world
     whose step cannot be taken is marked in failed and stands still until it is reset; the others go on.
 
     A Python function that controls a simulation controls every world of its batch; it is called under the GIL, by one

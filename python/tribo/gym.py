@@ -29,12 +29,12 @@ from .gym_task import (
     Terms,
     Terrain,
     Worlds,
+    around,
     fallen,
     squares,
     turned,
     uniform,
 )
-from .policy import arc, way
 from .simulation import Controller, load
 
 try:
@@ -189,9 +189,10 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
     def observe(self, worlds: Worlds | None = None) -> Floats:
         """The terms of Task.observations side by side (num_envs, size)."""
         seen = worlds or Worlds(self)
-        parts = [np.asarray(t.function(seen)).reshape(self.num_envs, -1) for t in self.task.observations]
+        parts = [np.asarray(t.function(seen)) for t in self.task.observations]
+        columns = [x if x.ndim == 2 else x.reshape(self.num_envs, -1) for x in parts]
         weights = [t.weight for t in self.task.observations]
-        return np.concatenate([x if k == 1 else k * x for k, x in zip(weights, parts)], axis=1, dtype=np.float32,
+        return np.concatenate([x if k == 1 else k * x for k, x in zip(weights, columns)], axis=1, dtype=np.float32,
                               casting="unsafe")
 
     def layout(self) -> list[tuple[str, int]]:
@@ -202,18 +203,20 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
     def step(self, actions: Any) -> tuple[Floats, Array, Flags, Flags, dict[str, Any]]:
         task, time = self.task, self.task.dt * self.task.steps
         again = self.ended & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
-        if again.any():
-            self._begin(np.flatnonzero(again), self.np_random)
+        new = np.flatnonzero(again)
+        self._begin(new, self.np_random)
         self.action_before = self.action
         self.action = np.clip(np.asarray(actions, dtype=float), -1.0, 1.0)
-        self.action[again] = 0
+        self.action[new] = 0
         reference = self._stepping()
         reference += task.reach * self.action
         np.add(reference, self.robot.pose, out=reference)
         self.batch._target[:, self.robot.at_q] = reference
-        self.batch.step(task.steps, ~again if again.any() else None)  # a reset takes the place of a step
-        self.age += ~again
-        self.clock = np.where(again, self.clock, self.clock + task.frequency * time)
+        self.batch.step(task.steps, ~again if len(new) else None)  # a reset takes the place of a step
+        clock, self.clock = self.clock, self.clock + task.frequency * time
+        self.clock[new] = clock[new]
+        self.age += 1
+        self.age[new] = 0
         seen = Worlds(self)
         failed = self.batch.failed
         parts = {t.name: t.weight * np.asarray(t.function(seen), dtype=float) for t in task.rewards}
@@ -237,16 +240,16 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
 
     def _stepping(self) -> Array:
         """What the clock adds to the references of the joints (n, joints) [rad]."""
-        phase = self.clock[:, None] + self.robot.phases
-        lift, stride = self._gait_of_groups()
-        ways = way(phase)[:, :, None] * self.command[:, None]
-        return np.asarray(arc(phase) @ lift + ways.reshape(len(ways), -1) @ stride)
-
-    def _gait_of_groups(self) -> tuple[Array, Array]:
-        """`lift` and `stride` of the joints in the rows of their groups: (groups, joints), (3 groups, joints)."""
+        # Of each group of joints: policy.arc and policy.way, these times the command.
+        groups, n = self.robot.in_group, self.num_envs
+        sine, cosine = around(*Worlds(self).circle, self.robot.phases)
+        phase = self.clock + self.robot.phases[:, None]
+        phase -= np.floor(phase)
+        way = np.where(phase < 0.5, -0.5 * cosine, 1.5 - 2 * phase)
         lift, stride = self.gait()
-        mine = self.robot.in_group
-        return mine * lift, (mine[:, None] * stride.T).reshape(-1, len(lift))
+        shares = np.concatenate([groups * lift, (groups[:, None] * stride.T).reshape(-1, len(lift))])
+        clock = np.concatenate([np.maximum(sine, 0.0), (way[:, None] * self.command.T).reshape(-1, n)])
+        return np.asarray(clock.T @ shares)
 
     def gait(self) -> tuple[Array, Array]:
         """What the clock does with the references of the joints: `lift` and `stride` of a Policy."""

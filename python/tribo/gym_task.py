@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from .policy import arc
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -77,7 +76,9 @@ def turned(quaternion: Array, x: Array) -> Array:
 
 
 def squares(x: Array) -> Array:
-    """Sums of the squares of the rows of (n, k), in one pass."""
+    """Sums of the squares of the rows of (n, k)."""
+    if x.shape[1] == 2:  # two passes along the worlds instead of one along pairs
+        return np.asarray(x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1])
     return np.asarray(np.einsum("ij,ij->i", x, x))
 
 
@@ -85,6 +86,12 @@ def _run(indices: NDArray[Any]) -> Any:
     """The same as a slice where they follow each other: what it takes is then a view."""
     first = int(indices[0]) if len(indices) else 0
     return slice(first, first + len(indices)) if (indices == first + np.arange(len(indices))).all() else indices
+
+
+def around(sine: Array, cosine: Array, phases: Array) -> tuple[Array, Array]:
+    """Sines and cosines of clocks (n) that are ahead by phases (k), of a turn: (k, n)."""
+    s, c = np.sin(2 * np.pi * phases)[:, None], np.cos(2 * np.pi * phases)[:, None]
+    return sine * c + cosine * s, cosine * c - sine * s
 
 
 class Worlds:
@@ -189,7 +196,14 @@ class Worlds:
     @cached_property
     def swing(self) -> Array:
         """Height that each foot has on the clock, as a share of Task.swing_height (n, feet) [-]."""
-        return arc(self.env.clock[:, None] + self.robot.phases)[:, self.robot.foot_group]
+        sine, _ = around(*self.circle, self.robot.phases)
+        return np.maximum(sine, 0.0)[self.robot.foot_group].T
+
+    @cached_property
+    def circle(self) -> tuple[Array, Array]:
+        """Sine and cosine of the clock of the gait (n) [-]."""
+        turns = 2 * np.pi * self.env.clock
+        return np.sin(turns), np.cos(turns)
 
     @cached_property
     def heights(self) -> Array:
@@ -230,7 +244,7 @@ class Robot:
         # Feet step in few groups, and so do joints: what the clock says is found once a group.
         self.phases = np.unique(np.append(self.foot_phase, self.joint_phase))
         self.foot_group = np.searchsorted(self.phases, self.foot_phase)
-        self.in_group = self.joint_phase == self.phases[:, None]  # (groups, joints)
+        self.in_group = (self.joint_phase == self.phases[:, None]).astype(float)  # (groups, joints)
 
     def _legs(self, model: _core.Model, q: Array, places: Array) -> tuple[Array, Array, Array]:
         """Least changes of the joints of a leg: those that lift its foot by a metre (joints) [rad/m], and those that move it as
@@ -323,11 +337,12 @@ OBSERVATIONS: list[tuple[str, Function]] = [
     ("gravity", lambda w: w.gravity), ("linear", lambda w: w.linear), ("angular", lambda w: w.angular),
     ("joints", lambda w: w.joints), ("joint_velocities", lambda w: w.joint_velocities), ("action", lambda w: w.action),
     ("command", lambda w: w.command),
-    ("clock", lambda w: np.stack([np.sin(2 * np.pi * w.env.clock), np.cos(2 * np.pi * w.env.clock)], axis=1))]
+    ("clock", lambda w: np.stack(w.circle, axis=1))]
 
 
 def _follow(w: Worlds) -> Array:
-    return np.asarray(np.exp(-squares(w.linear[:, :2] - w.command[:, :2]) / 0.05))
+    forward, left = (w.linear[:, i] - w.command[:, i] for i in (0, 1))
+    return np.asarray(np.exp(-(forward * forward + left * left) / 0.05))
 
 
 def _turn(w: Worlds) -> Array:

@@ -15,7 +15,7 @@ constexpr double least_motion = 1e-10;      // of the accelerations of the probl
 constexpr double slow_slip = 3e-2;          // the same: of slower ones the solver's tolerance is a share that shows
 constexpr double firm = 1 + 1e-9;           // of the diagonal, where rows that hold say the same
 constexpr int most_sharpenings = 10;
-constexpr double sharp = 1e-14;             // of the accelerations of the problem: what the laws may leave
+constexpr double sharp = 1e-14;  // of the accelerations of the problem: what the laws may leave
 
 }  // namespace
 

@@ -93,11 +93,11 @@ struct Batch::Impl final : LaneWorlds::Host {
   State going;            ///< scratch
   std::vector<int> feet;  ///< geometries
   std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench, gains;
-  std::vector<double> pose, velocity;           ///< of bodies; empty until they are asked for
-  bool shows_bodies = false;                    ///< to the caller, not to points alone
+  std::vector<double> pose, velocity;  ///< of bodies; empty until they are asked for
+  bool shows_bodies = false;           ///< to the caller, not to points alone
   std::vector<FollowedPoints> followed;
   std::vector<lanes::PointRows> followed_rows;  ///< the same
-  std::vector<double> home_target, home_ctrl;  ///< of the scene
+  std::vector<double> home_target, home_ctrl;   ///< of the scene
   std::vector<WorldStatus> status;
   std::vector<Linearization> linearizations;
   std::vector<std::unique_ptr<Inquiry>> inquiries;        ///< one a thread, where heights are scanned
