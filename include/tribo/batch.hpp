@@ -108,6 +108,15 @@ class Batch {
   /// follow every step.
   std::span<const double> body_pose();
   std::span<const double> body_velocity();
+  /// Where points on bodies are and how fast, in W (worlds x points x 3) each [m], [m/s].
+  struct Points {
+    std::span<const double> position, velocity;
+  };
+  /// Of the origins of places, whose bodies are moved by forces: InvalidInput for others. From the first call on they follow
+  /// every step; the same places have the same arrays.
+  Points follow(const std::vector<Place>& places);
+  /// Of the middles of the shapes of the feet.
+  Points foot_points();
   std::span<double> target();     ///< q_ref of the 'pd' controllers, in the layout of q (worlds x nq)
   std::span<double> torque_in();  ///< torque added to that of the controllers, within the limits (worlds x nv)
   std::span<double> ctrl();       ///< controls of the actuators, see CommandRows (worlds x nu)

@@ -29,6 +29,10 @@ nb::ndarray<nb::numpy, const double, nb::ndim<3>, nb::c_contig> stack(std::span<
   return {x.data(), {n, x.size() / n / k, k}, owner};
 }
 
+nb::tuple shown(const Batch::Points& points, int worlds, nb::handle owner) {
+  return nb::make_tuple(stack(points.position, worlds, 3, owner), stack(points.velocity, worlds, 3, owner));
+}
+
 int checked(const Batch& batch, nb::handle world) {
   const Py_ssize_t w = whole(world, "world");
   if (w < 0 || w >= batch.worlds())
@@ -130,12 +134,12 @@ void bind_batch(nb::module_& m) {
           },
           "torque of the actuators in the last step (worlds, nv) [N m] or [N], read only", automatic)
       .def_prop_ro(
-          "foot_force",
+          "_foot_force",
           [](nb::handle h) {
             const Batch& b = nb::cast<FunctionBatch&>(h);
             return rows(b.foot_force(), b.worlds(), h);
           },
-          "normal force of each foot in the last step (worlds, feet) [N], read only", automatic)
+          automatic)
       .def_prop_ro(
           "_body_pose",
           [](nb::handle h) {
@@ -150,6 +154,30 @@ void bind_batch(nb::module_& m) {
             return stack(b.body_velocity(), b.worlds(), 6, h);
           },
           automatic)
+      .def_prop_ro(
+          "_foot_points",
+          [](nb::handle h) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return shown(b.foot_points(), b.worlds(), h);
+          },
+          automatic)
+      .def(
+          "_follow",
+          [](nb::handle h, const std::vector<std::string>& names) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            std::vector<Place> places;
+            for (const std::string& name : names) places.push_back(b.scene().model->place(name));
+            return shown(b.follow(places), b.worlds(), h);
+          },
+          "names"_a, automatic, nb::sig("def _follow(self, names: list[str]) -> tuple[object, object]"))
+      .def(
+          "_follow_points",
+          [](nb::handle h, const std::vector<int>& bodies, const MatrixIn& points) {
+            Batch& b = nb::cast<FunctionBatch&>(h);
+            return shown(b.follow(places_of(*b.scene().model, bodies, points)), b.worlds(), h);
+          },
+          "bodies"_a, "points"_a, automatic,
+          nb::sig("def _follow_points(self, bodies: list[int], points: object) -> tuple[object, object]"))
       .def_prop_ro(
           "_gains",
           [](nb::handle h) {

@@ -116,6 +116,19 @@ void bind_inquiry(nb::module_& m) {
           },
           "worlds"_a, "name"_a, automatic)
       .def(
+          "points",
+          [](Inquiry& x, const Worlds& w, const std::vector<int>& bodies, const MatrixIn& points) {
+            const std::vector<Place> places = places_of(x.model(), bodies, points);
+            return stacked<3>(x, w, {places.size(), 6}, [&](std::size_t, double* out) {
+              for (const Place& place : places) {
+                Eigen::Map<Vec3>{out} = x.pose(place).p;
+                Eigen::Map<Vec3>(out + 3) = x.velocity(place).linear;
+                out += 6;
+              }
+            });
+          },
+          "worlds"_a, "bodies"_a, "points"_a, automatic)
+      .def(
           "jacobian",
           [](Inquiry& x, const Worlds& w, const std::string& name) {
             const Place place = x.model().place(name);

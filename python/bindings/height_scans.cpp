@@ -63,4 +63,19 @@ HeightScan height_scan_of(const Model& model, const std::string& name, const Mat
           ignored_geometries(model, ignored)};
 }
 
+std::vector<Place> places_of(const Model& model, const std::vector<int>& bodies, const MatrixIn& points) {
+  if (points.shape(0) != bodies.size() || points.shape(1) != 3)
+    throw InvalidInput("points have shape (" + std::to_string(points.shape(0)) + ", " +
+                       std::to_string(points.shape(1)) + "), must have (" + std::to_string(bodies.size()) + ", 3)");
+  std::vector<Place> places(bodies.size());
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    if (bodies[i] < 0 || bodies[i] >= static_cast<int>(model.bodies.size()))
+      throw InvalidInput("body " + std::to_string(bodies[i]) + ", must be from 0 to " +
+                         std::to_string(model.bodies.size() - 1));
+    places[i].body = bodies[i];
+    places[i].X_BP.p = Eigen::Map<const Vec3>(points.data() + 3 * i);
+  }
+  return places;
+}
+
 }  // namespace tribo::python

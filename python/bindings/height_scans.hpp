@@ -1,4 +1,4 @@
-// Height scans as Python asks for them.
+// Height scans and points on bodies as Python asks for them.
 #pragma once
 
 #include "arrays.hpp"
@@ -14,5 +14,8 @@ std::vector<char> ignored_geometries(const Model& model, const std::vector<std::
 
 HeightScan height_scan_of(const Model& model, const std::string& name, const MatrixIn& points, double above,
                           double most, const std::vector<std::string>& ignored);
+
+/// Points (n x 3) of so many bodies, in their frames.
+std::vector<Place> places_of(const Model& model, const std::vector<int>& bodies, const MatrixIn& points);
 
 }  // namespace tribo::python

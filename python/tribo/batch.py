@@ -41,6 +41,13 @@ class Contacts(NamedTuple):
     force: NDArray[np.float64]  # on b, in the world (n, 3) [N]
 
 
+class Points(NamedTuple):
+    """Points that are followed, in the world; views."""
+
+    position: NDArray[np.float64]  # (worlds, points, 3) [m]
+    velocity: NDArray[np.float64]  # (worlds, points, 3) [m/s]
+
+
 class Sensed(NamedTuple):
     """What the sensors of all worlds say; see SensorReading."""
 
@@ -79,8 +86,8 @@ else:
 class Batch(_Handed):
     """n worlds of a scene on a pool of threads (0: one a core).
 
-    q, v, t, tau, foot_force, body_pose, body_velocity are views of shape (n, ...) that follow the run; write to target
-    (references of the pd controllers), gains, torque, ctrl and wrench. Every world is bit-equal to the same world run alone, for any number of threads. A world
+    q, v, t, tau, foot_force, foot_position, foot_velocity, body_pose, body_velocity are views of shape (n, ...) that follow
+    the run; write to target (references of the pd controllers), gains, torque, ctrl and wrench. Every world is bit-equal to the same world run alone, for any number of threads. A world
     whose step cannot be taken is marked in failed and stands still until it is reset; the others go on.
 
     A Python function that controls a simulation controls every world of its batch; it is called under the GIL, by one
@@ -223,6 +230,18 @@ class Batch(_Handed):
         """Velocity of its origin [m/s] and angular velocity [rad/s] of every body, in the world (worlds, bodies, 6), read
         only; by index or body. From the first look on it follows every step."""
         return Named.of(self._body_velocity, by_body(self._model()))
+
+    def follow(self, names: Iterable[str]) -> Points:
+        """Where the origins of bodies and frames are and how fast, as arrays that follow every step from now on."""
+        return Points(*self._follow(list(names)))
+
+    def _feet(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        both: tuple[NDArray[np.float64], NDArray[np.float64]] = self._foot_points
+        return both
+
+    def _foot_forces(self) -> NDArray[np.float64]:
+        forces: NDArray[np.float64] = self._foot_force
+        return forces
 
     def _heights(self, name: str, points: NDArray[np.float64], above: float, most: float,
                  ignored: list[str]) -> NDArray[np.float64]:

@@ -11,12 +11,13 @@ about the standing pose. What is observed, rewarded and randomised are lists of 
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
-from .batch import Batch
+from .batch import Batch, Points
 from .extras import missing
 from .gym_task import (
     OBSERVATIONS,
@@ -28,11 +29,12 @@ from .gym_task import (
     Terms,
     Terrain,
     Worlds,
+    around,
     fallen,
+    squares,
     turned,
     uniform,
 )
-from .policy import arc, way
 from .simulation import Controller, load
 
 try:
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = ["OBSERVATIONS", "RANDOMIZATION", "REWARDS", "Robot", "Task", "Term", "Terms", "Terrain", "VelocityEnv",
-           "VelocityVectorEnv", "Worlds", "fallen", "turned", "uniform"]
+           "VelocityVectorEnv", "Worlds", "fallen", "squares", "turned", "uniform"]
 
 
 def _scene(task: Task) -> _core.Scene:
@@ -111,6 +113,11 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (joints,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+
+    @cached_property
+    def feet(self) -> Points:
+        """Middles of the feet and their velocities in the world (n, feet, 3) [m], [m/s]; they follow the steps."""
+        return Points(*self.batch._follow_points(self.robot.foot_body.tolist(), self.robot.foot_point))
 
     def ground(self, points: Array) -> Array:
         """Height of the ground (...) at points (..., 2) in the world [m]."""
@@ -182,9 +189,10 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
     def observe(self, worlds: Worlds | None = None) -> Floats:
         """The terms of Task.observations side by side (num_envs, size)."""
         seen = worlds or Worlds(self)
-        parts = [np.asarray(t.function(seen)).reshape(self.num_envs, -1) for t in self.task.observations]
+        parts = [np.asarray(t.function(seen)) for t in self.task.observations]
+        columns = [x if x.ndim == 2 else x.reshape(self.num_envs, -1) for x in parts]
         weights = [t.weight for t in self.task.observations]
-        return np.concatenate([x if k == 1 else k * x for k, x in zip(weights, parts)], axis=1, dtype=np.float32,
+        return np.concatenate([x if k == 1 else k * x for k, x in zip(weights, columns)], axis=1, dtype=np.float32,
                               casting="unsafe")
 
     def layout(self) -> list[tuple[str, int]]:
@@ -195,15 +203,20 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
     def step(self, actions: Any) -> tuple[Floats, Array, Flags, Flags, dict[str, Any]]:
         task, time = self.task, self.task.dt * self.task.steps
         again = self.ended & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
-        if again.any():
-            self._begin(np.flatnonzero(again), self.np_random)
+        new = np.flatnonzero(again)
+        self._begin(new, self.np_random)
         self.action_before = self.action
         self.action = np.clip(np.asarray(actions, dtype=float), -1.0, 1.0)
-        self.action[again] = 0
-        self.batch._target[:, self.robot.joint_q] = self.robot.pose + task.reach * self.action + self._stepping()
-        self.batch.step(task.steps, ~again if again.any() else None)  # a reset takes the place of a step
-        self.age += ~again
-        self.clock = np.where(again, self.clock, self.clock + task.frequency * time)
+        self.action[new] = 0
+        reference = self._stepping()
+        reference += task.reach * self.action
+        np.add(reference, self.robot.pose, out=reference)
+        self.batch._target[:, self.robot.at_q] = reference
+        self.batch.step(task.steps, ~again if len(new) else None)  # a reset takes the place of a step
+        clock, self.clock = self.clock, self.clock + task.frequency * time
+        self.clock[new] = clock[new]
+        self.age += 1
+        self.age[new] = 0
         seen = Worlds(self)
         failed = self.batch.failed
         parts = {t.name: t.weight * np.asarray(t.function(seen), dtype=float) for t in task.rewards}
@@ -227,9 +240,16 @@ class VelocityVectorEnv(VectorEnv):  # type: ignore[misc,type-arg,unused-ignore]
 
     def _stepping(self) -> Array:
         """What the clock adds to the references of the joints (n, joints) [rad]."""
-        phase = self.clock[:, None] + self.robot.joint_phase
+        # Of each group of joints: policy.arc and policy.way, these times the command.
+        groups, n = self.robot.in_group, self.num_envs
+        sine, cosine = around(*Worlds(self).circle, self.robot.phases)
+        phase = self.clock + self.robot.phases[:, None]
+        phase -= np.floor(phase)
+        way = np.where(phase < 0.5, -0.5 * cosine, 1.5 - 2 * phase)
         lift, stride = self.gait()
-        return lift * arc(phase) + way(phase) * (self.command @ stride.T)
+        shares = np.concatenate([groups * lift, (groups[:, None] * stride.T).reshape(-1, len(lift))])
+        clock = np.concatenate([np.maximum(sine, 0.0), (way[:, None] * self.command.T).reshape(-1, n)])
+        return np.asarray(clock.T @ shares)
 
     def gait(self) -> tuple[Array, Array]:
         """What the clock does with the references of the joints: `lift` and `stride` of a Policy."""

@@ -71,19 +71,27 @@ class Terms(list[Term]):
 def turned(quaternion: Array, x: Array) -> Array:
     """Vectors (..., 3) in the world, from those in the axes of a body; quaternions xyzw (..., 4)."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
-    t = 2 * _cross(u, x)
-    return np.asarray(x + w * t + _cross(u, t))
+    t = 2 * np.cross(u, x)
+    return np.asarray(x + w * t + np.cross(u, t))
 
 
-def _cross(a: Array, b: Array) -> Array:
-    """np.cross of many short vectors, in a quarter of its time."""
-    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
-    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
-    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    out[..., 0] = ay * bz - az * by
-    out[..., 1] = az * bx - ax * bz
-    out[..., 2] = ax * by - ay * bx
-    return out
+def squares(x: Array) -> Array:
+    """Sums of the squares of the rows of (n, k)."""
+    if x.shape[1] == 2:  # two passes along the worlds instead of one along pairs
+        return np.asarray(x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1])
+    return np.asarray(np.einsum("ij,ij->i", x, x))
+
+
+def _run(indices: NDArray[Any]) -> Any:
+    """The same as a slice where they follow each other: what it takes is then a view."""
+    first = int(indices[0]) if len(indices) else 0
+    return slice(first, first + len(indices)) if (indices == first + np.arange(len(indices))).all() else indices
+
+
+def around(sine: Array, cosine: Array, phases: Array) -> tuple[Array, Array]:
+    """Sines and cosines of clocks (n) that are ahead by phases (k), of a turn: (k, n)."""
+    s, c = np.sin(2 * np.pi * phases)[:, None], np.cos(2 * np.pi * phases)[:, None]
+    return sine * c + cosine * s, cosine * c - sine * s
 
 
 class Worlds:
@@ -122,23 +130,27 @@ class Worlds:
     @cached_property
     def gravity(self) -> Array:
         """Direction of gravity, in the axes of the base (n, 3) [-]."""
-        x, y, z, w = self.env.batch.q[:, self.robot.iq + 3:self.robot.iq + 7].T
-        return -np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], axis=1)
+        x, y, z, w = self.env.batch.q[:, self.robot.iq + 3:self.robot.iq + 7].T.copy()
+        out = np.empty((len(x), 3))
+        out[:, 0] = 2 * (y * w - x * z)
+        out[:, 1] = -2 * (y * z + x * w)
+        out[:, 2] = 2 * (x * x + y * y) - 1
+        return out
 
     @cached_property
     def joints(self) -> Array:
         """Joints less the standing pose (n, joints) [rad]."""
-        return np.asarray(self.env.batch.q[:, self.robot.joint_q] - self.robot.pose)
+        return np.asarray(self.env.batch.q[:, self.robot.at_q] - self.robot.pose)
 
     @cached_property
     def joint_velocities(self) -> Array:
         """(n, joints) [rad/s]."""
-        return self.env.batch.v[:, self.robot.joint_v]
+        return self.env.batch.v[:, self.robot.at_v]
 
     @cached_property
     def torque(self) -> Array:
         """Of the joints, in the last step of the simulation (n, joints) [N m]."""
-        return self.env.batch.tau[:, self.robot.joint_v]
+        return self.env.batch.tau[:, self.robot.at_v]
 
     @cached_property
     def height(self) -> Array:
@@ -159,36 +171,39 @@ class Worlds:
         return out
 
     @cached_property
-    def _foot_pose(self) -> Array:
-        return np.asarray(self.env.batch.body_pose)[:, self.robot.foot_body]
-
-    @cached_property
-    def _foot_arm(self) -> Array:
-        """From the origins of their bodies to the feet, in the world (n, feet, 3) [m]."""
-        return turned(self._foot_pose[..., 3:], self.robot.foot_point)
-
-    @cached_property
     def foot_position(self) -> Array:
         """Lowest points of the feet, in the world (n, feet, 3) [m]."""
-        p = self._foot_pose[..., :3] + self._foot_arm
+        p = self.env.feet.position.copy()
         p[..., 2] -= self.robot.foot_radius
         return p
 
     @cached_property
     def foot_height(self) -> Array:
         """Of the feet above the ground under them (n, feet) [m]."""
-        return self.foot_position[..., 2] - self.env.ground(self.foot_position[..., :2])
+        p = self.env.feet.position
+        return np.asarray(p[..., 2] - self.robot.foot_radius - self.env.ground(p[..., :2]))
 
     @cached_property
     def foot_velocity(self) -> Array:
-        """Of the feet, in the world (n, feet, 3) [m/s]."""
-        speed = np.asarray(self.env.batch.body_velocity)[:, self.robot.foot_body]
-        return np.asarray(speed[..., :3] + _cross(speed[..., 3:], self._foot_arm))
+        """Of the middles of the feet, in the world (n, feet, 3) [m/s]."""
+        return self.env.feet.velocity
 
     @cached_property
     def phase(self) -> Array:
         """Of each foot on the clock of the gait, in [0, 1): it swings in the first half (n, feet)."""
         return (self.env.clock[:, None] + self.robot.foot_phase) % 1.0
+
+    @cached_property
+    def swing(self) -> Array:
+        """Height that each foot has on the clock, as a share of Task.swing_height (n, feet) [-]."""
+        sine, _ = around(*self.circle, self.robot.phases)
+        return np.maximum(sine, 0.0)[self.robot.foot_group].T
+
+    @cached_property
+    def circle(self) -> tuple[Array, Array]:
+        """Sine and cosine of the clock of the gait (n) [-]."""
+        turns = 2 * np.pi * self.env.clock
+        return np.sin(turns), np.cos(turns)
 
     @cached_property
     def heights(self) -> Array:
@@ -213,6 +228,7 @@ class Robot:
                   if b.nv == 1 and b.nq == 1 and model.effort_limit[b.iv] > 0]
         self.joints = [b.name.split("/", 1)[-1] for b in bodies]
         self.joint_q, self.joint_v = np.array([b.iq for b in bodies]), np.array([b.iv for b in bodies])
+        self.at_q, self.at_v = _run(self.joint_q), _run(self.joint_v)
         self.pose = np.array(q)[self.joint_q]
         feet = [model.geometries[g] for g in indices]
         self.feet = [g.name for g in feet]
@@ -225,6 +241,10 @@ class Robot:
         self.foot_radius = np.where(np.isnan(balls), places[:, 2] - (places[:, 2] - np.nan_to_num(balls)).min(), balls)
         self.foot_phase = alternating(places[:, :2] - np.array(q)[self.iq:self.iq + 2])
         self.lift, self.stride, self.joint_phase = self._legs(model, np.array(q), places[:, :2] - np.array(q)[self.iq:self.iq + 2])
+        # Feet step in few groups, and so do joints: what the clock says is found once a group.
+        self.phases = np.unique(np.append(self.foot_phase, self.joint_phase))
+        self.foot_group = np.searchsorted(self.phases, self.foot_phase)
+        self.in_group = (self.joint_phase == self.phases[:, None]).astype(float)  # (groups, joints)
 
     def _legs(self, model: _core.Model, q: Array, places: Array) -> tuple[Array, Array, Array]:
         """Least changes of the joints of a leg: those that lift its foot by a metre (joints) [rad/m], and those that move it as
@@ -317,11 +337,12 @@ OBSERVATIONS: list[tuple[str, Function]] = [
     ("gravity", lambda w: w.gravity), ("linear", lambda w: w.linear), ("angular", lambda w: w.angular),
     ("joints", lambda w: w.joints), ("joint_velocities", lambda w: w.joint_velocities), ("action", lambda w: w.action),
     ("command", lambda w: w.command),
-    ("clock", lambda w: np.stack([np.sin(2 * np.pi * w.env.clock), np.cos(2 * np.pi * w.env.clock)], axis=1))]
+    ("clock", lambda w: np.stack(w.circle, axis=1))]
 
 
 def _follow(w: Worlds) -> Array:
-    return np.asarray(np.exp(-((w.linear[:, :2] - w.command[:, :2]) ** 2).sum(axis=1) / 0.05))
+    forward, left = (w.linear[:, i] - w.command[:, i] for i in (0, 1))
+    return np.asarray(np.exp(-(forward * forward + left * left) / 0.05))
 
 
 def _turn(w: Worlds) -> Array:
@@ -330,24 +351,24 @@ def _turn(w: Worlds) -> Array:
 
 def _clearance(w: Worlds) -> Array:
     """Feet follow an arc in the first half of their phase, and stand in the second."""
-    arc = w.env.task.swing_height * np.maximum(np.sin(2 * np.pi * w.phase), 0.0)
-    miss = ((w.foot_height - arc) / w.env.task.swing_height) ** 2
-    return np.asarray(np.exp(-2 * miss.mean(axis=1)))
+    miss = w.foot_height / w.env.task.swing_height - w.swing
+    return np.asarray(np.exp(-2 / miss.shape[1] * squares(miss)))
 
 
 def _slip(w: Worlds) -> Array:
-    return np.asarray(((w.foot_velocity[..., :2] ** 2).sum(axis=2) * (w.foot_force > 0)).sum(axis=1))
+    x, y = w.foot_velocity[..., 0], w.foot_velocity[..., 1]
+    return np.asarray(np.einsum("ij,ij->i", x * x + y * y, w.foot_force > 0))
 
 
 REWARDS: list[tuple[str, Function, float]] = [
     ("follow", _follow, 1.5), ("turn", _turn, 0.75), ("clearance", _clearance, 1.0),
-    ("upright", lambda w: (w.gravity[:, :2] ** 2).sum(axis=1), -1.0),
+    ("upright", lambda w: squares(w.gravity[:, :2]), -1.0),
     ("bounce", lambda w: w.linear[:, 2] ** 2, -1.0),
-    ("roll", lambda w: (w.angular[:, :2] ** 2).sum(axis=1), -0.02),
+    ("roll", lambda w: squares(w.angular[:, :2]), -0.02),
     ("slip", _slip, -0.1),
-    ("pose", lambda w: (w.joints ** 2).sum(axis=1), -0.03),
-    ("torque", lambda w: (w.torque ** 2).sum(axis=1), -2e-3),
-    ("smooth", lambda w: ((w.action - w.action_before) ** 2).sum(axis=1), -0.01)]
+    ("pose", lambda w: squares(w.joints), -0.03),
+    ("torque", lambda w: squares(w.torque), -2e-3),
+    ("smooth", lambda w: squares(w.action - w.action_before), -0.01)]
 
 RANDOMIZATION: list[tuple[str, Function]] = [
     ("mass", uniform(0.85, 1.15)), ("friction", uniform(0.75, 1.25)), ("gains", uniform(0.85, 1.15))]

@@ -88,6 +88,23 @@ def by_body(model: _core.Model) -> Callable[[str], Any]:
     return find
 
 
+def feet_of(model: _core.Model) -> list[int]:
+    """Geometries of the feet of the first robot that has any."""
+    return next((list(m.feet) for m in model.members if m.feet), [])
+
+
+def by_foot(model: _core.Model, *, vectors: bool) -> Callable[[str], Any]:
+    def find(name: str) -> Any:
+        names = [model.geometries[g].name for g in feet_of(model)]
+        found = [i for i, known in enumerate(names) if known == name or known.endswith("/" + name)]
+        if len(found) != 1:
+            raise _core.InvalidInput(f"foot '{name}' is {'one of several' if found else 'unknown'}; known: "
+                                     f"{', '.join(names) or 'none'}")
+        return (..., found[0], slice(None)) if vectors else (..., found[0])
+
+    return find
+
+
 def _by_actuator(model: _core.Model) -> Callable[[str], Any]:
     names: list[str] = _core._actuator_names(model)
 
@@ -256,6 +273,44 @@ class Hand:
     def jacobian(self, name: str) -> Array:
         """What velocity(name) is of v: velocity = jacobian @ v (6, nv)."""
         return self._answer("jacobian", name)
+
+    @property
+    def feet(self) -> list[str]:
+        """Names of the feet of the first robot that has any, in the order of foot_position, foot_velocity and foot_force."""
+        model = self._model()
+        return [model.geometries[g].name for g in feet_of(model)]
+
+    def _feet(self) -> tuple[Array, Array]:
+        """Places and velocities of the middles of their shapes."""
+        feet = [self._model().geometries[g] for g in feet_of(self._model())]
+        points = np.array([g.placement[:3, 3] for g in feet]).reshape(-1, 3)
+        both = self._answer("points", [g.body for g in feet], points)
+        return both[..., :3], both[..., 3:]
+
+    @property
+    def foot_position(self) -> Named:
+        """Middles of the feet, in the world (feet, 3) [m]; by index or foot. In a Batch a view, which follows every step from
+        the first look on."""
+        return Named.of(self._feet()[0], by_foot(self._model(), vectors=True))
+
+    @property
+    def foot_velocity(self) -> Named:
+        """Of the middles of the feet, in the world (feet, 3) [m/s]; as foot_position."""
+        return Named.of(self._feet()[1], by_foot(self._model(), vectors=True))
+
+    def _foot_forces(self) -> Array:
+        feet = feet_of(self._model())
+        out = np.zeros(len(feet))
+        for c in self._contacts_of(0):
+            for i, g in enumerate(feet):
+                if g in (c.geometry_a, c.geometry_b):
+                    out[i] += float(np.dot(c.force, c.normal))
+        return out
+
+    @property
+    def foot_force(self) -> Named:
+        """Normal force of each foot in the last step (feet) [N]; by index or foot. In a Batch a view."""
+        return Named.of(self._foot_forces(), by_foot(self._model(), vectors=False))
 
     @property
     def M(self) -> Array:

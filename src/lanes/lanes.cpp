@@ -315,28 +315,57 @@ unsigned Lanes::step(int pack, unsigned running, Room& room) {
   return moved;
 }
 
-void Lanes::write_bodies(int pack, unsigned chosen, Room& room, double* pose, double* velocity) const {
+namespace {
+
+/// The bodies of one lane, out of what a kernel says of a pack.
+struct LaneMotions {
+  const Motions& m;
+  int lane, stride;
+
+  Vec3 vector(const double* x, int i) const {
+    const double* p = x + 3 * i * stride + lane;
+    return {p[0], p[stride], p[2 * stride]};
+  }
+  Mat3 R(int b) const {
+    Mat3 R;
+    for (int c = 0; c < 3; ++c) R.col(c) = vector(m.R, 3 * b + c);
+    return R;
+  }
+  Vec3 angular(int b) const { return vector(m.V, 2 * b + 1); }
+  /// r: from the point about which the pack is written to one of the body.
+  Vec3 velocity(int b, const Vec3& r) const { return vector(m.V, 2 * b) + angular(b).cross(r); }
+
+  void write_body(int b, double* pose, double* velocities) const {
+    const Vec3 r = vector(m.r, b);
+    const Quat turn(R(b));
+    Eigen::Map<Vec3>{pose} = vector(m.O, 0) + r;
+    Eigen::Map<Eigen::Vector4d>(pose + 3) = turn.w() < 0 ? Eigen::Vector4d(-turn.coeffs()) : turn.coeffs();
+    Eigen::Map<Vec3>{velocities} = velocity(b, r);
+    Eigen::Map<Vec3>(velocities + 3) = angular(b);
+  }
+  void write_points(const PointRows& rows, int world) const {
+    for (std::size_t i = 0; i < rows.points.size(); ++i) {
+      const Place& at = rows.points[i];
+      const Vec3 r = vector(m.r, at.body) + R(at.body) * at.X_BP.p;
+      const std::size_t entry = 3 * (static_cast<std::size_t>(world) * rows.points.size() + i);
+      Eigen::Map<Vec3>(rows.position + entry) = vector(m.O, 0) + r;
+      Eigen::Map<Vec3>(rows.velocity + entry) = velocity(at.body, r);
+    }
+  }
+};
+
+}  // namespace
+
+void Lanes::write_motions(int pack, unsigned chosen, Room& room, double* pose, double* velocity,
+                          std::span<const PointRows> points) const {
   const Motions m = kernel_.motions(shape_, packs_[at(pack)], rooms_[at(room.index_)].get());
-  const int stride = width();
   for (int l = 0; l < worlds_of(pack); ++l) {
     if ((chosen >> l & 1u) == 0) continue;
-    const auto vector = [&](const double* x, int i) {
-      const double* p = x + 3 * i * stride + l;
-      return Vec3(p[0], p[stride], p[2 * stride]);
-    };
-    const int row = (pack * stride + l) * shape_.bodies;
-    const Vec3 O = vector(m.O, 0);
-    for (int b = 0; b < shape_.bodies; ++b) {
-      Mat3 R;
-      for (int c = 0; c < 3; ++c) R.col(c) = vector(m.R, 3 * b + c);
-      const Vec3 r = vector(m.r, b), lin = vector(m.V, 2 * b), ang = vector(m.V, 2 * b + 1);
-      const Quat turn(R);
-      double *x = pose + 7 * (row + b), *v = velocity + 6 * (row + b);
-      Eigen::Map<Vec3>{x} = O + r;
-      Eigen::Map<Eigen::Vector4d>(x + 3) = turn.w() < 0 ? Eigen::Vector4d(-turn.coeffs()) : turn.coeffs();
-      Eigen::Map<Vec3>{v} = lin + ang.cross(r);
-      Eigen::Map<Vec3>(v + 3) = ang;
-    }
+    const LaneMotions lane{m, l, width()};
+    const int world = pack * width() + l, row = world * shape_.bodies;
+    for (int b = 0; pose != nullptr && b < shape_.bodies; ++b)
+      lane.write_body(b, pose + 7 * (row + b), velocity + 6 * (row + b));
+    for (const PointRows& rows : points) lane.write_points(rows, world);
   }
 }
 

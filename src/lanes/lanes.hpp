@@ -25,6 +25,12 @@ struct Commands {
   const double* gains;   ///< factors on kp and kd (worlds x nv)
 };
 
+/// Points on bodies and where to write them, in W [m], [m/s].
+struct PointRows {
+  std::span<const Place> points;  ///< their origins are meant
+  double *position, *velocity;    ///< (worlds x points x 3)
+};
+
 class Lanes {
  public:
   /// The model must be covered, and live as long.
@@ -64,8 +70,10 @@ class Lanes {
   /// A step of the lanes of `running`; bit l: lane l has moved, the others are as they were.
   unsigned step(int pack, unsigned running, Room& room);
 
-  /// Poses and velocities of the bodies of some lanes, in rows of worlds, as Simulation::write_bodies has them.
-  void write_bodies(int pack, unsigned chosen, Room& room, double* pose, double* velocity) const;
+  /// Poses and velocities of the bodies of some lanes, in rows of worlds, as Simulation::write_bodies has them (null: none),
+  /// and of points.
+  void write_motions(int pack, unsigned chosen, Room& room, double* pose, double* velocity,
+                     std::span<const PointRows> points) const;
 
   // Of a world whose last step was taken here.
   double t(int world) const { return worlds_[at(world)].t; }

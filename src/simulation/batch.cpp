@@ -93,17 +93,28 @@ std::span<const double> Batch::foot_force() const { return impl_->foot_force; }
 int Batch::feet() const { return static_cast<int>(impl_->feet.size()); }
 std::span<const double> Batch::body_pose() {
   Impl& b = *impl_;
-  if (b.pose.empty() && b.nb > 0) {
+  if (!b.shows_bodies) {
     const auto turn = b.turn();
-    b.velocity.resize(b.worlds.size() * 6 * b.nb);
-    b.pose.resize(b.worlds.size() * 7 * b.nb);
-    for (int w = 0; w < worlds(); ++w) b.show(w);
+    b.show_bodies();
   }
   return b.pose;
 }
 std::span<const double> Batch::body_velocity() {
   body_pose();
   return impl_->velocity;
+}
+Batch::Points Batch::follow(const std::vector<Place>& places) {
+  const auto turn = impl_->turn();
+  const FollowedPoints& points = impl_->follow(places);
+  return {points.position, points.velocity};
+}
+Batch::Points Batch::foot_points() {
+  std::vector<Place> places;
+  for (int g : impl_->feet) {
+    const Geometry& shape = impl_->scene.model->geometries[at(g)];
+    places.push_back({shape.body, shape.X_BG});
+  }
+  return follow(places);
 }
 std::span<double> Batch::target() { return impl_->target; }
 std::span<double> Batch::torque_in() { return impl_->torque_in; }

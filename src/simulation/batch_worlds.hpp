@@ -27,6 +27,12 @@ struct BatchWorld {
   bool rewired = false;           ///< it has constraints of its own
 };
 
+/// Points on bodies of all worlds, see Batch::follow.
+struct FollowedPoints {
+  std::vector<Place> places;
+  std::vector<double> position, velocity;
+};
+
 /// May a controller have looked at the numbers of the model when it was made?
 inline bool looks_at_model(const Scene& scene) {
   return std::any_of(scene.controllers.begin(), scene.controllers.end(),
@@ -86,8 +92,12 @@ struct Batch::Impl final : LaneWorlds::Host {
   State start;            ///< of the scene, with room for what the controllers remember
   State going;            ///< scratch
   std::vector<int> feet;  ///< geometries
-  std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench, gains, pose, velocity;
-  std::vector<double> home_target, home_ctrl;  ///< of the scene
+  std::vector<double> q, v, t, torque, foot_force, target, torque_in, ctrl, wrench, gains;
+  std::vector<double> pose, velocity;  ///< of bodies; empty until they are asked for
+  bool shows_bodies = false;           ///< to the caller, not to points alone
+  std::vector<FollowedPoints> followed;
+  std::vector<lanes::PointRows> followed_rows;  ///< the same
+  std::vector<double> home_target, home_ctrl;   ///< of the scene
   std::vector<WorldStatus> status;
   std::vector<Linearization> linearizations;
   std::vector<std::unique_ptr<Inquiry>> inquiries;        ///< one a thread, where heights are scanned
@@ -238,7 +248,43 @@ struct Batch::Impl final : LaneWorlds::Host {
 
   void show(int w) {
     show_state(w);
-    if (!pose.empty()) synced(w).write_bodies(pose.data() + at(w) * 7 * nb, velocity.data() + at(w) * 6 * nb);
+    if (pose.empty()) return;
+    double *x = pose.data() + at(w) * 7 * nb, *v = velocity.data() + at(w) * 6 * nb;
+    synced(w).write_bodies(x, v);
+    for (FollowedPoints& points : followed) {
+      const std::size_t n = points.places.size();
+      for (std::size_t i = 0; i < n; ++i) {
+        const Place& place = points.places[i];
+        const double *pose_b = x + 7 * place.body, *velocity_b = v + 6 * place.body;
+        const Vec3 arm = Eigen::Map<const Quat>(pose_b + 3) * place.X_BP.p;
+        Eigen::Map<Vec3>(points.position.data() + 3 * (at(w) * n + i)) = Eigen::Map<const Vec3>(pose_b) + arm;
+        Eigen::Map<Vec3>(points.velocity.data() + 3 * (at(w) * n + i)) =
+            Eigen::Map<const Vec3>(velocity_b) + Eigen::Map<const Vec3>(velocity_b + 3).cross(arm);
+      }
+    }
+  }
+  /// Room for the bodies, and from now on what they do.
+  void show_bodies() {
+    shows_bodies = true;
+    velocity.resize(worlds.size() * 6 * nb);
+    pose.resize(worlds.size() * 7 * nb);
+    for (int w = 0; w < static_cast<int>(worlds.size()); ++w) show(w);
+  }
+  const FollowedPoints& follow(const std::vector<Place>& places) {
+    for (const Place& place : places)
+      if (place.body < 0) throw InvalidInput("a point that is to be followed is on a body that forces do not move");
+    const auto same = [](const Place& a, const Place& b) { return a.body == b.body && a.X_BP.p == b.X_BP.p; };
+    for (const FollowedPoints& points : followed)
+      if (std::equal(places.begin(), places.end(), points.places.begin(), points.places.end(), same)) return points;
+    const std::size_t size = worlds.size() * 3 * places.size();
+    followed.push_back({places, std::vector<double>(size), std::vector<double>(size)});
+    followed_rows.clear();
+    for (FollowedPoints& points : followed)
+      followed_rows.push_back({points.places, points.position.data(), points.velocity.data()});
+    const bool before = shows_bodies;
+    show_bodies();
+    shows_bodies = before;
+    return followed.back();
   }
   void show_state(int w) {
     if (lanes && lanes->holds(w)) {
@@ -324,7 +370,9 @@ struct Batch::Impl final : LaneWorlds::Host {
     for (int w = first; w < end && !halt; ++w)
       if (named[at(w)] != 0 && ready(w)) running |= 1u << (w - first);
     lanes->advance(pack, running, steps, *this);
-    const unsigned shown = pose.empty() ? running : lanes->write_bodies(pack, running, pose.data(), velocity.data());
+    const unsigned shown = pose.empty() ? running
+                                        : lanes->write_motions(pack, running, shows_bodies ? pose.data() : nullptr,
+                                                               velocity.data(), followed_rows);
     for (int w = first; w < end; ++w) {
       const unsigned bit = 1u << (w - first);
       if ((running & bit) == 0) continue;

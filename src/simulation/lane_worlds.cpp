@@ -85,12 +85,13 @@ void LaneWorlds::advance(int pack, unsigned running, int steps, Host& host) {
   }
 }
 
-unsigned LaneWorlds::write_bodies(int pack, unsigned chosen, double* pose, double* velocity) {
+unsigned LaneWorlds::write_motions(int pack, unsigned chosen, double* pose, double* velocity,
+                                   std::span<const lanes::PointRows> points) {
   for (int l = 0; l < lanes_->worlds_of(pack); ++l)
     if (held_[at(pack * width() + l)] == 0) chosen &= ~(1u << l);
   if (chosen == 0) return 0;
   lanes::Lanes::Room room(*lanes_);
-  lanes_->write_bodies(pack, chosen, room, pose, velocity);
+  lanes_->write_motions(pack, chosen, room, pose, velocity, points);
   return chosen;
 }
 

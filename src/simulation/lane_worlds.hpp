@@ -44,8 +44,9 @@ class LaneWorlds {
   };
   /// Steps of a pack. running: its worlds by bits.
   void advance(int pack, unsigned running, int steps, Host& host);
-  /// Lanes::write_bodies, of worlds that lanes hold; those by bits.
-  unsigned write_bodies(int pack, unsigned chosen, double* pose, double* velocity);
+  /// Lanes::write_motions, of worlds that lanes hold; those by bits.
+  unsigned write_motions(int pack, unsigned chosen, double* pose, double* velocity,
+                         std::span<const lanes::PointRows> points);
   /// The simulation of a world gets the state that its lane has.
   void sync(int world, Simulation& simulation);
   /// Was the last step of a world taken in its lane?
