@@ -95,8 +95,43 @@ Soup qhull(const std::vector<Vec3>& points, const std::string& owner) {
   return soup;
 }
 
-// The loop around a set of triangles, or nothing where it is not one simple loop.
+// Which triangle has an edge in this direction: the edges of all triangles, listed by the corner that they leave.
+class EdgeOwners {
+ public:
+  EdgeOwners(const std::vector<Triangle>& triangles, std::size_t corners) : first_(corners + 1, 0) {
+    for (const Triangle& x : triangles)
+      for (const int v : x) ++first_[at(v) + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    edges_.resize(3 * triangles.size());
+    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+    for (std::size_t t = 0; t < triangles.size(); ++t)
+      for (std::size_t k = 0; k < 3; ++k)
+        edges_[next[at(triangles[t][k])]++] = {triangles[t][(k + 1) % 3], static_cast<int>(t)};
+  }
+
+  /// The last of several; -1: none.
+  int operator()(int from, int to) const {
+    for (std::size_t i = first_[at(from) + 1]; i-- > first_[at(from)];)
+      if (edges_[i].to == to) return edges_[i].triangle;
+    return -1;
+  }
+
+ private:
+  struct Leaving {
+    int to, triangle;
+  };
+  std::vector<std::size_t> first_;
+  std::vector<Leaving> edges_;
+};
+
+// The loop around a set of triangles from its smallest corner on, or nothing where it is not one simple loop.
 std::vector<int> outline(const std::vector<Triangle>& triangles, const std::vector<int>& group) {
+  if (group.size() == 1) {
+    Triangle x = triangles[at(group[0])];
+    if (x[0] == x[1] || x[1] == x[2] || x[2] == x[0]) return {};
+    std::rotate(x.begin(), std::min_element(x.begin(), x.end()), x.end());
+    return {x.begin(), x.end()};
+  }
   std::map<HullEdge, int> edges;
   for (int t : group)
     for (std::size_t k = 0; k < 3; ++k) {
@@ -120,12 +155,11 @@ std::vector<std::vector<int>> faces_of(const Soup& soup, double eps) {
   const std::vector<Triangle>& triangles = soup.triangles;
   const int n = static_cast<int>(triangles.size());
   std::vector<Vec3> normal(at(n));
-  std::map<HullEdge, int> owner;
+  const EdgeOwners owner(triangles, soup.points.size());
   for (int t = 0; t < n; ++t) {
     const Triangle& x = triangles[at(t)];
     const Vec3& a = soup.points[at(x[0])];
     normal[at(t)] = (soup.points[at(x[1])] - a).cross(soup.points[at(x[2])] - a);
-    for (std::size_t k = 0; k < 3; ++k) owner[{x[k], x[(k + 1) % 3]}] = t;
   }
   std::vector<int> order(at(n));
   std::iota(order.begin(), order.end(), 0);
@@ -142,14 +176,14 @@ std::vector<std::vector<int>> faces_of(const Soup& soup, double eps) {
     for (std::size_t i = 0; i < group.size(); ++i) {
       const Triangle x = triangles[at(group[i])];
       for (std::size_t k = 0; k < 3; ++k) {
-        const auto found = owner.find({x[(k + 1) % 3], x[k]});
-        if (found == owner.end() || taken[at(found->second)]) continue;
-        const Triangle& y = triangles[at(found->second)];
+        const int next = owner(x[(k + 1) % 3], x[k]);
+        if (next < 0 || taken[at(next)]) continue;
+        const Triangle& y = triangles[at(next)];
         const bool flat =
             std::all_of(y.begin(), y.end(), [&](int v) { return std::abs(up.dot(soup.points[at(v)]) - level) <= eps; });
-        if (!flat || normal[at(found->second)].dot(up) < 0) continue;
-        taken[at(found->second)] = 1;
-        group.push_back(found->second);
+        if (!flat || normal[at(next)].dot(up) < 0) continue;
+        taken[at(next)] = 1;
+        group.push_back(next);
       }
     }
     std::vector<int> loop = outline(triangles, group);

@@ -235,14 +235,21 @@ ModelPtr compile(const std::string& path, std::vector<std::string>& warnings) {
   std::vector<std::string> said;
   char error[1000] = "";
   ModelPtr model;
+  std::string why;
   try {
     const Handlers handlers(said);
-    model.reset(mj_loadXML(fs::absolute(path).c_str(), nullptr, error, sizeof error));
+    const std::unique_ptr<mjSpec, void (*)(mjSpec*)> spec(
+        mj_parseXML(fs::absolute(path).c_str(), nullptr, error, sizeof error), mj_deleteSpec);
+    if (spec) {
+      leave_out_pictures(*spec);
+      model.reset(mj_compile(spec.get(), nullptr));
+      for (int i = 0; model && i < mjs_numWarnings(spec.get()); ++i) said.emplace_back(mjs_getWarning(spec.get(), i));
+    }
+    if (!model) why = one_line(spec ? mjs_getError(spec.get()) : error);
   } catch (const Fault& fault) {
     throw InvalidInput("robot file '" + path + "': " + fault.message);
   }
   if (!model) {
-    const std::string why = one_line(error);
     const bool plugin = why.find("plugin") != std::string::npos;  // which MuJoCo has only where others loaded it
     throw InvalidInput("robot file '" + path + "': " + why + (plugin ? "; plugins of MuJoCo are not read" : ""));
   }

@@ -122,15 +122,15 @@ std::shared_ptr<const Hull> hull_of(const Loading& load, int geom) {
   const int* graph = m.mesh_graph + m.mesh_graphadr[mesh];
   const int n = graph[0], faces = graph[1];
   const int *ids = graph + 2 + n, *corners = graph + 2 + 3 * n + 3 * faces;
-  std::map<int, int> local;
+  std::vector<int> local(at(m.mesh_vertnum[mesh]));
   for (int v = 0; v < n; ++v) {
-    local[ids[v]] = v;
+    local[at(ids[v])] = v;
     points.push_back(vertex(ids[v]));
   }
   std::vector<std::array<int, 3>> triangles;
   triangles.reserve(at(faces));
   for (int f = 0; f < faces; ++f)
-    triangles.push_back({local[corners[3 * f]], local[corners[3 * f + 1]], local[corners[3 * f + 2]]});
+    triangles.push_back({local[at(corners[3 * f])], local[at(corners[3 * f + 1])], local[at(corners[3 * f + 2])]});
   return make_hull(points, triangles, load.label(mjOBJ_GEOM, geom));
 }
 

@@ -74,6 +74,10 @@ void check_keys(const std::vector<KeyClaim>& keys, const mjModel& m);
 /// InvalidInput with the message of the compiler; its warnings are added.
 ModelPtr compile(const std::string& path, std::vector<std::string>& warnings);
 
+// mjcf_pictures.cpp
+/// Takes away what only pictures are made of: the rest is compiled to the same numbers.
+void leave_out_pictures(mjSpec& spec);
+
 // mjcf_bodies.cpp
 void add_bodies(Loading& load);
 void add_frames(Loading& load);

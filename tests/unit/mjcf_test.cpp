@@ -5,6 +5,7 @@
 
 #include "mujoco_pair.hpp"
 #include "scratch_folder.hpp"
+#include "tribo/robot_file.hpp"
 
 using namespace mujoco_pair;
 
@@ -233,5 +234,82 @@ TEST_CASE("mjcf: what does not map is named, and refused on demand") {
   CHECK(all.find("impratio") == std::string::npos);  // not needed: told in the log
   CHECK(refusal([&] { load(path, true); }).find("tendon 'cord'") != std::string::npos);
   CHECK(load(data("linkage.xml"), true).empty());
+}
+
+namespace {
+
+// A link with a picture, a hull and a small mass that its <inertial> says; %P: what the picture is.
+std::string with_picture(const std::string& assets, const std::string& picture) {
+  return R"(<mujoco model="m"><asset>)" + assets +
+         R"(<mesh name="block" vertex="0 0 0 .1 0 0 0 .2 0 0 0 .3 .1 .2 .3"/></asset><worldbody>
+    <body name="link"><joint name="hinge" axis="0 1 0"/><inertial pos="0 0 .1" mass="1" diaginertia=".1 .2 .2"/>)" +
+         picture + R"(<geom type="mesh" mesh="block"/><geom size=".02"/><site name="tip" pos="0 0 1"/></body>
+    <site name="top" pos="0 0 2"/></worldbody>
+  <tendon><spatial name="cord"><site site="tip"/><site site="top"/></spatial></tendon></mujoco>)";
+}
+
+std::uint64_t hash_of(const std::string& path) {
+  ModelBuilder builder;
+  RobotOptions options;
+  options.name = "r";
+  options.model = path;
+  RobotNotes notes;
+  add_robot(builder, options, &notes);
+  CHECK(notes.warnings.empty());
+  return builder.build().hash();
+}
+
+}  // namespace
+
+TEST_CASE("mjcf: what only pictures show is not opened, and the model is the same without") {
+  ScratchFolder folder;
+  // No such files: whoever opens one refuses.
+  const std::string assets =
+      R"(<mesh file="shell.obj"/><mesh name="cap" file="cap.stl" material="paint"/><skin file="skin.skn"/>
+    <texture name="wood" type="2d" file="wood.png"/><material name="paint" texture="wood"/>)";
+  const std::string pictures = R"(<geom type="mesh" mesh="shell" contype="0" conaffinity="0" material="paint"/>
+    <geom type="box" mesh="cap" contype="0" conaffinity="0"/>)";
+  const std::string path = folder.write("robot.xml", with_picture(assets, pictures));
+  CHECK_THROWS_AS(Pair{path}, std::runtime_error);  // MuJoCo does
+  const std::string balls =
+      R"(<geom size="1" contype="0" conaffinity="0"/><geom size="1" contype="0" conaffinity="0"/>)";
+  CHECK(hash_of(path) == hash_of(folder.write("balls.xml", with_picture("", balls))));
+  // One that meets something is no picture.
+  const std::string solid = R"(<geom type="mesh" mesh="shell" contype="0"/>)";
+  const std::string refused = folder.write("solid.xml", with_picture(R"(<mesh file="shell.obj"/>)", solid));
+  CHECK(refusal([&] { hash_of(refused); }).find("shell.obj") != std::string::npos);
+}
+
+TEST_CASE(
+    "mjcf: a mesh that meets nothing is read where it gives a mass or is named, and from models that are attached") {
+  ScratchFolder folder;
+  const std::string mesh = R"(<mesh name="block" vertex="0 0 0 .1 0 0 0 .2 0 0 0 .3 .1 .2 .3"/>)";
+  const std::string silent = R"(type="mesh" mesh="block" contype="0" conaffinity="0"/>)";
+  const std::string link = R"(<body name="link"><joint/><geom )" + silent + "</body>";
+  folder.write("link.xml", "<mujoco model='l'><asset>" + mesh + "</asset><worldbody>" + link + "</worldbody></mujoco>");
+  const std::string path = folder.write("named.xml", "<mujoco><asset>" + mesh +
+                                                         R"(<model name="l" file="link.xml"/></asset>
+  <worldbody>)" + link + R"(<body name="paired" pos="2 0 0"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+      <geom name="first" )" + silent + R"(</body>
+    <body name="seen" pos="3 0 0"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom name="eye" )" +
+                                                         silent + R"(</body>
+    <geom name="floor" type="plane" size="5 5 5"/>
+    <replicate count="2" offset="0 1 0"><body pos="4 0 0"><joint/><geom )" +
+                                                         silent + R"(</body></replicate>
+    <frame pos="6 0 0"><attach model="l" body="link" prefix="l_"/></frame></worldbody>
+  <contact><pair geom1="first" geom2="floor"/></contact><sensor><framepos objtype="geom" objname="eye"/></sensor></mujoco>)");
+  Pair pair(path);
+  pair.randomize();
+  CHECK(pair.model->nv == 6);
+  CHECK(pair.mass_matrix_error() < 1e-9);
+  CHECK(pair.bias_error() < 1e-9);
+  const Geometry* first = pair.geometry(mj_name2id(pair.m.get(), mjOBJ_GEOM, "first"));
+  REQUIRE(first != nullptr);
+  REQUIRE(first->hull != nullptr);
+  CHECK(first->hull->vertices.size() == 5);
+  REQUIRE(pair.model->members[0].file->sensors.size() == 1);
+  const auto& eye = pair.model->members[0].file->sensors[0].frame;
+  const Vec3 expected = vec3(pair.d->geom_xpos + 3 * mj_name2id(pair.m.get(), mjOBJ_GEOM, "eye"));
+  CHECK((pair.pose(eye.body, eye.X_BF).p - expected).norm() < 1e-9);
 }
 #endif
