@@ -178,7 +178,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// MuJoCo would end the program, or write a log into the current folder.
+// MuJoCo would end the program, or write a log into the current folder; and keep a second copy of every mesh.
 struct Fault {
   std::string message;
 };
@@ -194,8 +194,10 @@ class Handlers {
     heard = &warnings;
     mju_user_error = on_error;
     mju_user_warning = on_warning;
+    mj_setCacheCapacity(mj_getCache(), 0);
   }
   ~Handlers() {
+    mj_setCacheCapacity(mj_getCache(), capacity_);
     mju_user_error = error_;
     mju_user_warning = warning_;
     heard = nullptr;
@@ -205,6 +207,7 @@ class Handlers {
   std::unique_lock<std::mutex> lock_{mutex()};
   void (*error_)(const char*);
   void (*warning_)(const char*);
+  std::size_t capacity_ = mj_getCacheCapacity(mj_getCache());
   static std::mutex& mutex() {
     static std::mutex m;
     return m;
