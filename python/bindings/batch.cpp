@@ -160,7 +160,8 @@ void bind_batch(nb::module_& m) {
             Batch& b = nb::cast<FunctionBatch&>(h);
             return shown(b.foot_points(), b.worlds(), h);
           },
-          automatic)
+          automatic,
+          nb::for_getter(nb::sig("def _foot_points(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]")))
       .def(
           "_follow",
           [](nb::handle h, const std::vector<std::string>& names) {
@@ -169,7 +170,8 @@ void bind_batch(nb::module_& m) {
             for (const std::string& name : names) places.push_back(b.scene().model->place(name));
             return shown(b.follow(places), b.worlds(), h);
           },
-          "names"_a, automatic, nb::sig("def _follow(self, names: list[str]) -> tuple[object, object]"))
+          "names"_a, automatic,
+          nb::sig("def _follow(self, names: list[str]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]"))
       .def(
           "_follow_points",
           [](nb::handle h, const std::vector<int>& bodies, const MatrixIn& points) {
@@ -177,7 +179,8 @@ void bind_batch(nb::module_& m) {
             return shown(b.follow(places_of(*b.scene().model, bodies, points)), b.worlds(), h);
           },
           "bodies"_a, "points"_a, automatic,
-          nb::sig("def _follow_points(self, bodies: list[int], points: object) -> tuple[object, object]"))
+          nb::sig("def _follow_points(self, bodies: list[int], points: object) -> tuple[NDArray[numpy.float64], "
+                  "NDArray[numpy.float64]]"))
       .def_prop_ro(
           "_gains",
           [](nb::handle h) {

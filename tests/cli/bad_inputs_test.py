@@ -251,7 +251,7 @@ CASES = {
     "mjcf range reversed": ({"r.xml": mjcf("<body><joint limited='true' range='1 -1'/><geom size='1'/></body>")}, "r.xml",
                             ["r.xml", "range"]),
     "mjcf nan": ({"r.xml": mjcf("<body pos='nan 0 0'><joint/><geom size='1'/></body>")}, "r.xml", ["r.xml"]),
-    "mjcf mesh missing": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='m.stl'/></asset>\n")}, "r.xml", ["m.stl"]),
+    "mjcf mesh missing": ({"r.xml": mjcf(BALL + "<body><freejoint/><geom type='mesh' mesh='m'/></body>", "<asset><mesh name='m' file='m.stl'/></asset>\n")}, "r.xml", ["m.stl"]),
     "mjcf mesh climbs": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='../../../../../../../etc/passwd'/></asset>\n")}, "r.xml",
                          ["r.xml:2", "outside"]),
     "mjcf mesh absolute": ({"r.xml": mjcf(BALL, "<asset><mesh name='m' file='/etc/passwd'/></asset>\n")}, "r.xml", ["r.xml:2", "outside"]),
