@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "contact/block_product.hpp"
 #include "linalg/clones.hpp"
+#include "linalg/quad.hpp"
 
 namespace tribo {
 namespace {
-
-using Pack4 [[gnu::vector_size(32)]] = double;
 
 // Plain pointers into a factor. What clones call is inlined: else it is compiled for the base machine alone.
 struct Rows {
@@ -30,12 +28,6 @@ struct Lanes {
   int offset, size;  // rows of G
 };
 
-[[gnu::always_inline]] inline Pack4 pack(const double* p) {
-  Pack4 x;
-  std::memcpy(&x, p, sizeof(x));
-  return x;
-}
-
 [[gnu::always_inline]] inline void spread(const Rows& x, const Lanes& lanes, double* W) {
   for (int j = lanes.first; j < lanes.first + lanes.count; ++j)
     for (int s = x.start[j]; s < x.start[j + 1]; ++s) {
@@ -48,17 +40,16 @@ struct Lanes {
       }
       for (int k = 0; k < b.depth; ++k) {
         double* const w = W + 4 * index[k];
-        const Pack4 sum = pack(w) + Pack4{y[3 * k], y[3 * k + 1], y[3 * k + 2], 0};
-        std::memcpy(w, &sum, sizeof(sum));
+        store(w, load(w) + Quad{y[3 * k], y[3 * k + 1], y[3 * k + 2], 0});
       }
     }
 }
 
 [[gnu::always_inline]] inline void clear(const Rows& x, const Lanes& lanes, double* W) {
-  const Pack4 zero{};
+  const Quad zero{};
   for (int s = x.start[lanes.first]; s < x.start[lanes.first + lanes.count]; ++s) {
     const int* index = x.index + x.blocks[s].index;
-    for (int k = 0; k < x.blocks[s].depth; ++k) std::memcpy(W + 4 * index[k], &zero, sizeof(zero));
+    for (int k = 0; k < x.blocks[s].depth; ++k) store(W + 4 * index[k], zero);
   }
 }
 
@@ -70,7 +61,7 @@ struct Lanes {
 
 // Rows of G of block i, in the columns of the lanes.
 [[gnu::always_inline]] inline void meet(const Rows& x, const Lanes& lanes, const double* W, int i, double* G) {
-  Pack4 sum[3] = {};
+  Quad sum[3] = {};
   const int rows = i < x.contacts ? 3 : 1;
   for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
     const FactorBlock& b = x.blocks[s];
@@ -78,11 +69,11 @@ struct Lanes {
     const double* y = x.y + b.first;
     const int* index = x.index + b.index;
     if (rows == 1) {
-      for (int k = 0; k < b.depth; ++k) sum[0] += y[k] * pack(W + 4 * index[k]);
+      for (int k = 0; k < b.depth; ++k) sum[0] += y[k] * load(W + 4 * index[k]);
       continue;
     }
     for (int k = 0; k < b.depth; ++k) {
-      const Pack4 w = pack(W + 4 * index[k]);
+      const Quad w = load(W + 4 * index[k]);
       sum[0] += y[3 * k] * w;
       sum[1] += y[3 * k + 1] * w;
       sum[2] += y[3 * k + 2] * w;
@@ -91,7 +82,7 @@ struct Lanes {
   for (int r = 0; r < rows; ++r) {  // G is symmetric: a row of it is a column
     double* out = G + static_cast<std::ptrdiff_t>(offset(x, i) + r) * x.stride + lanes.offset;
     if (lanes.size == 4) {
-      std::memcpy(out, &sum[r], sizeof(Pack4));
+      store(out, sum[r]);
       continue;
     }
     for (int q = 0; q < lanes.size; ++q) out[q] = sum[r][q];
@@ -162,13 +153,11 @@ TRIBO_CLONES void gram_of_rows(const Rows& x, double* W, double* G) {
       c[0] += sum;
       continue;
     }
-    Pack4 even{}, odd{}, column;  // the fourth number is the first of the next column
+    Quad even{}, odd{};  // the fourth number is the first of the next column
     int k = 0;
     for (; k + 2 < b.depth; k += 2) {
-      std::memcpy(&column, y + 3 * k, sizeof(Pack4));
-      even += w[index[k]] * column;
-      std::memcpy(&column, y + 3 * k + 3, sizeof(Pack4));
-      odd += w[index[k + 1]] * column;
+      even += w[index[k]] * load(y + 3 * k);
+      odd += w[index[k + 1]] * load(y + 3 * k + 3);
     }
     even += odd;
     for (int r = 0; r < 3; ++r) {
