@@ -8,12 +8,11 @@
 #include <map>
 
 #include "derivatives/parameters.hpp"
-#include "dynamics/group.hpp"
+#include "slopes.hpp"
 #include "tribo/batch.hpp"
 #include "tribo/linearization.hpp"
 #include "tribo/model_changes.hpp"
 #include "tribo/scene.hpp"
-#include "worlds.hpp"
 
 using namespace tribo;
 
@@ -75,25 +74,6 @@ Compared compare(Simulation& simulation, const std::vector<std::string>& names, 
   return seen;
 }
 
-/// Moves q and v at random, and bodies that are free down by `down`, so that contacts stay closed.
-void disturb(Simulation& simulation, double size, double down) {
-  const Model& model = simulation.model();
-  State state = simulation.state();
-  Random random;
-  VecX d(model.nv);
-  for (int k = 0; k < model.nv; ++k) {
-    d[k] = size * (2 * random.uniform() - 1);
-    state.v[k] += 100 * size * (2 * random.uniform() - 1);
-  }
-  for (const Body& b : model.bodies) {
-    if (b.joint != JointKind::Free) continue;
-    const Quat R(state.q[b.iq + 6], state.q[b.iq + 3], state.q[b.iq + 4], state.q[b.iq + 5]);
-    d.segment<3>(b.iv) += R.conjugate() * Vec3(0, 0, -down);
-  }
-  integrate(model, d, 1, state.q);
-  simulation.set_state(state);
-}
-
 Compared compare_scene(const std::string& name, const std::string& stepper, double time, double size, double down,
                        double armature = 0) {
   CAPTURE(name);
@@ -110,7 +90,8 @@ Compared compare_scene(const std::string& name, const std::string& stepper, doub
   scene.stepper_options.contact.tolerance.rel = 1e-12;
   Simulation simulation = make_simulation(scene);
   worlds::run(simulation, time);
-  disturb(simulation, size, down);
+  Random random;
+  slopes::disturb(simulation, random, size, down);
   const int last = static_cast<int>(simulation.model().bodies.size()) - 1;
   std::vector<std::string> names = of_body(simulation.model(), 0);
   for (int b : {(last + 1) / 2 - 1, last - 1, last})
@@ -141,7 +122,10 @@ TEST_CASE("parameters: rigid scenes") {
 TEST_CASE("parameters: drives that reach their limits within the step, of an arm that turns") {
   const Scene scene = load_scene(TRIBO_SCENES "/ur10.toml");
   Simulation simulation = make_simulation(scene), beside = make_simulation(scene);
-  for (Simulation* s : {&simulation, &beside}) disturb(*s, 0.1, 0);
+  for (Simulation* s : {&simulation, &beside}) {
+    Random random;
+    slopes::disturb(*s, random, 0.1, 0);
+  }
   beside.step();
   std::vector<std::string> names;
   int limited = 0;

@@ -92,6 +92,24 @@ inline State random_state(const Model& model, double spread, double speed) {
   return state;
 }
 
+/// Moves q and v at random, and bodies that are free down by `down`, so that contacts stay closed.
+inline void disturb(Simulation& simulation, Random& random, double size, double down) {
+  const Model& model = simulation.model();
+  State state = simulation.state();
+  VecX d(model.nv);
+  for (int k = 0; k < model.nv; ++k) {
+    d[k] = size * (2 * random.uniform() - 1);
+    state.v[k] += 100 * size * (2 * random.uniform() - 1);
+  }
+  for (const Body& b : model.bodies) {
+    if (b.joint != JointKind::Free) continue;
+    const Quat R(state.q[b.iq + 6], state.q[b.iq + 3], state.q[b.iq + 4], state.q[b.iq + 5]);
+    d.segment<3>(b.iv) += R.conjugate() * Vec3(0, 0, -down);
+  }
+  integrate(model, d, 1, state.q);
+  simulation.set_state(state);
+}
+
 /// A chain of free, revolute, spherical and revolute joints with balls, over ground; `properties` may be changed.
 template <class F>
 std::shared_ptr<const Model> chain(const SurfacePair& surface, F properties) {
