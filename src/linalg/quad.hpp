@@ -12,14 +12,11 @@ using Quad = double __attribute__((vector_size(32)));
 
 #define QUAD_INLINE [[gnu::always_inline]] inline
 
-QUAD_INLINE Quad load(const double* p) {
-  using Any = double __attribute__((vector_size(32), aligned(8), may_alias));
-  return *reinterpret_cast<const Any*>(p);
-}
-QUAD_INLINE void store(double* p, const Quad& a) {
-  using Any = double __attribute__((vector_size(32), aligned(8), may_alias));
-  *reinterpret_cast<Any*>(p) = a;
-}
+/// The same at any place. A typedef: of an alias clang drops the alignment.
+typedef double LooseQuad __attribute__((vector_size(32), aligned(8), may_alias));
+
+QUAD_INLINE Quad load(const double* p) { return *reinterpret_cast<const LooseQuad*>(p); }
+QUAD_INLINE void store(double* p, const Quad& a) { *reinterpret_cast<LooseQuad*>(p) = a; }
 /// The first three numbers, without the place behind them.
 QUAD_INLINE void store_three(double* p, const Quad& a) {
   p[0] = a[0];

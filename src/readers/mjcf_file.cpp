@@ -77,7 +77,8 @@ class Inspection {
   // The compiler fills a keyframe that is too short, and cuts one that is too long. Attached models change their sizes.
   void note_key(const std::string& path, const tinyxml2::XMLElement& e) {
     attached_ = attached_ || std::string(e.Name()) == "attach";
-    if (std::string(e.Name()) != "key" || std::string(e.Parent()->Value()) != "keyframe") return;
+    const tinyxml2::XMLElement* const parent = e.Parent()->ToElement();  // none of the first element
+    if (std::string(e.Name()) != "key" || parent == nullptr || std::string(parent->Name()) != "keyframe") return;
     for (const char* attribute : {"qpos", "qvel", "act", "ctrl", "mpos", "mquat"}) {
       const char* text = e.Attribute(attribute);
       if (text == nullptr) continue;

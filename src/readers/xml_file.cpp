@@ -48,6 +48,9 @@ std::unique_ptr<tinyxml2::XMLDocument> parse_xml(const std::string& text, const 
     throw InvalidInput(name + ":" + std::to_string(std::max(document->ErrorLineNum(), 1)) + ": " + reason);
   }
   if (document->RootElement() == nullptr) throw InvalidInput(name + ":1: has no element");
+  if (const tinyxml2::XMLElement* const second = document->RootElement()->NextSiblingElement())
+    throw InvalidInput(name + ":" + std::to_string(second->GetLineNum()) + ": <" + second->Name() +
+                       "> stands beside the first element; all of a file stands within one");
   for_each_element(document->RootElement(), [&](const tinyxml2::XMLElement& e) {
     if (const char* given = e.Attribute("name"))
       check_name(name + ":" + std::to_string(e.GetLineNum()) + ": <" + e.Name() + ">", given);

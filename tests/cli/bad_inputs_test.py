@@ -270,6 +270,8 @@ CASES = {
                             "x.xml": "<mujocoinclude><include file='y.xml'/></mujocoinclude>",
                             "y.xml": "<mujocoinclude><include file='x.xml'/></mujocoinclude>"}, "r.xml", ["includes itself"]),
     "mjcf include climbs": ({"r.xml": mjcf(BALL, "<include file='../../../../../../etc/passwd'/>\n")}, "r.xml", ["r.xml:2", "outside"]),
+    "mjcf two elements": ({"r.xml": mjcf(BALL) + "<key qpos='1'/>"}, "r.xml", ["r.xml:", "<key> stands beside the first element"]),
+    "mjcf key alone": ({"r.xml": "<key qpos='1'/>"}, "r.xml", ["r.xml:1", "<key>"]),
     "mjcf entities": ({"r.xml": "<!DOCTYPE m [<!ENTITY a 'b'>]>\n<mujoco/>"}, "r.xml", ["r.xml:1", "entities"]),
     "mjcf deep nesting": ({"r.xml": mjcf("<body>" * 20000 + "</body>" * 20000)}, "r.xml", ["r.xml", "deep"]),
     "mjcf copies": ({"r.xml": mjcf("<replicate count='1000'><replicate count='100000'>" + BALL + "</replicate></replicate>")}, "r.xml",
