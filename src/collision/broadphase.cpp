@@ -33,9 +33,10 @@ constexpr int least_uses = 3, calls_apart = 32;  // a list of near boxes that se
 
 }  // namespace
 
-void Broadphase::find(std::vector<std::pair<int, int>>& pairs) {
+void Broadphase::find(std::vector<std::pair<int, int>>& pairs, std::size_t most) {
   std::erase_if(boxes, [](const Bounds& b) { return !b.lo.allFinite() || !b.hi.allFinite(); });
-  if (boxes.size() < fewest_for_grid || (!keep_near(pairs) && !grid(pairs))) sweep(pairs);
+  const bool kept = most == every && boxes.size() >= fewest_for_grid && keep_near(pairs);
+  if (!kept && (boxes.size() < fewest_for_grid || !grid(pairs, most))) sweep(pairs, most);
 }
 
 bool Broadphase::keep_near(std::vector<std::pair<int, int>>& pairs) {
@@ -115,7 +116,7 @@ void Broadphase::meet_neighbours(const Held& held, std::vector<std::pair<int, in
   }
 }
 
-bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs) {
+bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs, std::size_t most) {
   if (boxes.empty() || !choose_cells()) return false;
   std::uint32_t buckets = 64;
   while (buckets < 2 * small_.size()) buckets *= 2;
@@ -127,14 +128,14 @@ bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs) {
   for (std::size_t i = 0; i < small_.size(); ++i)  // start_[b + 1] runs from the start of b to its end
     held_[start_[bucket(cells_[i]) + 1]++] = {cells_[i], boxes[static_cast<std::size_t>(small_[i])]};
 
-  for (std::size_t i = 0; i < small_.size(); ++i) {
+  for (std::size_t i = 0; i < small_.size() && pairs.size() <= most; ++i) {
     const Held& held = held_[i];
     const std::uint32_t end = start_[bucket(held.cell) + 1];
     for (std::size_t j = i + 1; j < end; ++j)
       if (held_[j].cell == held.cell) meet(held.box, held_[j].box, pairs);
     meet_neighbours(held, pairs);
   }
-  for (std::size_t i = 0; i < large_.size(); ++i) {
+  for (std::size_t i = 0; i < large_.size() && pairs.size() <= most; ++i) {
     const Bounds& a = boxes[static_cast<std::size_t>(large_[i])];
     for (int j : small_) meet(a, boxes[static_cast<std::size_t>(j)], pairs);
     for (std::size_t j = i + 1; j < large_.size(); ++j) meet(a, boxes[static_cast<std::size_t>(large_[j])], pairs);
@@ -142,7 +143,7 @@ bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs) {
   return true;
 }
 
-void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs) {
+void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs, std::size_t most) {
   Vec3 sum = Vec3::Zero(), squares = Vec3::Zero();
   for (const Bounds& box : boxes) {
     const Vec3 c = 0.5 * (box.lo + box.hi);
@@ -175,7 +176,7 @@ void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs) {
     const Bounds& b = boxes[static_cast<std::size_t>(items_[i].box)];
     lo1_[i] = b.lo[u], hi1_[i] = b.hi[u], lo2_[i] = b.lo[v], hi2_[i] = b.hi[v];
   }
-  for (std::size_t i = 0; i < m; ++i) {
+  for (std::size_t i = 0; i < m && pairs.size() <= most; ++i) {
     const double hi = items_[i].hi;
     for (std::size_t j = i + 1; j < m && items_[j].lo <= hi; ++j) {
       const bool apart = (lo1_[j] > hi1_[i]) | (hi1_[j] < lo1_[i]) | (lo2_[j] > hi2_[i]) | (hi2_[j] < lo2_[i]);

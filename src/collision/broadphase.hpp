@@ -17,13 +17,14 @@ struct Bounds {
 
 class Broadphase {
  public:
+  static constexpr std::size_t every = static_cast<std::size_t>(-1);
   std::vector<Bounds> boxes;  ///< filled by the caller; boxes that are not finite meet nothing, and are removed
 
-  /// Indices of overlapping boxes, each pair once, in no particular order.
-  void find(std::vector<std::pair<int, int>>& pairs);
+  /// Indices of overlapping boxes, each pair once, in no particular order; not all of them where they are more than most.
+  void find(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
   /// The two ways, for tests. grid() says no where sizes differ too much for it.
-  void sweep(std::vector<std::pair<int, int>>& pairs);
-  bool grid(std::vector<std::pair<int, int>>& pairs);
+  void sweep(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
+  bool grid(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
 
  private:
   struct Item {

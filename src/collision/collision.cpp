@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "collision/ahead.hpp"
-#include "collision/broadphase.hpp"
+#include "collision/crowd.hpp"
 #include "collision/hinges.hpp"
 #include "collision/narrowphase.hpp"
 #include "collision/paving.hpp"
@@ -17,7 +17,6 @@ namespace tribo {
 namespace {
 
 constexpr int largest_table = 2048;  // geometries: up to here, which pairs may collide is tabulated
-constexpr int most_geometries = 1 << 24;
 
 constexpr double sunk = 0.05;  // of the margin: overlap from which on a point looks for a way out
 constexpr double off = 0.5;    // of the margin: what bounces and is farther has left
@@ -82,7 +81,7 @@ struct Collision::Impl {
   bool bounces(int a, int b) const { return model->surface(model->surface_index(a, b)).restitution > 0; }
   bool place(std::span<const BodyMotion> bodies);  ///< Is a shape elsewhere than before?
   void find_grounds(const DetectionRange& range);
-  void find_pairs(const DetectionRange& range);
+  void find_pairs(const DetectionRange& range, std::size_t most = Broadphase::every);
   void sort_pairs();
   void add(int a, int b, const DetectionRange& range);
   int meet(Query& query, int a, int b, int solid);
@@ -137,9 +136,7 @@ struct Collision::Impl {
 
 Collision::Impl::Impl(const Model& m) : model(&m), sizes(m) {
   const int n = static_cast<int>(m.geometries.size());
-  if (n >= most_geometries)
-    throw InvalidInput("the model has " + std::to_string(n) + " geometries; contact ids have room for " +
-                       std::to_string(most_geometries - 1));
+  check_counts(m);
   const bool small = n <= largest_table;
   std::vector<char> meets(at(n), !small);
   for (int i = 0; i < n; ++i) {
@@ -224,31 +221,18 @@ void Collision::Impl::find_grounds(const DetectionRange& range) {
   }
 }
 
-void Collision::Impl::find_pairs(const DetectionRange& range) {
+void Collision::Impl::find_pairs(const DetectionRange& range, std::size_t most) {
+  found.clear();
   if (swept.empty()) return;
   broadphase.boxes.clear();
   for (int g : swept) {
     const PlacedSolid& x = placed[at(g)];
-    Vec3 half, center = x.X.p;
-    switch (x.solid->kind) {
-      case ShapeKind::Point:
-      case ShapeKind::Sphere:
-        half = x.solid->box_half;
-        break;
-      case ShapeKind::Capsule:
-        half = (x.solid->size.z() * x.X.R.col(2)).cwiseAbs() + Vec3::Constant(x.solid->round);
-        break;
-      default:
-        half = x.X.R.cwiseAbs() * x.solid->box_half;
-        center += x.X.R * x.solid->box_center;
-    }
     // Half of the margin, or all that it moves: two boxes so grown overlap if the shapes can be listed.
     const double near = margin(range, g, g);
-    half.array() += std::max(0.5 * near, range.dt * (x.v.norm() + x.spin) + 0.5 * astray * near);
-    broadphase.boxes.push_back({center - half, center + half, g, model->geometries[at(g)].body < 0});
+    const double grown = std::max(0.5 * near, range.dt * (x.v.norm() + x.spin) + 0.5 * astray * near);
+    broadphase.boxes.push_back(bounds_of(x, grown, g));
   }
-  found.clear();
-  broadphase.find(found);
+  broadphase.find(found, most);
   for (const auto& [i, j] : found)
     if (may_collide(i, j)) pairs.push_back(sides(i, j));
 }
@@ -489,6 +473,13 @@ bool Collision::detect_more(std::span<const BodyMotion> bodies, const DetectionR
   x.seams->remove_covered(x.placed, x.contacts);
   x.carry_tangents();
   return x.contacts.size() > x.listed.size();
+}
+
+bool Collision::crowded(std::span<const BodyMotion> bodies, std::size_t most) {
+  impl_->place(bodies);
+  impl_->pairs.clear();
+  impl_->find_pairs({-1, 0}, most);
+  return impl_->found.size() > most;
 }
 
 std::span<const std::pair<int, int>> Collision::joined() const { return impl_->joined; }

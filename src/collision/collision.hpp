@@ -41,6 +41,8 @@ class Collision {
   /// all trees.
   bool detect_more(std::span<const BodyMotion> bodies, const DetectionRange& range,
                    std::span<const ContactMemory> memory, std::span<const char> sent = {});
+  /// Do the boxes round more than `most` pairs of shapes overlap? Costs no more than these.
+  bool crowded(std::span<const BodyMotion> bodies, std::size_t most);
   std::span<const Contact> contacts() const;
   /// Pairs that overlap whatever the joints between them do: they are not looked at.
   std::span<const std::pair<int, int>> joined() const;

@@ -127,7 +127,10 @@ std::vector<std::string> find_overlaps(const Model& model, const State& start) {
   Workspace work(model);
   work.dynamics.compute(start.q, VecX::Zero(model.nv));
   fill_motions(model, work.dynamics, start.kinematic_time(), 0, work.motions);
-  work.collision.detect(work.motions, {}, {});
+  const std::size_t most = 20'000 + 60 * model.geometries.size();  // a dense packing of boxes has 13 each
+  if (work.collision.crowded(work.motions, most))
+    throw InvalidInput("more than " + std::to_string(most) + " pairs of shapes overlap at the start: place them apart");
+  work.collision.detect(work.motions, {-1, 0}, {});
   std::map<std::pair<int, int>, double> deepest;
   for (const Contact& c : work.collision.contacts())
     if (c.gap < -1e-4) {

@@ -141,7 +141,7 @@ Scene parse_scene(const std::string& text, const std::string& name, const std::v
   for (const Placing& placing : draft.placings) whole &= attempt([&] { placing(*scene.model, scene.start); });
   if (!whole) throw InvalidInput("");
   root.at("", [&] { note_all(find_errors(*scene.model, scene.start)); });
-  warn_of_start(scene);
+  root.at("", [&] { warn_of_start(scene); });
   attempt([&] { read_controllers(root, scene); });
   attempt([&] { read_pushes(root, scene); });
   return scene;
