@@ -318,8 +318,10 @@ int ModelBuilder::add_geometry(Geometry geometry) {
     throw InvalidInput(owner + ": placement is not finite");
   check_body(geometry.body, owner);
   check_material(geometry.material, owner);
-  for (std::size_t m = 0; m < model_.members.size() && geometry.body >= 0; ++m)
-    if (geometry.body >= model_.members[m].first_body) geometry.member = static_cast<int>(m);
+  const auto& members = model_.members;  // in the order of their bodies
+  const auto after = std::upper_bound(members.begin(), members.end(), geometry.body,
+                                      [](int body, const auto& member) { return body < member.first_body; });
+  if (geometry.body >= 0 && after != members.begin()) geometry.member = static_cast<int>(after - members.begin()) - 1;
   model_.geometries.push_back(std::move(geometry));
   return static_cast<int>(model_.geometries.size()) - 1;
 }
