@@ -134,5 +134,5 @@ TEST_CASE("removal of overlap: at its least it comes to rest") {
     before = std::abs(s.state().q[0]);
   }
   CHECK(farthest <= 0);
-  CHECK(before < 1e-7);
+  CHECK(before < 1e-6);  // where its lever is none: l x = 1e-6 (l - r)
 }

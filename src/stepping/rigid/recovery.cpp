@@ -260,7 +260,8 @@ Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const V
 }
 
 // Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
-// would lead elsewhere, and back again from there. It gives way as what has a short lever                  (rigid.18)
+// would lead elsewhere, and back from there in the next step. It gets a compliance, that of a quarter of this lever, so that it
+// comes to rest where it overlaps least. False where nothing leads far                                     (rigid.18)
 bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correction) {
   const Way x = way(start, s, correction);
   if (!(x.led > most_way * x.asked)) return false;
