@@ -151,7 +151,7 @@ bool touch_is_exact(const Query& query) {
   return query.a.solid->round > 0 || query.b.solid->round > 0 || over_terrain(query);
 }
 
-double first_touch(const Query& query, std::vector<Round>* rounds) {
+double first_touch(const Query& query, std::vector<Round>* rounds, const Touch* now) {
   const bool exact = touch_is_exact(query);
   const double size = smaller_radius(query);
   const double target = exact ? 0 : near_enough * size, reached = exact ? 1e-12 * size : 2 * target;
@@ -161,13 +161,14 @@ double first_touch(const Query& query, std::vector<Round>* rounds) {
   for (int i = 0; i < (faces ? most_over_terrain : most_rounds); ++i) {
     const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
     Touches found;
-    touch({a, b, reach, 0, reach, query.scratch}, found);
-    if (found.count == 0) {
+    const bool seen = t == 0 && now;
+    if (!seen) touch({a, b, reach, 0, reach, query.scratch}, found);
+    if (!seen && found.count == 0) {
       if (reach == query.reach) return HUGE_VAL;
       reach = query.reach;
       continue;
     }
-    const Touch& near = found.items[at(nearest(found))];
+    const Touch& near = seen ? *now : found.items[at(nearest(found))];
     if (near.gap <= reached) return t;
     const double planes = faces ? near.gap : between_planes(a, b, near.n);
     const double s = (planes > 0 ? planes : 0.5 * near.gap) - target;
@@ -197,7 +198,10 @@ double take_back(const Query& query, const PlacedSolid& a, const PlacedSolid& b,
 void look_ahead(const Query& query, Touches& touches) {
   if (!may_meet(query, touches)) return;
 
-  const double touch_time = first_touch(query), t = std::min(touch_time, query.dt);
+  const Touch* near = touches.count > 0 ? &touches.items[at(nearest(touches))] : nullptr;
+  const bool solid = query.a.solid->convex_or_flat();
+  if (near && !(solid && near->gap < query.margin)) near = nullptr;  // one that is nearer may not be listed
+  const double touch_time = first_touch(query, nullptr, near), t = std::min(touch_time, query.dt);
   if (touches.count == 0 && touch_time > query.dt) return;
   const PlacedSolid a = moved_on(query.a, t), b = moved_on(query.b, t);
   touches.count = 0;

@@ -15,8 +15,9 @@ struct Round {
 };
 /// Is their first touch found to rounding (what is round, a point over terrain), and not just before it by rounds?
 bool touch_is_exact(const Query& query);
-/// When the two first touch; infinite: not within the step. rounds: what led there, where it is not exact.
-double first_touch(const Query& query, std::vector<Round>* rounds = nullptr);
+/// When the two first touch; infinite: not within the step. rounds: what led there, where it is not exact. near: the nearest
+/// point of now, where it is known.
+double first_touch(const Query& query, std::vector<Round>* rounds = nullptr, const Touch* near = nullptr);
 /// How fast the two can close along n, which points from a to b [m/s].
 double closing_speed(const PlacedSolid& a, const PlacedSolid& b, const Vec3& n);
 /// A point where the pair, moved on to a and b, touches at t, as a contact of the start (ahead.3). How fast it opens [m/s].

@@ -3,10 +3,10 @@
 #include <coal/narrowphase/gjk.h>
 #include <coal/narrowphase/minkowski_difference.h>
 #include <coal/narrowphase/narrowphase_defaults.h>
-#include <coal/shape/convex.h>
 #include <coal/shape/geometric_shapes.h>
 
 #include <algorithm>
+#include <array>
 
 #include "collision/narrowphase.hpp"
 
@@ -18,33 +18,42 @@ struct ConvexShape {
 
 namespace {
 
-// With a support of boxes that is the same on all sides. Coal's makes one side longer by 1e-10, or not, by the first direction
-// that any box of the process was ever asked for: steps would not be the same from run to run.
+// With supports of boxes and hulls of our own. Coal's make one side of a box longer by 1e-10, or not, by the first direction that
+// any box of the process was ever asked for, so that steps would not be the same from run to run, and look for a corner of a
+// hull from where the last search ended. Coal is told of a point in place of a hull.
 class Difference : public coal::details::MinkowskiDiff {
  public:
-  void set(const coal::ShapeBase* a, const coal::ShapeBase* b, const coal::Transform3s& X_a,
-           const coal::Transform3s& X_b) {
-    MinkowskiDiff::set<coal::details::SupportOptions::NoSweptSphere>(a, b, X_a, X_b);
+  void set(const Solid& a, const Solid& b, const coal::Transform3s& X_a, const coal::Transform3s& X_b) {
+    MinkowskiDiff::set<coal::details::SupportOptions::NoSweptSphere>(a.convex->shape.get(), b.convex->shape.get(), X_a,
+                                                                     X_b);
+    solids_ = {&a, &b};
     of_coal_ = getSupportFunc;
-    if (box(0) || box(1)) getSupportFunc = find;
+    asks_coal_ = !own(a) || !own(b);
+    if (own(a) || own(b)) getSupportFunc = find;
   }
 
  private:
-  const coal::Box* box(int i) const {
-    return shapes[i]->getNodeType() == coal::GEOM_BOX ? static_cast<const coal::Box*>(shapes[i]) : nullptr;
-  }
-  static Vec3 farthest(const coal::Box& box, const Vec3& along) {
+  static bool own(const Solid& x) { return x.kind == ShapeKind::Box || x.kind == ShapeKind::Convex; }
+  static Vec3 farthest(const Solid& x, const Vec3& along) {
+    if (x.kind == ShapeKind::Convex) {
+      const Polytope& hull = *x.polytope;
+      return hull.vertices[at(hull.climb.highest(hull.vertices, along))] / x.unit;
+    }
     constexpr double none = 1e-12;
-    return (along.array() > none).select(box.halfSide, 0) + (along.array() < -none).select(-box.halfSide, 0);
+    const Vec3 half = x.size / x.unit;
+    return (along.array() > none).select(half, 0) + (along.array() < -none).select(-half, 0);
   }
   static void find(const MinkowskiDiff& base, const Vec3& along, Vec3& on_a, Vec3& on_b,
                    coal::support_func_guess_t& hint, coal::details::ShapeSupportData data[2]) {
     const auto& x = static_cast<const Difference&>(base);
-    x.of_coal_(base, along, on_a, on_b, hint, data);
-    if (const coal::Box* a = x.box(0)) on_a = farthest(*a, along);
-    if (const coal::Box* b = x.box(1)) on_b = x.oR1 * farthest(*b, -x.oR1.transpose() * along) + x.ot1;
+    if (x.asks_coal_) x.of_coal_(base, along, on_a, on_b, hint, data);
+    const Solid &a = *x.solids_[0], &b = *x.solids_[1];
+    if (own(a)) on_a = farthest(a, along);
+    if (own(b)) on_b = x.oR1 * farthest(b, -x.oR1.transpose() * along) + x.ot1;
   }
 
+  std::array<const Solid*, 2> solids_{};
+  bool asks_coal_ = false;
   GetSupportFunction of_coal_ = nullptr;
 };
 
@@ -98,16 +107,6 @@ Polytope hull_polytope(const Hull& hull) {
   return p;
 }
 
-std::unique_ptr<coal::ShapeBase> coal_hull(const Hull& hull, double unit) {
-  auto points = std::make_shared<std::vector<coal::Vec3s>>();
-  for (const Vec3& x : hull.vertices) points->push_back(x / unit);
-  auto triangles = std::make_shared<std::vector<coal::Triangle>>();
-  for (const std::vector<int>& loop : hull.faces)
-    for (std::size_t k = 2; k < loop.size(); ++k) triangles->emplace_back(at(loop[0]), at(loop[k - 1]), at(loop[k]));
-  const auto np = static_cast<unsigned>(points->size()), nt = static_cast<unsigned>(triangles->size());
-  return std::make_unique<coal::Convex<coal::Triangle>>(points, np, triangles, nt);
-}
-
 }  // namespace
 
 Solid::Solid(const Geometry& g, double unit_length)
@@ -140,7 +139,7 @@ Solid::Solid(const Geometry& g, double unit_length)
       break;
     case ShapeKind::Convex: {
       polytope = std::make_unique<Polytope>(hull_polytope(*g.hull));
-      convex->shape = coal_hull(*g.hull, unit);
+      convex->shape = std::make_unique<coal::Sphere>(0);  // Difference has it
       Vec3 lo = Vec3::Constant(HUGE_VAL), hi = -lo;
       for (const Vec3& x : polytope->vertices) lo = lo.cwiseMin(x), hi = hi.cwiseMax(x);
       box_center = 0.5 * (lo + hi);
@@ -182,7 +181,7 @@ double between_boxes(const PlacedSolid& a, const PlacedSolid& b) {
 
 }  // namespace
 
-// Coal's GJKSolver without its memory: the same first guess in every query, so that results do not depend on the
+// Coal's GJKSolver without its memory: the first guess is the way between the middles, so that results do not depend on the
 // queries before. Coal works in the frame of a, so digits do not depend on the distance from the world's origin.
 Separation separation(const Query& query) {
   using coal::details::EPA;
@@ -195,11 +194,12 @@ Separation separation(const Query& query) {
   const coal::Transform3s Xa(query.a.X.R, coal::Vec3s::Zero());
   const double unit = query.a.solid->unit;
   const coal::Transform3s Xb(query.b.X.R, (query.b.X.p - query.a.X.p) / unit);
-  difference.set(query.a.solid->convex->shape.get(), query.b.solid->convex->shape.get(), Xa, Xb);
+  difference.set(*query.a.solid, *query.b.solid, Xa, Xb);
   GJK& gjk = query.scratch->gjk->gjk;
   gjk.setDistanceEarlyBreak(std::max(0.0, query.reach / unit));
   gjk.convergence_criterion_type = coal::GJKConvergenceCriterionType::Relative;
-  const Vec3 guess = Vec3::UnitX();
+  const Vec3 way = query.b.X * query.b.solid->box_center - query.a.X * query.a.solid->box_center;
+  const Vec3 guess = query.a.X.R.transpose() * -direction(way, Vec3::UnitX());
   gjk.evaluate(difference, guess, coal::support_func_guess_t::Zero());
   Separation out{unit * gjk.distance, Vec3::Constant(NAN), Vec3::Constant(NAN)};
   if (gjk.status == GJK::NoCollisionEarlyStopped) return out;

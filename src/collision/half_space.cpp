@@ -116,7 +116,8 @@ void add_spread(const Query& query, Touches& out, std::size_t most, double turn)
     out.add(query, t.p, t.n, t.gap, t.feature);
     std::size_t farthest = 0;
     for (std::size_t k = 0; k < found.size(); ++k) {
-      const double apart = (found[k].p - t.p).squaredNorm() + turn * turn * (found[k].n - t.n).squaredNorm();
+      double apart = (found[k].p - t.p).squaredNorm();
+      if (turn > 0) apart += turn * turn * (found[k].n - t.n).squaredNorm();
       distance[k] = std::min(distance[k], apart);
       if (distance[k] > distance[farthest]) farthest = k;
     }

@@ -106,7 +106,7 @@ double Polytope::highest(const Vec3& n, int* corner) const {
     for (int i = 0; i < static_cast<int>(vertices.size()); ++i) take(i);
   else
     tree[0].corners.search(
-        -HUGE_VAL, [&](const TreeNode& node) { return node.corners.highest(n); }, take);
+        take(climb.highest(vertices, n)), [&](const TreeNode& node) { return node.corners.highest(n); }, take);
   if (corner) *corner = best.item;
   return best.value;
 }
@@ -115,7 +115,8 @@ std::size_t Polytope::face_along(const Vec3& n) const {
   Best best;
   const auto take = [&](int k) { return best.take(faces[at(k)].n.dot(n), k); };
   each_face(
-      -HUGE_VAL, [&](const TreeNode& node) { return node.normals.highest(n); }, take);
+      tree.empty() ? -HUGE_VAL : take(climb.face_near(n)),
+      [&](const TreeNode& node) { return node.normals.highest(n); }, take);
   return at(best.item);
 }
 

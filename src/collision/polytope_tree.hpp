@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "collision/climb.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -78,9 +79,11 @@ struct Polytope {
   std::vector<Vec3> vertices;
   std::vector<PolytopeFace> faces;
   std::vector<PolytopeTree> tree;  ///< none, or one: where there are many corners
+  Climb climb;                     ///< of hulls
 
   /// Once the rest stands.
   void plant() {
+    climb = Climb(vertices, faces);
     if (vertices.size() >= PolytopeTree::fewest) tree.emplace_back(vertices, faces);
   }
 

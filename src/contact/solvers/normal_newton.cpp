@@ -29,8 +29,16 @@ void NormalNewton::make_matrix(const ContactProblem& problem) {
   const ContactFactor& factor = problem.factor;
   const int n = problem.blocks();
   G_.resize(n, n);
-  w_.setZero(factor.nw);
   auto G = G_.map();
+  if (problem.dense()) {
+    const auto all = problem.G();
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) G(i, j) = all(unknown_of(problem, i), unknown_of(problem, j));
+      G(j, j) += problem.R()[unknown_of(problem, j)];
+    }
+    return;
+  }
+  w_.setZero(factor.nw);
   const auto visit = [&](int i, auto&& use) {
     const int stride = problem.block_size(i), row = stride - 1;
     for (int s = factor.start[at(i)]; s < factor.start[at(i + 1)]; ++s) {

@@ -185,10 +185,22 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   const double most = problem.dense() ? most_tolerance : large_tolerance;
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
   remove(tolerance, moves ? asked : 0, s);
-  problem.velocity(s.f.data(), s.c.data());
-  start.assembly.apply<1>(island, start.dynamics, problem, {{{s.f.data(), dt, &out.correction}}}, work_);
-  shorten(start, s, out.correction);
+  move(start, s, out.correction);
+  if (soften(start, s, out.correction)) {
+    remove(tolerance, moves ? asked : 0, s);
+    move(start, s, out.correction);
+    shorten(start, s, out.correction);
+  }
   if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
+}
+
+void Recovery::move(const Start& start, IslandSolution& s, VecX& correction) {
+  s.problem.velocity(s.f.data(), s.c.data());
+  for (int t : s.island->trees) {
+    const Tree& tree = start.model.trees[at(t)];
+    correction.segment(tree.iv, tree.nv).setZero();
+  }
+  start.assembly.apply<1>(*s.island, start.dynamics, s.problem, {{{s.f.data(), start.dt, &correction}}}, work_);
 }
 
 // Few, on few bodies, are solved for at once, and if that fails from where sweeps lead.
@@ -221,31 +233,57 @@ void Recovery::set_row(const Row& row, int j, double dt, const VecX& v_end, Isla
   problem.R()[o] = (limit ? recovery_compliance : closure_compliance) * std::max(s.c[o], 1e-300);
 }
 
-// Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
-// would lead elsewhere                                                                                      (rigid.18)
-void Recovery::shorten(const Start& start, IslandSolution& s, VecX& correction) {
-  ContactProblem& problem = s.problem;
-  const auto g = problem.g();
-  double asked = 0, size = 0, way = 0;
-  for (int k = 0; k < problem.nc(); ++k) {
+// How far the removal leads, and the largest opening that is asked for.
+Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const VecX& correction) const {
+  const auto g = s.problem.g();
+  Way x;
+  double size = 0;
+  for (int k = 0; k < s.problem.nc(); ++k) {
     const int n = 3 * k + 2;
-    if (-g[n] > asked) asked = -g[n], size = size_of(start, s.island->contacts[at(k)]);
-    if (g[n] < 0 && s.f[n] > 0) way = std::max(way, std::hypot(s.c[n - 1], s.c[n - 2]));
+    if (-g[n] > x.asked) x.asked = -g[n], size = size_of(start, s.island->contacts[at(k)]);
+    if (g[n] < 0 && s.f[n] > 0) {
+      ++x.opened;
+      x.led = std::max(x.led, std::hypot(s.c[n - 1], s.c[n - 2]));
+    }
   }
-  if (asked == 0) return;
+  if (x.asked == 0) return x;
   for (int t : s.island->trees) {
     const Tree& tree = start.model.trees[at(t)];
     for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
       const Body& body = start.model.bodies[at(b)];
       if (body.joint == JointKind::Free || body.joint == JointKind::Prismatic) continue;
-      way = std::max(way, size * correction.segment(body.iv, nv_of(body.joint)).cwiseAbs().maxCoeff() / start.dt);
+      x.led =
+          std::max(x.led, size * correction.segment(body.iv, nv_of(body.joint)).cwiseAbs().maxCoeff() / start.dt);
     }
   }
-  if (!(way > most_way * asked)) return;
-  const double taken = most_way * asked / way;
+  return x;
+}
+
+// Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
+// would lead elsewhere, and back from there in the next step. It gets a compliance, that of a quarter of this lever, so that it
+// comes to rest where it overlaps least. False where nothing leads far                                     (rigid.18)
+bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correction) {
+  const Way x = way(start, s, correction);
+  if (!(x.led > most_way * x.asked)) return false;
   shortened_ = true;
+  auto R = s.problem.R();
+  const auto g = s.problem.g();
+  double energy = 0;  // f . G f
+  for (int i = 0; i < s.problem.size(); ++i) energy += s.f[i] * (s.c[i] - g[i] - R[i] * s.f[i]);
+  if (!(energy > 0)) return true;
+  const double softness = x.opened * x.led * x.led / (4 * most_way * most_way * energy);
+  for (int k = 0; k < s.problem.nc(); ++k)
+    if (g[3 * k + 2] < 0) R[3 * k + 2] = std::max(R[3 * k + 2], softness);
+  return true;
+}
+
+// What still leads farther is taken in part.
+void Recovery::shorten(const Start& start, IslandSolution& s, VecX& correction) const {
+  const Way x = way(start, s, correction);
+  if (!(x.led > most_way * x.asked)) return;
+  const double taken = most_way * x.asked / x.led;
   s.f.map() *= taken;
-  problem.velocity(s.f.data(), s.c.data());
+  s.problem.velocity(s.f.data(), s.c.data());
   for (int t : s.island->trees) {
     const Tree& tree = start.model.trees[at(t)];
     correction.segment(tree.iv, tree.nv) *= taken;

@@ -40,7 +40,16 @@ class Recovery {
   void solve_island(const Start& start, std::span<const Row> rows, Outcome& out, IslandSolution& s);
   void remove(const Tolerance& tolerance, double asked, IslandSolution& s);
   void set_row(const Row& row, int j, double dt, const VecX& v_end, IslandSolution& s) const;
-  void shorten(const Start& start, IslandSolution& s, VecX& correction);
+  /// In the units of the problem; of an island with overlap.
+  struct Way {
+    double asked = 0;  ///< the largest opening that is asked for
+    double led = 0;    ///< sideways, or by the turn of a joint
+    int opened = 0;    ///< contacts that press
+  };
+  Way way(const Start& start, const IslandSolution& s, const VecX& correction) const;
+  void move(const Start& start, IslandSolution& s, VecX& correction);
+  bool soften(const Start& start, IslandSolution& s, const VecX& correction);
+  void shorten(const Start& start, IslandSolution& s, VecX& correction) const;
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
   double size_of(const Start& start, int listed) const;
