@@ -67,17 +67,20 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
   return true;
 }
 
-// Whitened rows into Q, coordinates that none of them moves left out.
+// Whitened rows into Q, coordinates that none of them moves left out: those of their chains.
 void RigidDerivative::gather(const std::vector<int>& rows) {
   const int n = group_.n(), count = static_cast<int>(rows.size());
+  moved_by_.assign(at(n), 0);
+  for (int a : rows)
+    for (int i = support_first_[at(a)]; i < support_first_[at(a + 1)]; ++i) {
+      const int k = support_[at(i)];
+      if ((moved_by_[at(k)] & 2) != 0) continue;
+      for (int j : model_.bodies[at(joint_body_[at(group_.dofs[at(k)])])].chain) moved_by_[at(local_[at(j)])] |= 1;
+      moved_by_[at(k)] |= 2;
+    }
   nonzero_.clear();
-  const double* Y = Yc_.data();
-  const int stride = Yc_.stride();
-  for (int k = 0; k < n; ++k) {
-    bool any = false;
-    for (int i = 0; i < count && !any; ++i) any = Y[rows[at(i)] * stride + k] != 0;
-    if (any) nonzero_.push_back(k);
-  }
+  for (int k = 0; k < n; ++k)
+    if (moved_by_[at(k)] != 0) nonzero_.push_back(k);
   Q_.set_zero(count, static_cast<int>(nonzero_.size()));
   for (int i = 0; i < count; ++i) {
     const double* y = Yc_.row(rows[at(i)]);

@@ -4,6 +4,7 @@
 
 #include "linalg/clones.hpp"
 #include "linalg/quad.hpp"
+#include "linalg/row_block.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -65,21 +66,43 @@ TRIBO_CLONES void TreeSolve::factor(int t, const TreeBlocks& M, const VecX& extr
   for (int i = first; i < last; ++i) by_root_[at(i)] = value[mirror_[at(i)]];
 }
 
+// Both passes over a block of columns, whose rows then are at hand.
+struct TreeSolve::Block {
+  const TreeSolve& of;
+  const Tree& tree;
+  double* rows;
+  int stride;
+
+  template <class Pack, int Packs>
+  [[gnu::always_inline]] void run(int c) const {
+    for (int k = tree.nv - 1; k >= 0; --k) {  // (solve.1)
+      const List& list = of.below_[at(tree.iv + k)];
+      if (list.count == 0) continue;
+      rows::combine<Pack, Packs, true>({1, rows + k * stride, rows, stride, of.carried_.data() + list.first,
+                                        of.by_root_.data() + list.first, list.count},
+                                       c);
+    }
+    for (int k = 0; k < tree.nv; ++k) {  // (solve.2)
+      const List& list = of.above_[at(tree.iv + k)];
+      rows::combine<Pack, Packs, true>({of.inverse_[tree.iv + k], rows + k * stride, rows, stride,
+                                        of.index_.data() + list.first, of.value_.data() + list.first, list.count},
+                                       c);
+    }
+  }
+};
+
+#ifdef TRIBO_WIDE
+TRIBO_WIDE void TreeSolve::solve_eight(const Block& block, int columns) { rows::each_block<rows::Pack8>(columns, block); }
+#endif
+TRIBO_AVX2 void TreeSolve::solve_four(const Block& block, int columns) { rows::each_block<rows::Pack4>(columns, block); }
+
 void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const {
-  const Tree& tree = model_.trees[at(t)];
-  const int packed = (columns + 3) / 4 * 4, stride = X.stride();
-  double* rows = X.row(first);
-  for (int k = tree.nv - 1; k >= 0; --k) {  // (solve.1)
-    const List& list = below_[at(tree.iv + k)];
-    if (list.count > 0)
-      rows::combine(1, rows + k * stride, rows, stride, carried_.data() + list.first, by_root_.data() + list.first, list.count,
-                    packed);
-  }
-  for (int k = 0; k < tree.nv; ++k) {  // (solve.2)
-    const List& list = above_[at(tree.iv + k)];
-    rows::combine(inverse_[tree.iv + k], rows + k * stride, rows, stride, index_.data() + list.first,
-                  value_.data() + list.first, list.count, packed);
-  }
+  const Block block{*this, model_.trees[at(t)], X.row(first), X.stride()};
+  const int packed = (columns + 3) / 4 * 4;
+#ifdef TRIBO_WIDE
+  if (rows::width() == 8) return solve_eight(block, packed);
+#endif
+  rows::width() == 4 ? solve_four(block, packed) : rows::each_block<rows::Pack2>(packed, block);
 }
 
 }  // namespace tribo

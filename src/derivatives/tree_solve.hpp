@@ -25,6 +25,10 @@ class TreeSolve {
   struct List {  // of coordinates within the tree
     int first, count;
   };
+  struct Block;  // of columns
+
+  static void solve_eight(const Block& block, int columns);
+  static void solve_four(const Block& block, int columns);
 
   const Model& model_;
   std::vector<List> above_, below_;      // by coordinate: its chain without it, and what it carries

@@ -60,6 +60,50 @@ QUAD_INLINE void put_row(double* row, const Four& f, const Quad& x) {
   if (f.count > 2) row[f.j[2]] = x[2];
   if (f.count > 3) row[f.j[3]] = x[3];
 }
+/// The first `count` of them.
+QUAD_INLINE void put_column(TreeBlocks& M, int k, const Four& f, int count, const Quad& x) {
+  if (count > 0) M.row(f.j[0])[k] = x[0];
+  if (count > 1) M.row(f.j[1])[k] = x[1];
+  if (count > 2) M.row(f.j[2])[k] = x[2];
+  if (count > 3) M.row(f.j[3])[k] = x[3];
+}
+
+// What coordinates above k meet: I S_k, S_k of 2B, -C S_k, and what S_j . of it are slopes of their forces by q_k and v_k.
+struct Force {
+  Pair I;
+  Quad B;
+  Pair carried, by_q, by_v;
+};
+struct Slopes {
+  TreeBlocks &dq, &dv, &M;
+};
+QUAD_INLINE void put_three(TreeBlocks& M, int row, int k, const Quad& x) {
+  M.row(row)[k] = x[0];
+  M.row(row + 1)[k] = x[1];
+  M.row(row + 2)[k] = x[2];
+}
+
+// With a free base, whose axes S are those R of its body: along them psi, psidd and rate are 0, about them 0, A_0 x S and
+// (2 v x S, w x S).
+template <bool Still>
+QUAD_INLINE void couple_base(const Mat3& R, const Spatial& V, const Vec3& A0, const Force& f, int base, int k,
+                             const Slopes& out) {
+  const double* const r = R.data();
+  const Columns turn{Quad{r[0], r[3], r[6], 0}, Quad{r[1], r[4], r[7], 0}, Quad{r[2], r[5], r[8], 0}};
+  const Quad lin = times(turn, f.I.lin), ang = times(turn, f.I.ang), lifted = f.I.lin + f.carried.lin;
+  store_three(out.M.row(k) + base, lin);
+  store_three(out.M.row(k) + base + 3, ang);
+  put_three(out.M, base, k, lin);
+  put_three(out.M, base + 3, k, ang);
+  store_three(out.dq.row(k) + base + 3, times(turn, cross(lifted, given(A0.data()))));
+  put_three(out.dq, base, k, times(turn, f.by_q.lin));
+  put_three(out.dq, base + 3, k, times(turn, f.by_q.ang));
+  if (Still) return;
+  const Pair v = pair_at(V);
+  store_three(out.dv.row(k) + base + 3, times(turn, f.B + 2 * cross(f.I.lin, v.lin) + cross(f.I.ang, v.ang)));
+  put_three(out.dv, base, k, times(turn, f.by_v.lin));
+  put_three(out.dv, base + 3, k, times(turn, f.by_v.ang));
+}
 
 }  // namespace
 
@@ -179,99 +223,70 @@ void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX&
     backward(dynamics, a, pass);
 }
 
-// (dyn.7) where nothing moves: psi, B and the slopes by v are zero.
-TRIBO_CLONES void InverseDynamics::backward_at_rest(const Dynamics& dynamics, const VecX& a, const Pass& pass) {
-  const Spatial *const axes = &dynamics.axis(0), *const psidd = psidd_.data();
-  for (int i = pass.last - 1; i >= pass.first; --i) {
-    const Body& body = model_->bodies[at(i)];
-    const int depth = static_cast<int>(body.chain.size()), own = depth - dofs(body);
-    const Pair F = pair_at(F_[at(i)]);
-    const Inertias I = inertia_at(I_[at(i)]);
-    for (int k = body.iv; k < body.iv + dofs(body); ++k) {
-      const Pair S = pair_at(axes[k]), IS = momentum_of(I, S);
-      tau_[k] = sum(multiplied(S, F)) + model_->joints.armature[k] * a[k];
-      Pair by_q = momentum_of(I, pair_at(psidd[k])), CS{};
-      add(by_q, turned_force(S, F));
-      if (any_carried_) {
-        const Inertias C = inertia_at(C_[at(i)]);
-        CS = scaled(momentum_of(C, S), -1);
-        add(by_q, scaled(momentum_of(C, pair_at(lifted_[at(k)])), -1));
-      }
-      double *const row_q = dq_.row(k), *const row_M = M_.row(k);
-      for (int b = 0; b < depth; b += 4) {
-        const Four f = four_of(body.chain.data(), b, depth);
-        Quad q = along(IS, psidd, f);
-        if (any_carried_) q += along(CS, lifted_.data(), f);
-        put_row(row_q, f, q);
-        const Quad M = along(IS, axes, f), up = along(by_q, axes, f);
-        put_row(row_M, f, M);
-        for (int c = 0; c < f.count; ++c) {
-          M_.row(f.j[c])[k] = M[c];
-          if (b + c < own) dq_.row(f.j[c])[k] = up[c];
-        }
-      }
-      M_(k, k) += model_->joints.armature[k];
+// Of the coordinates of one body with those that carry it; then what it has is its parent's too. At rest psi, B and the slopes
+// by v are zero.
+template <bool Still>
+[[gnu::always_inline]] inline void InverseDynamics::couple(const Dynamics& dynamics, int i, const VecX& a) {
+  const Spatial *const axes = &dynamics.axis(0), *const psi = psi_.data(), *const psidd = psidd_.data(),
+                      *const rate = rate_.data();
+  const Body& body = model_->bodies[at(i)];
+  const int root = model_->trees[at(body.tree)].first_body, base = model_->bodies[at(root)].iv;
+  const bool on_base = i > root && model_->bodies[at(root)].joint == JointKind::Free;
+  const int depth = static_cast<int>(body.chain.size()), own = depth - dofs(body);
+  const Pair F = pair_at(F_[at(i)]);
+  const Inertias I = inertia_at(I_[at(i)]), C = any_carried_ ? inertia_at(C_[at(i)]) : Inertias{};
+  Columns K{};
+  Quad p{};
+  if (!Still) K = load_columns(B_[at(i)].K), p = load(B_[at(i)].p);
+  for (int k = body.iv; k < body.iv + dofs(body); ++k) {
+    const Pair S = pair_at(axes[k]);
+    Force f{momentum_of(I, S), Quad{}, {}, momentum_of(I, pair_at(psidd[k])), {}};
+    tau_[k] = sum(multiplied(S, F)) + model_->joints.armature[k] * a[k];
+    add(f.by_q, turned_force(S, F));
+    if (!Still) {
+      f.B = 2 * cross(p, S.lin) + sums(K.x * S.ang, K.y * S.ang, K.z * S.ang, Quad{});
+      f.by_v = times_coriolis(K, p, S);
+      add(f.by_v, momentum_of(I, pair_at(rate[k])));
+      add(f.by_q, times_coriolis(K, p, pair_at(psi[k])));
     }
-    if (body.parent < 0) continue;
-    Pair total = pair_at(F_[at(body.parent)]);
-    add(total, F);
-    put(F_[at(body.parent)], total);
-    add(I_[at(body.parent)], I);
-    if (any_carried_) add(C_[at(body.parent)], inertia_at(C_[at(i)]));
+    if (any_carried_) {
+      f.carried = scaled(momentum_of(C, S), -1);
+      add(f.by_q, scaled(momentum_of(C, pair_at(lifted_[at(k)])), -1));
+    }
+    if (on_base) couple_base<Still>(dynamics.X_WB(root).R, V_[at(root)], base_, f, base, k, {dq_, dv_, M_});
+    for (int b = on_base ? 6 : 0; b < depth; b += 4) {
+      const Four four = four_of(body.chain.data(), b, depth);
+      Quad q = Still ? along(f.I, psidd, four) : along(f.B, psi, f.I, psidd, four);  // (dyn.7)
+      if (any_carried_) q += along(f.carried, lifted_.data(), four);
+      put_row(dq_.row(k), four, q);
+      const Quad M = along(f.I, axes, four);
+      put_row(M_.row(k), four, M);
+      put_column(M_, k, four, four.count, M);
+      put_column(dq_, k, four, own - b, along(f.by_q, axes, four));
+      if (Still) continue;
+      put_row(dv_.row(k), four, along(f.B, axes, f.I, rate, four));  // (dyn.8)
+      put_column(dv_, k, four, own - b, along(f.by_v, axes, four));
+    }
+    M_(k, k) += model_->joints.armature[k];
   }
+  if (body.parent < 0) return;
+  Pair total = pair_at(F_[at(body.parent)]);
+  add(total, F);
+  put(F_[at(body.parent)], total);
+  add(I_[at(body.parent)], I);
+  if (any_carried_) add(C_[at(body.parent)], C);
+  if (Still) return;
+  Coriolis& parent = B_[at(body.parent)];
+  store_columns(parent.K, {load(parent.K) + K.x, load(parent.K + 4) + K.y, load(parent.K + 8) + K.z});
+  store(parent.p, load(parent.p) + p);
+}
+
+TRIBO_CLONES void InverseDynamics::backward_at_rest(const Dynamics& dynamics, const VecX& a, const Pass& pass) {
+  for (int i = pass.last - 1; i >= pass.first; --i) couple<true>(dynamics, i, a);
 }
 
 TRIBO_CLONES void InverseDynamics::backward(const Dynamics& dynamics, const VecX& a, const Pass& pass) {
-  const Spatial *const axes = &dynamics.axis(0), *const psi = psi_.data(), *const psidd = psidd_.data(),
-                                             *const rate = rate_.data();
-  for (int i = pass.last - 1; i >= pass.first; --i) {
-    const Body& body = model_->bodies[at(i)];
-    const int depth = static_cast<int>(body.chain.size()), own = depth - dofs(body);
-    const Pair F = pair_at(F_[at(i)]);
-    const Inertias I = inertia_at(I_[at(i)]);
-    const Columns K = load_columns(B_[at(i)].K);
-    const Quad p = load(B_[at(i)].p);
-    for (int k = body.iv; k < body.iv + dofs(body); ++k) {
-      const Pair S = pair_at(axes[k]), IS = momentum_of(I, S);
-      tau_[k] = sum(multiplied(S, F)) + model_->joints.armature[k] * a[k];
-      const Quad BS = 2 * cross(p, S.lin) + sums(K.x * S.ang, K.y * S.ang, K.z * S.ang, Quad{});  // its turning; it moves by none
-      Pair by_v = times_coriolis(K, p, S), by_q = times_coriolis(K, p, pair_at(psi[k])), CS{};
-      add(by_v, momentum_of(I, pair_at(rate[k])));
-      add(by_q, momentum_of(I, pair_at(psidd[k])));
-      add(by_q, turned_force(S, F));
-      if (any_carried_) {
-        const Inertias C = inertia_at(C_[at(i)]);
-        CS = scaled(momentum_of(C, S), -1);
-        add(by_q, scaled(momentum_of(C, pair_at(lifted_[at(k)])), -1));
-      }
-      double *const row_q = dq_.row(k), *const row_v = dv_.row(k), *const row_M = M_.row(k);
-      for (int b = 0; b < depth; b += 4) {
-        const Four f = four_of(body.chain.data(), b, depth);
-        Quad q = along(BS, psi, IS, psidd, f);  // (dyn.7)
-        if (any_carried_) q += along(CS, lifted_.data(), f);
-        put_row(row_q, f, q);
-        put_row(row_v, f, along(BS, axes, IS, rate, f));  // (dyn.8)
-        const Quad M = along(IS, axes, f), up_q = along(by_q, axes, f), up_v = along(by_v, axes, f);
-        put_row(row_M, f, M);
-        for (int c = 0; c < f.count; ++c) {
-          M_.row(f.j[c])[k] = M[c];
-          if (b + c >= own) continue;
-          dq_.row(f.j[c])[k] = up_q[c];
-          dv_.row(f.j[c])[k] = up_v[c];
-        }
-      }
-      M_(k, k) += model_->joints.armature[k];
-    }
-    if (body.parent < 0) continue;
-    Pair total = pair_at(F_[at(body.parent)]);
-    add(total, F);
-    put(F_[at(body.parent)], total);
-    add(I_[at(body.parent)], I);
-    auto& parent = B_[at(body.parent)];
-    store_columns(parent.K, {load(parent.K) + K.x, load(parent.K + 4) + K.y, load(parent.K + 8) + K.z});
-    store(parent.p, load(parent.p) + p);
-    if (any_carried_) add(C_[at(body.parent)], inertia_at(C_[at(i)]));
-  }
+  for (int i = pass.last - 1; i >= pass.first; --i) couple<false>(dynamics, i, a);
 }
 
 }  // namespace tribo

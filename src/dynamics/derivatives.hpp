@@ -67,6 +67,8 @@ class InverseDynamics {
   };
   void forward(const Dynamics& dynamics, const VecX& v, const VecX& a, const Pass& pass);
   void place(const Dynamics& dynamics, int body);
+  template <bool Still>
+  void couple(const Dynamics& dynamics, int body, const VecX& a);
   void backward(const Dynamics& dynamics, const VecX& a, const Pass& pass);
   void backward_at_rest(const Dynamics& dynamics, const VecX& a, const Pass& pass);
 
