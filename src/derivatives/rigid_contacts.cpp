@@ -29,6 +29,15 @@ template <int Rows>
   }
 }
 
+/// Four vectors of three as columns from c on.
+QUAD_INLINE void put_rows(const Quad& x, const Quad& y, const Quad& z, const Quad& w, RowMatrix& X, int row, int c) {
+  const Quad a = pick<0, 4, 2, 6>(x, y), b = pick<1, 5, 3, 7>(x, y);
+  const Quad d = pick<0, 4, 2, 6>(z, w), e = pick<1, 5, 3, 7>(z, w);
+  store(X.row(row) + c, pick<0, 1, 4, 5>(a, d));
+  store(X.row(row + 1) + c, pick<0, 1, 4, 5>(b, e));
+  store(X.row(row + 2) + c, pick<2, 3, 6, 7>(a, d));
+}
+
 // Which of two distances to zero decides, and how strictly.
 bool first_decides(double first, double second, Linearization& lin, bool& weak) {
   const double strict = std::max(first, second);
@@ -43,7 +52,7 @@ bool first_decides(double first, double second, Linearization& lin, bool& weak) 
 }  // namespace
 
 TRIBO_CLONES void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool given,
-                                                 Velocities& out) const {
+                                                  Velocities& out) const {
   out.v = &v;
   out.given = given;
   out.V.resize(model_.bodies.size());
@@ -175,13 +184,14 @@ TRIBO_CLONES void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
     const int depth = static_cast<int>(body.chain.size()), n = static_cast<int>(pull_.dofs.size());
     pull_.turned.resize(6, depth);
     const Pair F = pair_at(side.total);
-    for (int i = 0; i < depth; ++i) {  // S_j x* F, the other way
-      const Pair S = pair_at(start.dynamics.axis(body.chain[at(i)]));
-      const Quad lin = cross(F.lin, S.ang), ang = cross(F.ang, S.ang) + cross(F.lin, S.lin);
-      for (int k = 0; k < 3; ++k) {
-        pull_.turned(k, i) = lin[k];
-        pull_.turned(3 + k, i) = ang[k];
+    for (int i = 0; i < depth; i += 4) {  // S_j x* F, the other way, by four joints
+      Pair turned[4] = {};
+      for (int k = 0; k < 4 && i + k < depth; ++k) {
+        const Pair S = pair_at(start.dynamics.axis(body.chain[at(i + k)]));
+        turned[k] = {cross(F.lin, S.ang), cross(F.ang, S.ang) + cross(F.lin, S.lin)};
       }
+      put_rows(turned[0].lin, turned[1].lin, turned[2].lin, turned[3].lin, pull_.turned, 0, i);
+      put_rows(turned[0].ang, turned[1].ang, turned[2].ang, turned[3].ang, pull_.turned, 3, i);
     }
     pull_.row.resize(std::max(side.moved.stride(), pull_.turned.stride()));
     if (s == 0)  // its chain comes first in dofs
@@ -220,16 +230,19 @@ int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
 int RigidDerivative::open_row(double compliance, bool slips) {
   const int a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
+  constexpr int together = 8;  // rows of zeros
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_})
+    if (a % together == 0) std::fill_n(x->row(a), std::min(together, x->rows() - a) * x->stride(), 0.0);
   R_[a] = compliance;
   slips_[at(a)] = slips;
   seen_[at(a)].pair = -1;
   return a;
 }
 
-// For as many rows as there may be, of zeros.
+// For as many rows as there may be.
 void RigidDerivative::make_room(int rows) {
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->set_zero(rows, group_.n());
-  K_.set_zero(rows, group_.columns());
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(rows, group_.n());
+  K_.resize(rows, group_.columns());
   R_.resize(rows);
   slips_.resize(at(rows));
   seen_.resize(at(rows));
@@ -285,7 +298,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
   const Vec3 f = f_.map().segment<3>(3 * i), c = c_.map().segment<3>(3 * i);
   const double F = s.solve.residual.force_scale, acceleration = s.solve.residual.motion_scale, mu = problem.mu()[i];
-  const double sliding = std::hypot(c.x(), c.y()), pulled = std::hypot(f.x(), f.y());
+  const double sliding = c.head<2>().norm(), pulled = f.head<2>().norm();
   const double opening = c.z() - (law_ == ContactModel::Ccp ? mu * sliding : 0);
   LinearizedContact& listed = lin.contacts.emplace_back();
   listed.id = contact.id;

@@ -31,19 +31,21 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
   if (active_ == 0) return true;
   const bool plain = choose_rows(lin);
   const int m = static_cast<int>(chosen_.size()), n = group_.n(), stride = X.stride();
-  U_.resize(n, m);
+  const int wide = (m + 7) / 8 * 8;  // in packs of eight U is one block
+  U_.resize(n, wide);
   rhs_.resize(m, X.cols());
   for (int i = 0; i < m; ++i) {
     const int a = chosen_[at(i)], first = support_first_[at(a)], count = support_first_[at(a + 1)] - first;
     const double *b = Jb_.row(a), *c = Jc_.row(a);
     double* u = U_.data() + i;
-    for (int k = 0; k < n; ++k, u += U_.stride()) *u = b[k];
+    for (int k = 0; k < n; ++k, u += wide) *u = b[k];
     std::copy_n(K_.row(a), stride, rhs_.row(i));
     for (int k = 0; k < count; ++k) entry_[k] = c[support_[at(first + k)]];
     rows::combine(1, rhs_.row(i), X.data(), stride, support_.data() + first, entry_.data(), count,
                   (columns + 3) / 4 * 4);
   }
-  smooth_solve(U_, m);
+  for (int k = 0; k < n; ++k) std::fill(U_.row(k) + m, U_.row(k) + wide, 0.0);
+  smooth_solve(U_, wide);
   if (plain) {
     qr_.solve(rhs_);
   } else {
@@ -85,7 +87,10 @@ void RigidDerivative::gather(const std::vector<int>& rows) {
   for (int i = 0; i < count; ++i) {
     const double* y = Yc_.row(rows[at(i)]);
     double* q = Q_.row(i);
-    for (std::size_t k = 0; k < nonzero_.size(); ++k) q[k] = y[nonzero_[k]];
+    if (static_cast<int>(nonzero_.size()) == n)
+      std::copy_n(y, n, q);
+    else
+      for (std::size_t k = 0; k < nonzero_.size(); ++k) q[k] = y[nonzero_[k]];
   }
 }
 

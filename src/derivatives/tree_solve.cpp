@@ -92,9 +92,13 @@ struct TreeSolve::Block {
 };
 
 #ifdef TRIBO_WIDE
-TRIBO_WIDE void TreeSolve::solve_eight(const Block& block, int columns) { rows::each_block<rows::Pack8>(columns, block); }
+TRIBO_WIDE void TreeSolve::solve_eight(const Block& block, int columns) {
+  rows::each_block<rows::Pack8>(columns, block);
+}
 #endif
-TRIBO_AVX2 void TreeSolve::solve_four(const Block& block, int columns) { rows::each_block<rows::Pack4>(columns, block); }
+TRIBO_AVX2 void TreeSolve::solve_four(const Block& block, int columns) {
+  rows::each_block<rows::Pack4>(columns, block);
+}
 
 void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const {
   const Block block{*this, model_.trees[at(t)], X.row(first), X.stride()};

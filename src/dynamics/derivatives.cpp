@@ -228,7 +228,7 @@ void InverseDynamics::differentiate(int t, const Dynamics& dynamics, const VecX&
 template <bool Still>
 [[gnu::always_inline]] inline void InverseDynamics::couple(const Dynamics& dynamics, int i, const VecX& a) {
   const Spatial *const axes = &dynamics.axis(0), *const psi = psi_.data(), *const psidd = psidd_.data(),
-                      *const rate = rate_.data();
+                       *const rate = rate_.data();
   const Body& body = model_->bodies[at(i)];
   const int root = model_->trees[at(body.tree)].first_body, base = model_->bodies[at(root)].iv;
   const bool on_base = i > root && model_->bodies[at(root)].joint == JointKind::Free;

@@ -76,7 +76,7 @@ class InverseDynamics {
   bool any_carried_ = false;
   std::vector<PaddedInertia> I_, C_;  // by body, then of its subtree; C: of carried weights, mass and mc alone
   std::vector<Coriolis> B_;
-  std::vector<Spatial> V_, A_, F_;                     // by body
+  std::vector<Spatial> V_, A_, F_;                    // by body
   std::vector<Spatial> psi_, psidd_, rate_, lifted_;  // by coordinate
   VecX tau_;
   Vec3 base_ = Vec3::Zero();

@@ -87,14 +87,29 @@ template <class Pack, class F>
   for (int left = packs, blocks = (packs + most - 1) / most; blocks > 0; --blocks) {
     const int size = (left + blocks - 1) / blocks;
     switch (size) {
-      case 1: f.template run<Pack, 1>(c); break;
-      case 2: f.template run<Pack, 2>(c); break;
-      case 3: f.template run<Pack, 3>(c); break;
-      case 4: f.template run<Pack, 4>(c); break;
-      case 5: f.template run<Pack, 5>(c); break;
-      case 6: f.template run<Pack, 6>(c); break;
-      case 7: f.template run<Pack, 7>(c); break;
-      default: f.template run<Pack, 8>(c);
+      case 1:
+        f.template run<Pack, 1>(c);
+        break;
+      case 2:
+        f.template run<Pack, 2>(c);
+        break;
+      case 3:
+        f.template run<Pack, 3>(c);
+        break;
+      case 4:
+        f.template run<Pack, 4>(c);
+        break;
+      case 5:
+        f.template run<Pack, 5>(c);
+        break;
+      case 6:
+        f.template run<Pack, 6>(c);
+        break;
+      case 7:
+        f.template run<Pack, 7>(c);
+        break;
+      default:
+        f.template run<Pack, 8>(c);
     }
     left -= size;
     c += size * one;
