@@ -73,13 +73,21 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
 void RigidDerivative::gather(const std::vector<int>& rows) {
   const int n = group_.n(), count = static_cast<int>(rows.size());
   moved_by_.assign(at(n), 0);
-  for (int a : rows)
-    for (int i = support_first_[at(a)]; i < support_first_[at(a + 1)]; ++i) {
-      const int k = support_[at(i)];
+  int last = -1;  // rows of one contact follow each other
+  for (int a : rows) {
+    const int *const first = support_.data() + support_first_[at(a)], *const end =
+                                                                          support_.data() + support_first_[at(a + 1)];
+    if (last >= 0 && std::equal(first, end, support_.data() + support_first_[at(last)],
+                                support_.data() + support_first_[at(last + 1)]))
+      continue;
+    last = a;
+    for (const int* i = first; i < end; ++i) {
+      const int k = *i;
       if ((moved_by_[at(k)] & 2) != 0) continue;
       for (int j : model_.bodies[at(joint_body_[at(group_.dofs[at(k)])])].chain) moved_by_[at(local_[at(j)])] |= 1;
       moved_by_[at(k)] |= 2;
     }
+  }
   nonzero_.clear();
   for (int k = 0; k < n; ++k)
     if (moved_by_[at(k)] != 0) nonzero_.push_back(k);

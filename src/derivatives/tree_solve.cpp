@@ -91,22 +91,28 @@ struct TreeSolve::Block {
   }
 };
 
+namespace {
+
 #ifdef TRIBO_WIDE
-TRIBO_WIDE void TreeSolve::solve_eight(const Block& block, int columns) {
+template <class B>
+TRIBO_WIDE void run_eight(const B& block, int columns) {
   rows::each_block<rows::Pack8>(columns, block);
 }
 #endif
-TRIBO_AVX2 void TreeSolve::solve_four(const Block& block, int columns) {
+template <class B>
+TRIBO_AVX2 void run_four(const B& block, int columns) {
   rows::each_block<rows::Pack4>(columns, block);
 }
+
+}  // namespace
 
 void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const {
   const Block block{*this, model_.trees[at(t)], X.row(first), X.stride()};
   const int packed = (columns + 3) / 4 * 4;
 #ifdef TRIBO_WIDE
-  if (rows::width() == 8) return solve_eight(block, packed);
+  if (rows::width() == 8) return run_eight(block, packed);
 #endif
-  rows::width() == 4 ? solve_four(block, packed) : rows::each_block<rows::Pack2>(packed, block);
+  rows::width() == 4 ? run_four(block, packed) : rows::each_block<rows::Pack2>(packed, block);
 }
 
 }  // namespace tribo

@@ -27,9 +27,6 @@ class TreeSolve {
   };
   struct Block;  // of columns
 
-  static void solve_eight(const Block& block, int columns);
-  static void solve_four(const Block& block, int columns);
-
   const Model& model_;
   std::vector<List> above_, below_;      // by coordinate: its chain without it, and what it carries
   std::vector<int> index_;               // above_ into index_ and value_, whose rows are whole fours

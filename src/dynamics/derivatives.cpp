@@ -88,6 +88,7 @@ QUAD_INLINE void put_three(TreeBlocks& M, int row, int k, const Quad& x) {
 template <bool Still>
 QUAD_INLINE void couple_base(const Mat3& R, const Spatial& V, const Vec3& A0, const Force& f, int base, int k,
                              const Slopes& out) {
+  const bool own = k < base + 6;  // of the base: rows alone
   const double* const r = R.data();
   const Columns turn{Quad{r[0], r[3], r[6], 0}, Quad{r[1], r[4], r[7], 0}, Quad{r[2], r[5], r[8], 0}};
   const Quad lin = times(turn, f.I.lin), ang = times(turn, f.I.ang), lifted = f.I.lin + f.carried.lin;
@@ -96,11 +97,14 @@ QUAD_INLINE void couple_base(const Mat3& R, const Spatial& V, const Vec3& A0, co
   put_three(out.M, base, k, lin);
   put_three(out.M, base + 3, k, ang);
   store_three(out.dq.row(k) + base + 3, times(turn, cross(lifted, given(A0.data()))));
-  put_three(out.dq, base, k, times(turn, f.by_q.lin));
-  put_three(out.dq, base + 3, k, times(turn, f.by_q.ang));
+  if (!own) {
+    put_three(out.dq, base, k, times(turn, f.by_q.lin));
+    put_three(out.dq, base + 3, k, times(turn, f.by_q.ang));
+  }
   if (Still) return;
   const Pair v = pair_at(V);
   store_three(out.dv.row(k) + base + 3, times(turn, f.B + 2 * cross(f.I.lin, v.lin) + cross(f.I.ang, v.ang)));
+  if (own) return;
   put_three(out.dv, base, k, times(turn, f.by_v.lin));
   put_three(out.dv, base + 3, k, times(turn, f.by_v.ang));
 }
@@ -231,7 +235,7 @@ template <bool Still>
                        *const rate = rate_.data();
   const Body& body = model_->bodies[at(i)];
   const int root = model_->trees[at(body.tree)].first_body, base = model_->bodies[at(root)].iv;
-  const bool on_base = i > root && model_->bodies[at(root)].joint == JointKind::Free;
+  const bool on_base = model_->bodies[at(root)].joint == JointKind::Free;
   const int depth = static_cast<int>(body.chain.size()), own = depth - dofs(body);
   const Pair F = pair_at(F_[at(i)]);
   const Inertias I = inertia_at(I_[at(i)]), C = any_carried_ ? inertia_at(C_[at(i)]) : Inertias{};
