@@ -277,8 +277,8 @@ void RigidDerivative::add_spin_parameters(int t, int first, const Gyroscope& bod
   const int a = tree.nv - 3;
   const bool pivot = tree.nv == 3;
   const Vec3 w = w_.segment<3>(tree.iv + a);
-  const auto [after, turn] = body.fly(w, dt);
-  const Mat3 R = rotation_exponential(turn).toRotationMatrix(), T = right_jacobian(turn);
+  const Gyroscope::Flown flown = body.fly(w, dt);
+  const Mat3 R = rotation_exponential(flown.turn).toRotationMatrix(), T = right_jacobian(flown.turn);
   each_parameter(t, [&](const Parameter& p, int column) {
     if (!p.moves_inertia()) return;
     const Mat3 dI = gyroscope_slope(model_, p, pivot, false), dM = gyroscope_slope(model_, p, pivot, true);
@@ -301,7 +301,7 @@ void RigidDerivative::add_spin_parameters(int t, int first, const Gyroscope& bod
     if (pivot) return;
     const Vec3 d = T * d_turn, centre = w.cross(dc);
     const Vec3 mean = centre - (R * Vec3(d.cross(body.c) + dc) - dc) / dt;
-    const Vec3 last = centre - R * Vec3(d.cross(after.cross(body.c)) + d_after.cross(body.c) + after.cross(dc));
+    const Vec3 last = centre - R * Vec3(d.cross(flown.w.cross(body.c)) + d_after.cross(body.c) + flown.w.cross(dc));
     end.segment<3>(0) += last;
     more.segment<3>(0) += mean - last;
   });
