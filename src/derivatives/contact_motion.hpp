@@ -39,11 +39,13 @@ class ContactMotion {
   /// Is the contact that of the start? Above a plane b's own point touches, with arm_b from p.
   static bool stands(const Contact& contact);
 
-  const std::vector<int>& dofs() const { return dofs_; }  ///< velocity coordinates that move it
-  int place(int dof) const { return place_[at(dof)]; }    ///< of one of them in dofs
-  Vec3 point(int i) const { return p_.col(i); }           ///< dp (above a plane: of b's own point) by dofs()[i], in W
-  Vec3 turn(int i) const { return turn_.col(i); }         ///< of the axes, in W [rad]
-  bool turns() const { return turns_; }                   ///< do the axes turn with any of them?
+  const std::vector<int>& dofs() const { return dofs_; }   ///< velocity coordinates that move it
+  int place(int dof) const { return place_[at(dof)]; }     ///< of one of them in dofs
+  Vec3 point(int i) const { return p_.col(i); }            ///< dp (above a plane: of b's own point) by dofs()[i], in W
+  Vec3 turn(int i) const { return turn_.col(i); }          ///< of the axes, in W [rad]
+  const double* points() const { return p_.data(); }       ///< all of them, side by side
+  const double* turnings() const { return turn_.data(); }  ///< of axes
+  bool turns() const { return turns_; }                    ///< do the axes turn with any of them?
   double gap(int i) const { return gap_[i]; }
   bool meets() const { return meets_; }  ///< by velocities too: `rate`; point() is then that of b
 

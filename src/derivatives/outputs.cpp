@@ -172,10 +172,8 @@ void Outputs::add_inertial(const Sensor& s, const StepInput& step, const Lineari
   }
   for (int k = 0; k < nv; ++k) {
     by_q.col(k) = back * Vec3(by_q.col(k) + seen.cross(Vec3(turn_.col(k))));
-    if (accelerates) by_v.col(k) = back * Vec3(by_v.col(k));
+    by_v.col(k) = back * Vec3(by_v.col(k));
   }
-  if (!accelerates)
-    for (int k = 0; k < nv; ++k) by_v.col(k) = back * Vec3(by_v.col(k));
   auto out = slopes_.middleRows<3>(row);
   out.leftCols(2 * nv).noalias() = by_q * lin.A.topRows(nv);
   out.leftCols(2 * nv).noalias() += by_v * lin.A.bottomRows(nv);

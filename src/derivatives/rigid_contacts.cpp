@@ -9,27 +9,33 @@
 
 #include "derivatives/edges.hpp"
 #include "derivatives/rigid_derivative.hpp"
+#include "dynamics/pairs.hpp"
 #include "linalg/clones.hpp"
 #include "linalg/row_kernels.hpp"
 
 namespace tribo {
 namespace {
 
-[[gnu::always_inline]] inline Spatial cross(const Spatial& a, const Spatial& b) {
-  return {a.ang.cross(b.lin) + a.lin.cross(b.ang), a.ang.cross(b.ang)};
-}
-
 /// row <- sum of x_r M_r over so many rows, few and short: a call of rows::combine would cost as much. Columns in whole packs
 /// around [first, last).
 template <int Rows>
 [[gnu::always_inline]] inline void sum_rows(const double* x, const double* M, int stride, int first, int last,
                                             double* __restrict row) {
-  const int end = (last + 3) / 4 * 4;
-  for (int i = first / 4 * 4; i < end; ++i) {
-    double sum = 0;
-    for (int r = 0; r < Rows; ++r) sum += x[r] * M[r * stride + i];
-    row[i] = sum;
+  for (int i = first / 4 * 4; i < last; i += 4) {
+    Quad sum = x[0] * load(M + i);
+#pragma GCC unroll 6
+    for (int r = 1; r < Rows; ++r) sum += x[r] * load(M + r * stride + i);
+    store(row + i, sum);
   }
+}
+
+/// Four vectors of three as columns from c on.
+QUAD_INLINE void put_rows(const Quad& x, const Quad& y, const Quad& z, const Quad& w, RowMatrix& X, int row, int c) {
+  const Quad a = pick<0, 4, 2, 6>(x, y), b = pick<1, 5, 3, 7>(x, y);
+  const Quad d = pick<0, 4, 2, 6>(z, w), e = pick<1, 5, 3, 7>(z, w);
+  store(X.row(row) + c, pick<0, 1, 4, 5>(a, d));
+  store(X.row(row + 1) + c, pick<0, 1, 4, 5>(b, e));
+  store(X.row(row + 2) + c, pick<2, 3, 6, 7>(a, d));
 }
 
 // Which of two distances to zero decides, and how strictly.
@@ -45,21 +51,22 @@ bool first_decides(double first, double second, Linearization& lin, bool& weak) 
 
 }  // namespace
 
-void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const {
+TRIBO_CLONES void RigidDerivative::set_velocities(const Start& start, const VecX& v, bool given,
+                                                  Velocities& out) const {
   out.v = &v;
   out.given = given;
   out.V.resize(model_.bodies.size());
   out.psi.resize(at(model_.nv));
   for (std::size_t i = 0; i < model_.bodies.size(); ++i) {
     const Body& body = model_.bodies[i];
-    const Spatial parent = body.parent < 0 ? Spatial{} : out.V[at(body.parent)];
-    Spatial V = parent;
-    for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
-      out.psi[at(k)] = cross(parent, start.dynamics.axis(k));
-      V.lin += v[k] * start.dynamics.axis(k).lin;
-      V.ang += v[k] * start.dynamics.axis(k).ang;
+    const Pair parent = body.parent < 0 ? Pair{} : pair_at(out.V[at(body.parent)]);
+    Pair V = parent;
+    for (int k = body.iv; k < body.iv + dofs(body); ++k) {
+      const Pair S = pair_at(start.dynamics.axis(k));
+      put(out.psi[at(k)], turned_by(parent, S));
+      add(V, {v[k] * S.lin, v[k] * S.ang});
     }
-    out.V[i] = V;
+    put(out.V[i], V);
   }
 }
 
@@ -69,35 +76,39 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
   const int n = static_cast<int>(motion_.dofs().size());
   J.leftCols(n).setZero();
   K.leftCols(n).setZero();
-  Vec3 u = Vec3::Zero(), w = Vec3::Zero();  // of b against a
+  Quad u{}, w{};  // of b against a
   if (at_v.given) {
-    u = contact.v_given;
-    w = contact.w_given;
+    u = given(contact.v_given.data());
+    w = given(contact.w_given.data());
   }
   for (double sign : {1.0, -1.0}) {
     const int b = sign > 0 ? contact.body_b : contact.body_a;
     if (b < 0) continue;
     const Body& body = model_.bodies[at(b)];
-    const Vec3 r = contact.p_WC + (sign > 0 ? contact.arm_b : contact.arm_a) - start.dynamics.origin(body.tree);
-    const Spatial& V = at_v.V[at(b)];
-    const Vec3 at_p = V.lin + V.ang.cross(r);
+    const Quad r = given(contact.p_WC.data()) + given((sign > 0 ? contact.arm_b : contact.arm_a).data()) -
+                   given(start.dynamics.origin(body.tree).data());
+    const Pair V = pair_at(at_v.V[at(b)]);
+    const Quad at_p = V.lin + cross(V.ang, r);
     u += sign * at_p;
     w += sign * V.ang;
     for (int j : body.chain) {
-      const Spatial &S = start.dynamics.axis(j), &psi = at_v.psi[at(j)];
-      const Vec3 way = S.lin + S.ang.cross(r);
-      const int i = motion_.place(j);
-      J.col(i) += sign * way;
-      K.col(i) += sign * (S.ang.cross(at_p) + way.cross(V.ang) + psi.lin + psi.ang.cross(r));
+      const Pair S = pair_at(start.dynamics.axis(j)), psi = pair_at(at_v.psi[at(j)]);
+      const Quad way = S.lin + cross(S.ang, r);
+      double *const to_J = J.data() + 3 * motion_.place(j), *const to_K = K.data() + 3 * motion_.place(j);
+      store_three(to_J, given(to_J) + sign * way);
+      store_three(to_K, given(to_K) + sign * (cross(S.ang, at_p) + cross(way, V.ang) + psi.lin + cross(psi.ang, r)));
     }
   }
+  const double* const R = contact.R_WC.data();
+  const Columns turn{Quad{R[0], R[3], R[6], 0}, Quad{R[1], R[4], R[7], 0}, Quad{R[2], R[5], R[8], 0}};
   for (int i = 0; i < n; ++i) {
-    Vec3 move = Vec3(K.col(i)) + w.cross(motion_.point(i));
-    if (motion_.turns()) move -= motion_.turn(i).cross(u);
-    J.col(i) = contact.R_WC.transpose() * Vec3(J.col(i));
-    K.col(i) = contact.R_WC.transpose() * move;
+    double *const to_J = J.data() + 3 * i, *const to_K = K.data() + 3 * i;
+    Quad move = given(to_K) + cross(w, given(motion_.points() + 3 * i));
+    if (motion_.turns()) move -= cross(given(motion_.turnings() + 3 * i), u);
+    store_three(to_J, times(turn, given(to_J)));
+    store_three(to_K, times(turn, move));
   }
-  if (motion_.meets()) add_rates(contact, at_v, u, K);
+  if (motion_.meets()) add_rates(contact, at_v, {u[0], u[1], u[2]}, K);
 }
 
 // The same of the turning about an axis of the contact.
@@ -172,24 +183,26 @@ TRIBO_CLONES void RigidDerivative::add_pulls(const Start& start, RowMatrix& X) {
     const Pull::Side& side = pull_.sides[at(s)];
     const int depth = static_cast<int>(body.chain.size()), n = static_cast<int>(pull_.dofs.size());
     pull_.turned.resize(6, depth);
-    for (int i = 0; i < depth; ++i) {  // S_j x* F, the other way
-      const Spatial &S = start.dynamics.axis(body.chain[at(i)]), &F = side.total;
-      const Vec3 lin = F.lin.cross(S.ang), ang = F.ang.cross(S.ang) + F.lin.cross(S.lin);
-      for (int k = 0; k < 3; ++k) {
-        pull_.turned(k, i) = lin[k];
-        pull_.turned(3 + k, i) = ang[k];
+    const Pair F = pair_at(side.total);
+    for (int i = 0; i < depth; i += 4) {  // S_j x* F, the other way, by four joints
+      Pair turned[4] = {};
+      for (int k = 0; k < 4 && i + k < depth; ++k) {
+        const Pair S = pair_at(start.dynamics.axis(body.chain[at(i + k)]));
+        turned[k] = {cross(F.lin, S.ang), cross(F.ang, S.ang) + cross(F.lin, S.lin)};
       }
+      put_rows(turned[0].lin, turned[1].lin, turned[2].lin, turned[3].lin, pull_.turned, 0, i);
+      put_rows(turned[0].ang, turned[1].ang, turned[2].ang, turned[3].ang, pull_.turned, 3, i);
     }
     pull_.row.resize(std::max(side.moved.stride(), pull_.turned.stride()));
     if (s == 0)  // its chain comes first in dofs
       for (int k = pull_.turns ? 0 : 3; k < 6; ++k)
         for (int i = 0; i < depth; ++i) pull_.turned(k, i) += side.moved(k, i);
     double* row = pull_.row.data();
+    int carried = 0;  // joints that carry k, and its own
     for (int k : body.chain) {
       const Spatial& S = start.dynamics.axis(k);
       const double axis[6] = {S.lin.x(), S.lin.y(), S.lin.z(), S.ang.x(), S.ang.y(), S.ang.z()};
       double* x = X.row(local_[at(k)]);
-      int carried = 0;  // joints that carry k, and its own
       while (carried < depth && body.chain[at(carried)] < joint_end_[at(k)]) ++carried;
       sum_rows<6>(axis, pull_.turned.data(), pull_.turned.stride(), 0, carried, row);
       for (int i = 0; i < carried; ++i) x[local_[at(body.chain[at(i)])]] += row[i];
@@ -217,7 +230,9 @@ int RigidDerivative::new_row(double compliance, bool slips, int coordinate) {
 int RigidDerivative::open_row(double compliance, bool slips) {
   const int a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_}) std::fill_n(x->row(a), x->stride(), 0.0);
+  constexpr int together = 8;  // rows of zeros
+  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_})
+    if (a % together == 0) std::fill_n(x->row(a), std::min(together, x->rows() - a) * x->stride(), 0.0);
   R_[a] = compliance;
   slips_[at(a)] = slips;
   seen_[at(a)].pair = -1;
@@ -283,7 +298,7 @@ const char* RigidDerivative::add_contact(const Start& start, const IslandSolutio
   const Contact& contact = start.contacts[at(s.island->contacts[at(i)])];
   const Vec3 f = f_.map().segment<3>(3 * i), c = c_.map().segment<3>(3 * i);
   const double F = s.solve.residual.force_scale, acceleration = s.solve.residual.motion_scale, mu = problem.mu()[i];
-  const double sliding = std::hypot(c.x(), c.y()), pulled = std::hypot(f.x(), f.y());
+  const double sliding = c.head<2>().norm(), pulled = f.head<2>().norm();
   const double opening = c.z() - (law_ == ContactModel::Ccp ? mu * sliding : 0);
   LinearizedContact& listed = lin.contacts.emplace_back();
   listed.id = contact.id;

@@ -149,7 +149,8 @@ const char* RigidDerivative::differentiate(const StepInput& step, Linearization&
   lin.q_next = state_.q;
   lin.v_next = state_.v;
   arrive(start, lin);
-  lin.finite = std::isfinite(lin.A.sum()) && std::isfinite(lin.B.sum());
+  lin.finite = rows::all_finite(lin.A.data(), static_cast<int>(lin.A.size())) &&
+               rows::all_finite(lin.B.data(), static_cast<int>(lin.B.size()));
   if (lin.finite) return nullptr;
   lin.A.setZero();
   lin.B.setZero();
@@ -463,11 +464,15 @@ void RigidDerivative::store(Linearization& lin) {
     const double *p = P_.data() + c, *x = X_.data() + c;
     for (int t : group_.trees) {
       const Tree& tree = model_.trees[at(t)];
-      for (int i = tree.iv; i < tree.iv + tree.nv; ++i, p += P_.stride(), x += X_.stride())
-        for (int k = 0; k < 4; ++k) {
-          to[k][i] = p[k];
-          to[k][nv + i] = x[k];
-        }
+      double *q[4], *v[4];
+      for (int k = 0; k < 4; ++k) {
+        q[k] = to[k] + tree.iv;
+        v[k] = q[k] + nv;
+      }
+      rows::to_columns(p, P_.stride(), tree.nv, q);
+      rows::to_columns(x, X_.stride(), tree.nv, v);
+      p += tree.nv * P_.stride();
+      x += tree.nv * X_.stride();
     }
   }
 }

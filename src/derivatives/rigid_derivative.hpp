@@ -362,7 +362,7 @@ class RigidDerivative {
   std::vector<char> slips_;  // by row that holds
   std::vector<SeenRow> seen_;
   std::vector<Vec6> seen_rows_;  // what is left of them beside those that were chosen
-  std::vector<char> dropped_, joint_seen_;
+  std::vector<char> dropped_, joint_seen_, moved_by_;
   int seen_pairs_ = 0, seen_a_ = -1, seen_b_ = -1;
   int active_ = 0;
 };

@@ -270,7 +270,9 @@ bool RigidDerivative::any_weak(const IslandSolution& s) const {
     const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];
     if (std::max(f[2] / F, c[2] / a) < weak_share) return true;
     if (f[2] / F < weak_share || mu == 0) continue;
-    if (std::max((mu * f[2] - std::hypot(f[0], f[1])) / F, std::hypot(c[0], c[1]) / a) < weak_share) return true;
+    if (std::max((mu * f[2] - std::sqrt(f[0] * f[0] + f[1] * f[1])) / F, std::sqrt(c[0] * c[0] + c[1] * c[1]) / a) <
+        weak_share)
+      return true;
   }
   for (int j = 0; j < problem.nr(); ++j) {
     const int o = 3 * problem.nc() + j;

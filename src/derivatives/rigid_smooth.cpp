@@ -68,13 +68,11 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   const bool other = passes > 0 && rows(extra_) != extra.segment(iv, nv);
   if (other) start.dynamics.factor(t, extra_);
   if (other || passes == 0) trees_.factor(t, inverse_.M(), extra_);
-  const TreeBlocks &Hq = inverse_.dq(), &Hv = inverse_.dv(), &M = inverse_.M();
   for (int i = 0; i < nv; ++i) {
     double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
-    for (int j = 0; j < nv; ++j) by_q[j] -= dt * Hq(iv + i, iv + j);
-    for (int j = 0; j < nv; ++j) by_v[j] += M(iv + i, iv + j);
-    if (passes > 0) continue;
-    for (int j = 0; j < nv; ++j) by_v[j] -= dt * Hv(iv + i, iv + j);
+    rows::add(-dt, inverse_.dq().row(iv + i) + iv, by_q, nv);
+    rows::add(1, inverse_.M().row(iv + i) + iv, by_v, nv);
+    if (passes == 0) rows::add(-dt, inverse_.dv().row(iv + i) + iv, by_v, nv);
   }
   add_moved(start.dynamics, t, a_, -dt, X_, first);
   if (passes == 0) return;
@@ -82,8 +80,8 @@ void RigidDerivative::add_bias(const Start& start, const VecX& v_end, int t, int
   add_turned(tree, -dt);
   for (int i = 0; i < nv; ++i) {
     double *by_q = X_.row(first + i) + first, *by_v = X_.row(first + i) + n + first;
-    for (int j = 0; j < nv; ++j) by_q[j] += J1_(i, j);
-    for (int j = 0; j < nv; ++j) by_v[j] += J1_(i, nv + j);
+    rows::add(1, J1_.row(i), by_q, nv);
+    rows::add(1, J1_.row(i) + nv, by_v, nv);
     for (std::size_t j = 0; j < group_.parameters.size(); ++j)
       X_(first + i, group_.parameters[j].second) += J1_(i, 2 * nv + static_cast<int>(j));
   }
@@ -94,8 +92,9 @@ void RigidDerivative::add_turned(const Tree& tree, double factor) {
   for (int i = 0; i < tree.nv; ++i) {
     int count = 0;
     nonzero_.resize(at(tree.nv));
+    const double* const by_v = inverse_.dv().row(tree.iv + i) + tree.iv;
     for (int j = 0; j < tree.nv; ++j) {
-      const double x = inverse_.dv()(tree.iv + i, tree.iv + j);
+      const double x = by_v[j];
       if (x == 0) continue;
       nonzero_[at(count)] = j;
       entry_[count++] = factor * x;

@@ -31,19 +31,21 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
   if (active_ == 0) return true;
   const bool plain = choose_rows(lin);
   const int m = static_cast<int>(chosen_.size()), n = group_.n(), stride = X.stride();
-  U_.resize(n, m);
+  const int wide = (m + 7) / 8 * 8;  // in packs of eight U is one block
+  U_.resize(n, wide);
   rhs_.resize(m, X.cols());
   for (int i = 0; i < m; ++i) {
     const int a = chosen_[at(i)], first = support_first_[at(a)], count = support_first_[at(a + 1)] - first;
     const double *b = Jb_.row(a), *c = Jc_.row(a);
     double* u = U_.data() + i;
-    for (int k = 0; k < n; ++k, u += U_.stride()) *u = b[k];
+    for (int k = 0; k < n; ++k, u += wide) *u = b[k];
     std::copy_n(K_.row(a), stride, rhs_.row(i));
     for (int k = 0; k < count; ++k) entry_[k] = c[support_[at(first + k)]];
     rows::combine(1, rhs_.row(i), X.data(), stride, support_.data() + first, entry_.data(), count,
                   (columns + 3) / 4 * 4);
   }
-  smooth_solve(U_, m);
+  for (int k = 0; k < n; ++k) std::fill(U_.row(k) + m, U_.row(k) + wide, 0.0);
+  smooth_solve(U_, wide);
   if (plain) {
     qr_.solve(rhs_);
   } else {
@@ -67,22 +69,36 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
   return true;
 }
 
-// Whitened rows into Q, coordinates that none of them moves left out.
+// Whitened rows into Q, coordinates that none of them moves left out: those of their chains.
 void RigidDerivative::gather(const std::vector<int>& rows) {
   const int n = group_.n(), count = static_cast<int>(rows.size());
-  nonzero_.clear();
-  const double* Y = Yc_.data();
-  const int stride = Yc_.stride();
-  for (int k = 0; k < n; ++k) {
-    bool any = false;
-    for (int i = 0; i < count && !any; ++i) any = Y[rows[at(i)] * stride + k] != 0;
-    if (any) nonzero_.push_back(k);
+  moved_by_.assign(at(n), 0);
+  int last = -1;  // rows of one contact follow each other
+  for (int a : rows) {
+    const int *const first = support_.data() + support_first_[at(a)], *const end =
+                                                                          support_.data() + support_first_[at(a + 1)];
+    if (last >= 0 && std::equal(first, end, support_.data() + support_first_[at(last)],
+                                support_.data() + support_first_[at(last + 1)]))
+      continue;
+    last = a;
+    for (const int* i = first; i < end; ++i) {
+      const int k = *i;
+      if ((moved_by_[at(k)] & 2) != 0) continue;
+      for (int j : model_.bodies[at(joint_body_[at(group_.dofs[at(k)])])].chain) moved_by_[at(local_[at(j)])] |= 1;
+      moved_by_[at(k)] |= 2;
+    }
   }
+  nonzero_.clear();
+  for (int k = 0; k < n; ++k)
+    if (moved_by_[at(k)] != 0) nonzero_.push_back(k);
   Q_.set_zero(count, static_cast<int>(nonzero_.size()));
   for (int i = 0; i < count; ++i) {
     const double* y = Yc_.row(rows[at(i)]);
     double* q = Q_.row(i);
-    for (std::size_t k = 0; k < nonzero_.size(); ++k) q[k] = y[nonzero_[k]];
+    if (static_cast<int>(nonzero_.size()) == n)
+      std::copy_n(y, n, q);
+    else
+      for (std::size_t k = 0; k < nonzero_.size(); ++k) q[k] = y[nonzero_[k]];
   }
 }
 

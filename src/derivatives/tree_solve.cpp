@@ -1,6 +1,10 @@
 #include "derivatives/tree_solve.hpp"
 
+#include <utility>
+
 #include "linalg/clones.hpp"
+#include "linalg/quad.hpp"
+#include "linalg/row_block.hpp"
 #include "tribo/types.hpp"
 
 namespace tribo {
@@ -8,7 +12,6 @@ namespace tribo {
 TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), below_(at(model.nv)) {
   inverse_.setZero(model.nv);
   std::vector<std::vector<std::pair<int, int>>> carried(at(model.nv));  // coordinate, place
-  const auto push = [&](int x) { index_.push_back(x); };
   for (const Body& body : model.bodies) {
     const int root = model.trees[at(body.tree)].iv;
     for (int k = body.iv; k < body.iv + nv_of(body.joint); ++k) {
@@ -16,66 +19,100 @@ TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), 
       for (int j : body.chain) {
         if (j >= k) break;
         carried[at(j)].push_back({k - root, static_cast<int>(index_.size())});
-        push(j - root);
+        index_.push_back(j - root);
         ++above_[at(k)].count;
       }
+      while (index_.size() % 4 != 0) index_.push_back(0);
     }
   }
   value_.assign(index_.size(), 0);
-  const int chains = static_cast<int>(index_.size());
   for (std::size_t j = 0; j < carried.size(); ++j) {
-    below_[j] = {static_cast<int>(index_.size()), static_cast<int>(carried[j].size())};
+    below_[j] = {static_cast<int>(carried_.size()), static_cast<int>(carried[j].size())};
     for (const auto& [k, place] : carried[j]) {
-      push(k);
+      carried_.push_back(k);
       mirror_.push_back(place);
     }
   }
-  for (List& x : below_) x.first -= chains;
   by_root_.assign(mirror_.size(), 0);
 }
 
+// By four: what stands behind a row is of no use afterwards.
 TRIBO_CLONES void TreeSolve::factor(int t, const TreeBlocks& M, const VecX& extra) {
   const Tree& tree = model_.trees[at(t)];
   const int iv = tree.iv, nv = tree.nv;
+  double* const value = value_.data();
   for (int k = iv; k < iv + nv; ++k) {
     const List& chain = above_[at(k)];
-    for (int a = 0; a < chain.count; ++a) value_[at(chain.first + a)] = M(iv + index_[at(chain.first + a)], k);
-    inverse_[k] = M(k, k) + extra[k];
+    const double* const m = M.row(k);
+    const int* const path = index_.data() + chain.first;
+    for (int a = 0; a < chain.count; ++a) value[chain.first + a] = m[iv + path[a]];
+    inverse_[k] = m[k] + extra[k];
   }
   for (int k = iv + nv - 1; k >= iv; --k) {
     const List& chain = above_[at(k)];
-    double* row = value_.data() + chain.first;
-    inverse_[k] = 1 / inverse_[k];
+    double* const row = value + chain.first;
+    const int* const path = index_.data() + chain.first;
+    const double inverse = inverse_[k] = 1 / inverse_[k];
     for (int a = chain.count - 1; a >= 0; --a) {
-      const double share = row[a] * inverse_[k];
-      const int j = iv + index_[at(chain.first + a)];
-      double* other = value_.data() + above_[at(j)].first;
-      for (int b = 0; b < a; ++b) other[b] -= share * row[b];
+      const double share = row[a] * inverse;
+      const int j = iv + path[a];
+      double* const other = value + above_[at(j)].first;
+      for (int b = 0; b < a; b += 4) store(other + b, load(other + b) - share * load(row + b));
       inverse_[j] -= share * row[a];
     }
-    for (int a = 0; a < chain.count; ++a) row[a] *= -inverse_[k];
+    for (int a = 0; a < chain.count; a += 4) store(row + a, -inverse * load(row + a));
   }
-  for (int j = iv; j < iv + nv; ++j)
-    for (int i = below_[at(j)].first; i < below_[at(j)].first + below_[at(j)].count; ++i)
-      by_root_[at(i)] = value_[at(mirror_[at(i)])];
+  const int first = below_[at(iv)].first, last = below_[at(iv + nv - 1)].first + below_[at(iv + nv - 1)].count;
+  for (int i = first; i < last; ++i) by_root_[at(i)] = value[mirror_[at(i)]];
 }
 
+// Both passes over a block of columns, whose rows then are at hand.
+struct TreeSolve::Block {
+  const TreeSolve& of;
+  const Tree& tree;
+  double* rows;
+  int stride;
+
+  template <class Pack, int Packs>
+  [[gnu::always_inline]] void run(int c) const {
+    for (int k = tree.nv - 1; k >= 0; --k) {  // (solve.1)
+      const List& list = of.below_[at(tree.iv + k)];
+      if (list.count == 0) continue;
+      rows::combine<Pack, Packs, true>({1, rows + k * stride, rows, stride, of.carried_.data() + list.first,
+                                        of.by_root_.data() + list.first, list.count},
+                                       c);
+    }
+    for (int k = 0; k < tree.nv; ++k) {  // (solve.2)
+      const List& list = of.above_[at(tree.iv + k)];
+      rows::combine<Pack, Packs, true>({of.inverse_[tree.iv + k], rows + k * stride, rows, stride,
+                                        of.index_.data() + list.first, of.value_.data() + list.first, list.count},
+                                       c);
+    }
+  }
+};
+
+namespace {
+
+#ifdef TRIBO_WIDE
+template <class B>
+TRIBO_WIDE void run_eight(const B& block, int columns) {
+  rows::each_block<rows::Pack8>(columns, block);
+}
+#endif
+template <class B>
+TRIBO_AVX2 void run_four(const B& block, int columns) {
+  rows::each_block<rows::Pack4>(columns, block);
+}
+
+}  // namespace
+
 void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const {
-  const Tree& tree = model_.trees[at(t)];
-  const int packed = (columns + 3) / 4 * 4, stride = X.stride();
-  const int* below = index_.data() + value_.size();
-  double* rows = X.row(first);
-  for (int k = tree.nv - 1; k >= 0; --k) {  // (solve.1)
-    const List& list = below_[at(tree.iv + k)];
-    if (list.count > 0)
-      rows::combine(1, rows + k * stride, rows, stride, below + list.first, by_root_.data() + list.first, list.count,
-                    packed);
-  }
-  for (int k = 0; k < tree.nv; ++k) {  // (solve.2)
-    const List& list = above_[at(tree.iv + k)];
-    rows::combine(inverse_[tree.iv + k], rows + k * stride, rows, stride, index_.data() + list.first,
-                  value_.data() + list.first, list.count, packed);
-  }
+  const Block block{*this, model_.trees[at(t)], X.row(first), X.stride()};
+  const int packed = (columns + 3) / 4 * 4;
+#ifdef TRIBO_WIDE
+  if (rows::width() == 8) return run_eight(block, packed);
+#endif
+  rows::width() == 4 ? run_four(block, packed) : rows::each_block<rows::Pack2>(packed, block);
 }
 
 }  // namespace tribo

@@ -25,10 +25,12 @@ class TreeSolve {
   struct List {  // of coordinates within the tree
     int first, count;
   };
+  struct Block;  // of columns
 
   const Model& model_;
   std::vector<List> above_, below_;      // by coordinate: its chain without it, and what it carries
-  std::vector<int> index_, mirror_;      // mirror: place in value of the same entry, for those below
+  std::vector<int> index_;               // above_ into index_ and value_, whose rows are whole fours
+  std::vector<int> carried_, mirror_;    // below_ into these and by_root_; mirror: place in value of the same entry
   std::vector<double> value_, by_root_;  // L along chains; the same along what is carried, both negative
   VecX inverse_;                         // 1 / D
 };

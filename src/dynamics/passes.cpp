@@ -2,17 +2,13 @@
 #include <algorithm>
 
 #include "dynamics/chain.hpp"
+#include "dynamics/pairs.hpp"
 #include "linalg/clones.hpp"
 #include "linalg/sines.hpp"
 #include "tribo/dynamics.hpp"
 
 namespace tribo {
 namespace {
-
-// nv_of, seen by the compiler.
-QUAD_INLINE int dofs(const Body& body) {
-  return body.joint == JointKind::Free ? 6 : body.joint == JointKind::Spherical ? 3 : 1;
-}
 
 // By columns, of the quaternion at q.
 QUAD_INLINE void rotation(const double* q, double* R) {
@@ -60,30 +56,6 @@ QUAD_INLINE void turn_about(int axis, double c, double s, Columns& R) {
       R.x = r.x * c + r.y * s;
       R.y = r.y * c - r.x * s;
   }
-}
-
-// Motion and force alike: lin and ang are one after the other, each with a 0 behind it.
-struct Pair {
-  Quad lin, ang;
-};
-QUAD_INLINE Pair pair_at(const Spatial& s) { return {load(s.lin.data()), load(s.ang.data())}; }
-QUAD_INLINE void put(Spatial& s, const Pair& a) {
-  store(s.lin.data(), a.lin);
-  store(s.ang.data(), a.ang);
-}
-QUAD_INLINE void add(Pair& to, const Pair& a) {
-  to.lin += a.lin;
-  to.ang += a.ang;
-}
-QUAD_INLINE Quad multiplied(const Pair& a, const Pair& b) { return a.lin * b.lin + a.ang * b.ang; }
-
-struct Inertias {
-  Columns I;
-  Quad mc;  // the mass behind it
-};
-QUAD_INLINE Inertias inertia_at(const PaddedInertia& I) { return {load_columns(I.I), load(I.mc)}; }
-QUAD_INLINE Pair momentum_of(const Inertias& I, const Pair& s) {
-  return {each<3>(I.mc) * s.lin + cross(s.ang, I.mc), times(I.I, s.ang) + cross(I.mc, s.lin)};
 }
 
 }  // namespace
@@ -164,22 +136,10 @@ TRIBO_CLONES void Dynamics::place(const Tree& tree, const VecX& q) {
 // Inertias about O in world axes, and the potential energy.
 TRIBO_CLONES void Dynamics::weigh(const Tree& tree) {
   const std::size_t first = at(tree.first_body), end = first + at(tree.bodies);
-  const Quad unit_x{1, 0, 0, 0}, unit_y{0, 1, 0, 0}, unit_z{0, 0, 1, 0}, unit_m{0, 0, 0, 1};
   Quad all_mc{};
   for (std::size_t i = first; i < end; ++i) {
-    const Inertia& inertia = model_->bodies[i].inertia;
     const Frame& frame = frames_[i];
-    const Columns R = load_columns(frame.R), T = product(R, inertia.about_com.data());
-    const Quad c = load(frame.r) + times(R, inertia.com.data()), mc = inertia.mass * c, square = all(sum(mc * c));
-    PaddedInertia& I = I_[i];
-    // R I R^T: the rows of R are the columns of its transpose
-    const double* const x = frame.R;
-    store(I.I, T.x * x[0] + T.y * x[4] + T.z * x[8] + (square * unit_x - mc * each<0>(c)));
-    store(I.I + 4, T.x * x[1] + T.y * x[5] + T.z * x[9] + (square * unit_y - mc * each<1>(c)));
-    store(I.I + 8, T.x * x[2] + T.y * x[6] + T.z * x[10] + (square * unit_z - mc * each<2>(c)));
-    const Quad mass = mc + inertia.mass * unit_m;
-    store(I.mc, mass);
-    all_mc += mass;
+    all_mc += put_inertia(frame.R, load(frame.r), model_->bodies[i].inertia, I_[i]);
   }
   const int t = model_->bodies[first].tree;
   const Quad g = given(model_->gravity.data()), O = given(origin_[at(t)].data());
@@ -281,11 +241,7 @@ TRIBO_CLONES void Dynamics::sum_masses(const Tree& tree) {
       r[depth] += model_->joints.armature[k];
     }
     if (body.parent < 0) continue;
-    PaddedInertia& parent = subtree_[at(body.parent)];
-    store(parent.I, load(parent.I) + I.I.x);
-    store(parent.I + 4, load(parent.I + 4) + I.I.y);
-    store(parent.I + 8, load(parent.I + 8) + I.I.z);
-    store(parent.mc, load(parent.mc) + I.mc);
+    add(subtree_[at(body.parent)], I);
   }
   if (tree.carried > 0) take_carried(tree);
 }

@@ -1,4 +1,4 @@
-// A matrix (nv x nv) that is zero between trees: the block of each tree is kept, one behind the other.
+// A matrix (nv x nv) that is zero between trees: the block of each tree is kept by rows, one behind the other.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,8 @@ namespace tribo {
 
 class TreeBlocks {
  public:
+  using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
   explicit TreeBlocks(const Model& model) : model_(&model), first_(at(model.nv)) {
     std::ptrdiff_t size = 0;
     for (const Tree& tree : model.trees) {
@@ -21,14 +23,17 @@ class TreeBlocks {
   }
 
   /// k, j: coordinates of the model, both of one tree.
-  double& operator()(int k, int j) { return values_[static_cast<std::size_t>(first_[at(j)] + k)]; }
-  double operator()(int k, int j) const { return values_[static_cast<std::size_t>(first_[at(j)] + k)]; }
+  double& operator()(int k, int j) { return row(k)[j]; }
+  double operator()(int k, int j) const { return row(k)[j]; }
+  /// Entry j of it is that of coordinate j of the model.
+  double* row(int k) { return values_.data() + first_[at(k)]; }
+  const double* row(int k) const { return values_.data() + first_[at(k)]; }
   /// Block of a tree.
-  Eigen::Map<MatX> tree(int t) {
+  Eigen::Map<Block> tree(int t) {
     const Tree& tree = model_->trees[at(t)];
     return {begin(tree), tree.nv, tree.nv};
   }
-  Eigen::Map<const MatX> tree(int t) const {
+  Eigen::Map<const Block> tree(int t) const {
     const Tree& tree = model_->trees[at(t)];
     return {begin(tree), tree.nv, tree.nv};
   }
@@ -44,13 +49,11 @@ class TreeBlocks {
   }
 
  private:
-  double* begin(const Tree& tree) { return tree.nv > 0 ? &(*this)(tree.iv, tree.iv) : nullptr; }
-  const double* begin(const Tree& tree) const {
-    return tree.nv > 0 ? values_.data() + first_[at(tree.iv)] + tree.iv : nullptr;
-  }
+  double* begin(const Tree& tree) { return tree.nv > 0 ? row(tree.iv) + tree.iv : nullptr; }
+  const double* begin(const Tree& tree) const { return tree.nv > 0 ? row(tree.iv) + tree.iv : nullptr; }
 
   const Model* model_;
-  std::vector<std::ptrdiff_t> first_;  // by column: where row 0 of the model would be
+  std::vector<std::ptrdiff_t> first_;  // by row: where column 0 of the model would be
   std::vector<double> values_;
 };
 

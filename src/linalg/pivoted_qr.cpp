@@ -75,21 +75,21 @@ void PivotedQr::solve(RowMatrix& X) {
 bool PivotedQr::compute_plainly(const RowMatrix& Y, double least) {
   const int count = Y.rows(), n = Y.stride();
   if (count > Y.cols()) return false;
-  T_.resize(count, count);
-  for (int i = 0; i < count; ++i) {  // T^T T = Y Y^T, from above
-    const double before = rows::dot(Y.row(i), Y.row(i), n);
-    double left = before;
-    for (int k = 0; k < i; ++k) left -= T_(k, i) * T_(k, i);
-    if (!(left > least * before)) return false;
-    T_(i, i) = std::sqrt(left);
-    const double inverse = 1 / T_(i, i);
+  T_.set_zero(count, count);
+  w_.resize(count);
+  for (int i = 0; i < count; ++i) {  // T^T T = Y Y^T, from above; what stands below the diagonal is of no use
     double* row = T_.row(i);
-    for (int j = i + 1; j < count; ++j) row[j] = rows::dot(Y.row(i), Y.row(j), n);
+    rows::dots(Y.row(i), Y.data(), n, count, n, row);
+    const double before = row[i];
+    double left = before;
     for (int k = 0; k < i; ++k) {
-      const double x = T_(k, i);
-      const double* other = T_.row(k);
-      for (int j = i + 1; j < count; ++j) row[j] -= x * other[j];
+      left -= T_(k, i) * T_(k, i);
+      w_[k] = -T_(k, i);
     }
+    if (!(left > least * before)) return false;
+    rows::combine(1, row, T_.data(), T_.stride(), w_.data(), i, T_.stride());
+    row[i] = std::sqrt(left);
+    const double inverse = 1 / row[i];
     for (int j = i + 1; j < count; ++j) row[j] *= inverse;
   }
   independent_.clear();

@@ -1,98 +1,22 @@
 #include "linalg/row_kernels.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
 
-// Two versions of each kernel, of packs that the machine has: what would be a pack of four on a machine with packs of two goes
-// through memory, at a tenth of the speed. (`target_clones("arch=haswell")` picks its clone on that processor alone.)
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TRIBO_AVX2 __attribute__((target("avx2,fma")))
-#else
-#define TRIBO_AVX2
-#endif
+#include "linalg/row_block.hpp"
 
 namespace tribo::rows {
 namespace {
 
-using Pack2 [[gnu::vector_size(16)]] = double;
-using Pack4 [[gnu::vector_size(32)]] = double;
+bool wide() { return width() > 2; }
 
-// Rows are aligned to numbers, not to packs. By reference: a pack by value has no calling convention on every machine.
-template <class Pack>
-[[gnu::always_inline]] inline void load(const double* from, Pack& pack) {
-  std::memcpy(&pack, from, sizeof(Pack));
-}
-template <class Pack>
-[[gnu::always_inline]] inline void store(const Pack& pack, double* to) {
-  std::memcpy(to, &pack, sizeof(Pack));
-}
-
-bool wide() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return found;
-#else
-  return false;
-#endif
-}
-
-struct Combination {  // y = scale y + sum_i x_i X[index_i], or X[i]
-  double scale;
-  double* y;
-  const double* X;
-  int stride;
-  const int* index;
-  const double* x;
-  int n, columns;
+template <bool Indexed>
+struct Combine {
+  const Combination& s;
+  template <class Pack, int Packs>
+  [[gnu::always_inline]] void run(int c) const {
+    combine<Pack, Packs, Indexed>(s, c);
+  }
 };
-
-// Four packs at a time, then one at a time. Numbers in locals: what is stored might change those of the struct.
-template <class Pack, bool Indexed>
-[[gnu::always_inline]] inline void combine_packs(const Combination& s) {
-  constexpr int one = sizeof(Pack) / sizeof(double), four = 4 * one;
-  const double scale = s.scale, *const X = s.X, *const x = s.x;
-  const std::ptrdiff_t stride = s.stride;
-  const int *const index = s.index, n = s.n, columns = s.columns;
-  int c = 0;
-  for (; c + four <= columns; c += four) {
-    double* out = s.y + c;
-    Pack y0, y1, y2, y3, r0, r1, r2, r3;
-    load(out, y0);
-    load(out + one, y1);
-    load(out + 2 * one, y2);
-    load(out + 3 * one, y3);
-    y0 *= scale;
-    y1 *= scale;
-    y2 *= scale;
-    y3 *= scale;
-    for (int i = 0; i < n; ++i) {
-      const double *from = X + (Indexed ? index[i] : i) * stride + c, a = x[i];
-      load(from, r0);
-      load(from + one, r1);
-      load(from + 2 * one, r2);
-      load(from + 3 * one, r3);
-      y0 += a * r0;
-      y1 += a * r1;
-      y2 += a * r2;
-      y3 += a * r3;
-    }
-    store(y0, out);
-    store(y1, out + one);
-    store(y2, out + 2 * one);
-    store(y3, out + 3 * one);
-  }
-  for (; c < columns; c += one) {
-    Pack y, r;
-    load(s.y + c, y);
-    y *= scale;
-    for (int i = 0; i < n; ++i) {
-      load(X + (Indexed ? index[i] : i) * stride + c, r);
-      y += x[i] * r;
-    }
-    store(y, s.y + c);
-  }
-}
 
 template <class Pack>
 [[gnu::always_inline]] inline double dot_packs(const double* x, const double* y, int n) {
@@ -124,8 +48,90 @@ template <class Pack>
   for (; i < n; ++i) y[i] += a * x[i];
 }
 
-TRIBO_AVX2 void combine_wide(const Combination& s) { combine_packs<Pack4, false>(s); }
-TRIBO_AVX2 void combine_indexed_wide(const Combination& s) { combine_packs<Pack4, true>(s); }
+// Four rows at a time, whose sums are turned into one pack.
+template <class Pack>
+[[gnu::always_inline]] inline void dots_packs(const double* x, const double* Y, std::ptrdiff_t stride, int rows, int n,
+                                              double* out) {
+  constexpr int one = sizeof(Pack) / sizeof(double);
+  int i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const double* const y = Y + i * stride;
+    Pack s0 = {}, s1 = {}, s2 = {}, s3 = {}, a, b;
+    for (int c = 0; c < n; c += one) {
+      load(x + c, a);
+      load(y + c, b);
+      s0 += a * b;
+      load(y + stride + c, b);
+      s1 += a * b;
+      load(y + 2 * stride + c, b);
+      s2 += a * b;
+      load(y + 3 * stride + c, b);
+      s3 += a * b;
+    }
+    double sums[4] = {};
+    for (int k = 0; k < one; ++k) {
+      sums[0] += s0[k];
+      sums[1] += s1[k];
+      sums[2] += s2[k];
+      sums[3] += s3[k];
+    }
+    std::copy_n(sums, 4, out + i);
+  }
+  for (; i < rows; ++i) out[i] = dot_packs<Pack>(x, Y + i * stride, n);
+}
+
+// Where the sum of all times 0 is 0.
+template <class Pack>
+[[gnu::always_inline]] inline bool finite_packs(const double* x, int n) {
+  constexpr int one = sizeof(Pack) / sizeof(double);
+  Pack s0 = {}, s1 = {}, s2 = {}, s3 = {}, a;
+  int i = 0;
+  for (; i + 4 * one <= n; i += 4 * one) {  // side by side: one sum waits for itself
+    load(x + i, a);
+    s0 += a * 0.0;
+    load(x + i + one, a);
+    s1 += a * 0.0;
+    load(x + i + 2 * one, a);
+    s2 += a * 0.0;
+    load(x + i + 3 * one, a);
+    s3 += a * 0.0;
+  }
+  double all = 0;
+  for (; i < n; ++i) all += x[i] * 0.0;
+  s0 += s1 + (s2 + s3);
+  for (int k = 0; k < one; ++k) all += s0[k];
+  return all == 0;
+}
+
+TRIBO_AVX2 void combine_wide(const Combination& s, int columns) { each_block<Pack4>(columns, Combine<false>{s}); }
+TRIBO_AVX2 void combine_indexed_wide(const Combination& s, int columns) {
+  each_block<Pack4>(columns, Combine<true>{s});
+}
+#ifdef TRIBO_WIDE
+TRIBO_WIDE void combine_widest(const Combination& s, int columns) { each_block<Pack8>(columns, Combine<false>{s}); }
+TRIBO_WIDE void combine_indexed_widest(const Combination& s, int columns) {
+  each_block<Pack8>(columns, Combine<true>{s});
+}
+#endif
+TRIBO_AVX2 void dots_wide(const double* x, const double* Y, int stride, int rows, int n, double* out) {
+  dots_packs<Pack4>(x, Y, stride, rows, n, out);
+}
+TRIBO_AVX2 bool finite_wide(const double* x, int n) { return finite_packs<Pack4>(x, n); }
+TRIBO_AVX2 void to_columns_wide(const double* X, std::ptrdiff_t stride, int rows, double* const to[4]) {
+  for (int i = 0; i + 4 <= rows; i += 4) {
+    Pack4 r0, r1, r2, r3;
+    load(X + i * stride, r0);
+    load(X + (i + 1) * stride, r1);
+    load(X + (i + 2) * stride, r2);
+    load(X + (i + 3) * stride, r3);
+    const Pack4 a = __builtin_shufflevector(r0, r1, 0, 4, 2, 6), b = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
+    const Pack4 c = __builtin_shufflevector(r2, r3, 0, 4, 2, 6), d = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
+    store(__builtin_shufflevector(a, c, 0, 1, 4, 5), to[0] + i);
+    store(__builtin_shufflevector(b, d, 0, 1, 4, 5), to[1] + i);
+    store(__builtin_shufflevector(a, c, 2, 3, 6, 7), to[2] + i);
+    store(__builtin_shufflevector(b, d, 2, 3, 6, 7), to[3] + i);
+  }
+}
 TRIBO_AVX2 double dot_wide(const double* x, const double* y, int n) { return dot_packs<Pack4>(x, y, n); }
 TRIBO_AVX2 void add_wide(double a, const double* x, double* y, int n) { add_packs<Pack4>(a, x, y, n); }
 
@@ -133,18 +139,40 @@ TRIBO_AVX2 void add_wide(double a, const double* x, double* y, int n) { add_pack
 
 void combine(double scale, double* y, const double* X, int stride, const int* index, const double* x, int n,
              int columns) {
-  const Combination sum{scale, y, X, stride, index, x, n, columns};
-  wide() ? combine_indexed_wide(sum) : combine_packs<Pack2, true>(sum);
+  const Combination sum{scale, y, X, stride, index, x, n};
+#ifdef TRIBO_WIDE
+  if (width() == 8) return combine_indexed_widest(sum, columns);
+#endif
+  wide() ? combine_indexed_wide(sum, columns) : each_block<Pack2>(columns, Combine<true>{sum});
 }
 
 void combine(double scale, double* y, const double* X, int stride, const double* x, int n, int columns) {
-  const Combination sum{scale, y, X, stride, nullptr, x, n, columns};
-  wide() ? combine_wide(sum) : combine_packs<Pack2, false>(sum);
+  const Combination sum{scale, y, X, stride, nullptr, x, n};
+#ifdef TRIBO_WIDE
+  if (width() == 8) return combine_widest(sum, columns);
+#endif
+  wide() ? combine_wide(sum, columns) : each_block<Pack2>(columns, Combine<false>{sum});
 }
 
 double dot(const double* x, const double* y, int n) { return wide() ? dot_wide(x, y, n) : dot_packs<Pack2>(x, y, n); }
 
 void add(double a, const double* x, double* y, int n) { wide() ? add_wide(a, x, y, n) : add_packs<Pack2>(a, x, y, n); }
+
+void dots(const double* x, const double* Y, int stride, int rows, int n, double* out) {
+  wide() ? dots_wide(x, Y, stride, rows, n, out) : dots_packs<Pack2>(x, Y, stride, rows, n, out);
+}
+
+bool all_finite(const double* x, int n) { return wide() ? finite_wide(x, n) : finite_packs<Pack2>(x, n); }
+
+void to_columns(const double* X, int stride, int rows, double* const to[4]) {
+  int i = 0;
+  if (wide()) {
+    to_columns_wide(X, stride, rows, to);
+    i = rows / 4 * 4;
+  }
+  for (; i < rows; ++i)
+    for (int k = 0; k < 4; ++k) to[k][i] = X[static_cast<std::ptrdiff_t>(i) * stride + k];
+}
 
 void lu_solve(const double* LU, int n, const int* pivot, RowMatrix& X) {
   const int columns = X.stride();

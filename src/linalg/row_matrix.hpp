@@ -22,7 +22,7 @@ class RowMatrix {
   }
   void set_zero(int rows, int columns) {
     resize(rows, columns);
-    for (int i = 0; i < rows; ++i) std::fill_n(row(i), stride_, 0.0);
+    std::fill_n(data(), static_cast<Eigen::Index>(rows) * stride_, 0.0);
   }
   int rows() const { return rows_; }
   int cols() const { return columns_; }
