@@ -8,9 +8,11 @@
 
 namespace tribo::bench {
 
-/// Smallest CPU time of one call [s]: repeats of about a fifth of a millisecond each, so that the clock costs nothing.
+/// Smallest CPU time of one call [s]: repeats of about a fifth of a millisecond each, so that the clock costs nothing. The first
+/// call, which makes room, does not say how many those are.
 template <class F>
 double least_time(F&& f, int repeats) {
+  f();
   double begin = cpu_seconds();
   f();
   double least = cpu_seconds() - begin;
