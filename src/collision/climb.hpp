@@ -2,6 +2,7 @@
 // near by, uphill from neighbour to neighbour. There is no other top than the highest, but for rounding.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tribo/types.hpp"
@@ -15,22 +16,28 @@ class Climb {
   Climb() = default;
   Climb(const std::vector<Vec3>& corners, const std::vector<PolytopeFace>& faces);
 
-  bool empty() const { return next_.empty(); }
-  /// Of the corners that it was made with; n of any length.
-  int highest(const std::vector<Vec3>& corners, const Vec3& n) const {
-    return uphill(corners, n, corner_[at(cell(n))]);
+  struct Top {
+    int corner;
+    double height;  ///< n . x
+    bool alone;     ///< every other corner is lower by more than rounding
+  };
+  /// n of any length.
+  Top highest(const Vec3& n) const { return uphill(n, corner_[at(cell(n))]); }
+  /// The faces that a corner is in.
+  std::span<const int> faces_at(int corner) const {
+    return {face_.data() + first_[at(corner)], face_.data() + first_[at(corner) + 1]};
   }
-  /// A face at a corner that lies farthest along a direction near n.
-  int face_near(const Vec3& n) const { return face_[at(corner_[at(cell(n))])]; }
 
  private:
   static constexpr int across = 10;  // cells of the directions in which one axis is the longest, each way
   static int cell(const Vec3& n);
-  int uphill(const std::vector<Vec3>& corners, const Vec3& n, int from) const;
+  Top uphill(const Vec3& n, int from) const;
 
-  std::vector<int> first_, next_;  // neighbours of a corner
-  std::vector<int> face_;          // one that a corner is in
-  std::vector<int> corner_;        // farthest along the middle of a cell
+  double rounding_ = 0;              // of heights, for n of length one
+  std::vector<int> first_;           // of a corner in what follows
+  std::vector<int> next_, face_;     // neighbours, and the face on the left of each edge there
+  std::vector<Vec3> corners_, near_;  // near_: neighbours, in a row
+  std::vector<int> corner_;          // farthest along the middle of a cell
 };
 
 }  // namespace tribo

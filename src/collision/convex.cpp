@@ -37,7 +37,7 @@ class Difference : public coal::details::MinkowskiDiff {
   static Vec3 farthest(const Solid& x, const Vec3& along) {
     if (x.kind == ShapeKind::Convex) {
       const Polytope& hull = *x.polytope;
-      return hull.vertices[at(hull.climb.highest(hull.vertices, along))] / x.unit;
+      return hull.vertices[at(hull.climb.highest(along).corner)] / x.unit;
     }
     constexpr double none = 1e-12;
     const Vec3 half = x.size / x.unit;

@@ -104,9 +104,9 @@ double Polytope::highest(const Vec3& n, int* corner) const {
   const auto take = [&](int i) { return best.take(n.dot(vertices[at(i)]), i); };
   if (tree.empty())
     for (int i = 0; i < static_cast<int>(vertices.size()); ++i) take(i);
-  else
+  else if (const Climb::Top top = climb.highest(n); take(top.corner), !top.alone)
     tree[0].corners.search(
-        take(climb.highest(vertices, n)), [&](const TreeNode& node) { return node.corners.highest(n); }, take);
+        best.value, [&](const TreeNode& node) { return node.corners.highest(n); }, take);
   if (corner) *corner = best.item;
   return best.value;
 }
@@ -114,9 +114,10 @@ double Polytope::highest(const Vec3& n, int* corner) const {
 std::size_t Polytope::face_along(const Vec3& n) const {
   Best best;
   const auto take = [&](int k) { return best.take(faces[at(k)].n.dot(n), k); };
+  if (!tree.empty())
+    for (int k : climb.faces_at(climb.highest(n).corner)) take(k);
   each_face(
-      tree.empty() ? -HUGE_VAL : take(climb.face_near(n)),
-      [&](const TreeNode& node) { return node.normals.highest(n); }, take);
+      best.value, [&](const TreeNode& node) { return node.normals.highest(n); }, take);
   return at(best.item);
 }
 

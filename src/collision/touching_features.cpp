@@ -61,9 +61,14 @@ std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
   double least = HUGE_VAL, along = HUGE_VAL;
   int best = 0;
   const auto lower = [&](int k) { return -(least = std::min(least, height(k))); };
+  const auto around = [&](auto&& look) {  // where they are likely to be
+    if (!o.tree.empty())
+      for (int k : o.climb.faces_at(o.climb.highest(-n_O).corner)) look(k);
+  };
+  around(lower);
   const double slack = 1e-3 * same_height * solid.solid->radius;  // what is lower by less need not be found
   o.each_face(
-      -HUGE_VAL, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
+      -least, [&](const TreeNode& node) { return -2 * node.corners.lowest(n_O) - slack; }, lower);
   // The direction among those that have it.
   constexpr double none = -2;  // below any cosine
   const double enough = least + same_height * solid.solid->radius;
@@ -72,8 +77,9 @@ std::size_t facing_face(const PlacedSolid& solid, const Vec3& n) {
     if ((cosine < along || (cosine == along && k < best)) && height(k) <= enough) along = cosine, best = k;
     return std::max(none, -along);
   };
+  around(turned);
   o.each_face(
-      none,
+      std::max(none, -along),
       [&](const TreeNode& node) {
         return 2 * node.corners.lowest(n_O) <= enough ? -node.normals.lowest(n_O) : -HUGE_VAL;
       },

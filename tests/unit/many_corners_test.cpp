@@ -74,7 +74,7 @@ TEST_CASE("many corners: trees find what a look at each finds") {
       CHECK(tree.highest(n, &corner) == each.highest(n, &other));
       CHECK(corner == other);
       CHECK(tree.face_along(n) == each.face_along(n));
-      const Vec3& top = each.vertices[tribo::at(each.climb.highest(each.vertices, n))];
+      const Vec3& top = each.vertices[tribo::at(each.climb.highest(n).corner)];
       CHECK(each.highest(n) - n.dot(top) <= 1e-16);  // heights of 0.1: their rounding
       const double a = sym(rng), b = sym(rng), c = sym(rng), d = sym(rng);
       const Vec3 x = 0.12 * Vec3(a, b, c);

@@ -189,8 +189,8 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   if (soften(start, s, out.correction)) {
     remove(tolerance, moves ? asked : 0, s);
     move(start, s, out.correction);
-    shorten(start, s, out.correction);
   }
+  shorten(start, s, out.correction);
   if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
 }
 
@@ -261,11 +261,11 @@ Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const V
 
 // Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
 // would lead elsewhere, and back from there in the next step. It gets a compliance, that of a quarter of this lever, so that it
-// comes to rest where it overlaps least. False where nothing leads far                                     (rigid.18)
+// comes to rest where it overlaps least. False where nothing leads so far                                  (rigid.18)
 bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correction) {
   const Way x = way(start, s, correction);
-  if (!(x.led > most_way * x.asked)) return false;
-  shortened_ = true;
+  shortened_ |= x.led > most_way * x.asked;
+  if (!(x.led > 2 * most_way * x.asked)) return false;
   auto R = s.problem.R();
   const auto g = s.problem.g();
   double energy = 0;  // f . G f
