@@ -276,7 +276,8 @@ TEST_CASE("what forces do to an island body by body is what the mass matrix says
       x.island = &island;
       REQUIRE(motion.begin(start, s.rows, island));
       motion.velocities(start, s.rows, s.v_free, x);
-      assembly.build(island, s.contacts, s.rows, s.dynamics, s.v, s.v_free, false, full.problem, full.before, full.free);
+      assembly.build(island, s.contacts, s.rows, s.dynamics, s.v, s.v_free, false, full.problem, full.before,
+                     full.free);
       REQUIRE(x.problem.size() == full.problem.size());
       CHECK(x.problem.factor.empty());
       CHECK(x.problem.weight == doctest::Approx(full.problem.weight).epsilon(1e-14));

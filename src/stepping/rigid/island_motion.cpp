@@ -9,17 +9,18 @@
 namespace tribo {
 namespace {
 
-constexpr double visible = 1e-4;      // [m/s], [rad/s]: what is faster has forces that change
-constexpr double hardly_opens = 1e-6;  // share of the squares of J: the normal row of a contact that might be fixed along it
+constexpr double visible = 1e-4;  // [m/s], [rad/s]: what is faster has forces that change
+constexpr double hardly_opens =
+    1e-6;  // share of the squares of J: the normal row of a contact that might be fixed along it
 
-/// How fast the point r beyond the origin goes with V.
-QUAD_INLINE Quad at_point(const Spatial& V, const Quad& r) {
-  return load(V.lin.data()) + cross(load(V.ang.data()), r);
+/// Adds the velocity that V gives the point r beyond the origin.
+QUAD_INLINE void add_at(const Spatial& V, const Quad& r, Quad& u) {
+  u += load(V.lin.data()) + cross(load(V.ang.data()), r);
 }
 
-/// A vector of W in the axes of a contact.
+/// A vector of W, whose last number is 0, in the axes of a contact.
 QUAD_INLINE Quad to_contact(const double* R, const Quad& u) {
-  return sums(given(R) * u, given(R + 3) * u, given(R + 6) * u, Quad{});
+  return sums(load(R) * u, load(R + 3) * u, load(R + 6) * u, Quad{});
 }
 
 }  // namespace
@@ -27,6 +28,10 @@ QUAD_INLINE Quad to_contact(const double* R, const Quad& u) {
 IslandMotion::IslandMotion(const Model& model) : model_(model), gravity_(model.gravity.norm()) {
   moved_.resize(model.bodies.size() + 1);
   place_.assign(model.bodies.size(), 0);
+  for (const Body& b : model.bodies) {
+    const Tree& tree = model.trees[at(b.tree)];
+    roots_.push_back({b.tree, model.bodies[at(tree.first_body)].joint == JointKind::Free});
+  }
   a_.setZero(model.nv);
 }
 
@@ -69,19 +74,17 @@ bool IslandMotion::begin(const Start& start, std::span<const Row> rows, const Is
 
 // As fixed_along_normal() of island_setup.cpp has it, by J alone.
 bool IslandMotion::might_be_fixed(const Start& start, const Contact& contact) const {
-  const auto floats = [&](int body) {
-    return body >= 0 && model_.bodies[at(model_.trees[at(model_.bodies[at(body)].tree)].first_body)].joint == JointKind::Free;
-  };
   const int a = contact.body_a, b = contact.body_b;
-  const bool of_one = a >= 0 && b >= 0 && model_.bodies[at(a)].tree == model_.bodies[at(b)].tree;
-  if (!of_one && (floats(a) || floats(b))) return false;
+  const bool of_one = a >= 0 && b >= 0 && roots_[at(a)].tree == roots_[at(b)].tree;
+  if (!of_one && ((a >= 0 && roots_[at(a)].floats) || (b >= 0 && roots_[at(b)].floats))) return false;
   Vec3 squares = Vec3::Zero();
   const auto add = [&](int body, int other) {
     if (body < 0) return;
     const std::vector<int>& chain = model_.bodies[at(body)].chain;
     const Vec3 r = contact.p_WC - start.dynamics.origin(model_.bodies[at(body)].tree);
     for (std::size_t k = 0; k < chain.size(); ++k) {
-      if (of_one && k < model_.bodies[at(other)].chain.size() && model_.bodies[at(other)].chain[k] == chain[k]) continue;
+      if (of_one && k < model_.bodies[at(other)].chain.size() && model_.bodies[at(other)].chain[k] == chain[k])
+        continue;
       const Spatial& S = start.dynamics.axis(chain[k]);
       squares += (contact.R_WC.transpose() * (S.lin + S.ang.cross(r))).cwiseAbs2();
     }
@@ -102,15 +105,7 @@ void IslandMotion::velocities(const Start& start, std::span<const Row> rows, con
   for (int t : island.trees) mass += model_.trees[at(t)].mass;
   problem.weight = mass * gravity_;
   sum_axes(start, v_free, &Moved::free);
-  relative({start.contacts.data(), island.contacts.data(), nc, &Moved::start}, s.before.data());
-  relative({start.contacts.data(), island.contacts.data(), nc, &Moved::free}, s.free.data());
-  for (int i = 0; i < nc; ++i) {
-    const Contact& c = start.contacts[at(island.contacts[at(i)])];
-    if (c.v_given.isZero(0)) continue;
-    const Vec3 given = c.R_WC.transpose() * c.v_given;
-    s.before.map().segment<3>(3 * i) += given;
-    s.free.map().segment<3>(3 * i) += given;
-  }
+  meet({start.contacts.data(), island.contacts.data(), nc}, s.before.data(), s.free.data());
   for (int j = 0; j < nr; ++j) {
     const Row& row = rows[at(island.rows[at(j)])];
     s.before[3 * nc + j] = row.given() + along(row, start.state.v, &Moved::start);
@@ -124,7 +119,8 @@ void IslandMotion::act(const Start& start, std::span<const Row> rows, IslandSolu
   const int nc = problem.nc();
   for (int m = 0; m < count_; ++m) moved_[at(m)].force = {};
   for (int t : island.trees) a_.segment(model_.trees[at(t)].iv, model_.trees[at(t)].nv).setZero();
-  gather({start.contacts.data(), island.contacts.data(), nc, &Moved::force}, s.f.data());
+  const Listed contacts{start.contacts.data(), island.contacts.data(), nc};
+  gather(contacts, s.f.data());
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = rows[at(island.rows[at(j)])];
     const double f = s.f[3 * nc + j];
@@ -139,9 +135,8 @@ void IslandMotion::act(const Start& start, std::span<const Row> rows, IslandSolu
   pull(start);
   for (int t : island.trees) start.dynamics.solve_in_place(t, a_.data());
   sum_axes(start, a_, &Moved::a);
-  relative({start.contacts.data(), island.contacts.data(), nc, &Moved::a}, s.c.data());
-  for (int j = 0; j < problem.nr(); ++j)
-    s.c[3 * nc + j] = along(rows[at(island.rows[at(j)])], a_, &Moved::a);
+  part(contacts, s.c.data());
+  for (int j = 0; j < problem.nr(); ++j) s.c[3 * nc + j] = along(rows[at(island.rows[at(j)])], a_, &Moved::a);
   const auto R = problem.R(), g = problem.g();
   for (int o = 0; o < problem.size(); ++o) s.c[o] += R[o] * s.f[o] + g[o];
 }
@@ -176,15 +171,41 @@ TRIBO_CLONES void IslandMotion::sum_axes(const Start& start, const VecX& x, Spat
   }
 }
 
-// The velocity of b relative to a at each contact, in its axes.
-TRIBO_CLONES void IslandMotion::relative(const Listed& x, double* out) const {
+// The velocity of b relative to a at each contact, in its axes, by both velocities of the bodies. What stands behind a vector of
+// three is read with it, and multiplied by 0.
+TRIBO_CLONES void IslandMotion::meet(const Listed& x, double* before, double* free) const {
   const Moved* const moved = moved_.data();
   for (int i = 0; i < x.count; ++i) {
     const Contact& c = x.contacts[x.list[i]];
-    const Moved &b = moved[place(c.body_b)], &a = moved[place(c.body_a)];
-    const Quad p = given(c.p_WC.data());
-    const Quad u = at_point(b.*x.part, p + given(c.arm_b.data()) - load(b.origin)) -
-                   at_point(a.*x.part, p + given(c.arm_a.data()) - load(a.origin));
+    const Quad p = load(c.p_WC.data());
+    Quad u{}, w{};
+    if (const int a = place(c.body_a)) {
+      const Quad r = p + load(c.arm_a.data()) - load(moved[a].origin);
+      add_at(moved[a].start, r, u);
+      add_at(moved[a].free, r, w);
+    }
+    u = given(c.v_given.data()) - u;
+    w = given(c.v_given.data()) - w;
+    if (const int b = place(c.body_b)) {
+      const Quad r = p + load(c.arm_b.data()) - load(moved[b].origin);
+      add_at(moved[b].start, r, u);
+      add_at(moved[b].free, r, w);
+    }
+    store_three(before + 3 * i, to_contact(c.R_WC.data(), u));
+    store_three(free + 3 * i, to_contact(c.R_WC.data(), w));
+  }
+}
+
+// The same by what forces give.
+TRIBO_CLONES void IslandMotion::part(const Listed& x, double* out) const {
+  const Moved* const moved = moved_.data();
+  for (int i = 0; i < x.count; ++i) {
+    const Contact& c = x.contacts[x.list[i]];
+    const Quad p = load(c.p_WC.data());
+    Quad u{};
+    if (const int a = place(c.body_a)) add_at(moved[a].a, p + load(c.arm_a.data()) - load(moved[a].origin), u);
+    u = -u;
+    if (const int b = place(c.body_b)) add_at(moved[b].a, p + load(c.arm_b.data()) - load(moved[b].origin), u);
     store_three(out + 3 * i, to_contact(c.R_WC.data(), u));
   }
 }
@@ -192,17 +213,17 @@ TRIBO_CLONES void IslandMotion::relative(const Listed& x, double* out) const {
 // (f, r x f) of each contact, on b and against it on a.
 TRIBO_CLONES void IslandMotion::gather(const Listed& x, const double* f) {
   Moved* const moved = moved_.data();
+  const auto add = [moved](int body, const Quad& arm, const Quad& force) __attribute__((always_inline)) {
+    Spatial& F = moved[body].force;
+    store(F.lin.data(), load(F.lin.data()) + force);
+    store(F.ang.data(), load(F.ang.data()) + cross(arm - load(moved[body].origin), force));
+  };
   for (int i = 0; i < x.count; ++i) {
     const Contact& c = x.contacts[x.list[i]];
-    Moved &b = moved[place(c.body_b)], &a = moved[place(c.body_a)];
     const double *R = c.R_WC.data(), *fi = f + 3 * i;
-    const Quad force = fi[0] * given(R) + fi[1] * given(R + 3) + fi[2] * given(R + 6), p = given(c.p_WC.data());
-    const Quad on_b = cross(p + given(c.arm_b.data()) - load(b.origin), force),
-               on_a = cross(p + given(c.arm_a.data()) - load(a.origin), force);
-    store((b.*x.part).lin.data(), load((b.*x.part).lin.data()) + force);
-    store((b.*x.part).ang.data(), load((b.*x.part).ang.data()) + on_b);
-    store((a.*x.part).lin.data(), load((a.*x.part).lin.data()) - force);
-    store((a.*x.part).ang.data(), load((a.*x.part).ang.data()) - on_a);
+    const Quad force = fi[0] * given(R) + fi[1] * given(R + 3) + fi[2] * given(R + 6), p = load(c.p_WC.data());
+    if (const int b = place(c.body_b)) add(b, p + load(c.arm_b.data()), force);
+    if (const int a = place(c.body_a)) add(a, p + load(c.arm_a.data()), -force);
   }
 }
 

@@ -27,24 +27,29 @@ class IslandMotion {
  private:
   /// A body that contacts or turns act on. The one in front is the world.
   struct Moved {
-    Spatial start, free;       ///< velocities about the origin of its tree
-    Spatial force, a;          ///< that act, and what they give
-    double origin[4] = {};     ///< of the tree [m]
+    Spatial start, free;        ///< velocities about the origin of its tree
+    Spatial force, a;           ///< that act, and what they give
+    double origin[4] = {};      ///< of the tree [m]
     const int* path = nullptr;  ///< coordinates of its chain
     int depth = 0;
   };
-  /// Some of the contacts of a step, and what of their bodies is meant.
+  /// Some of the contacts of a step.
   struct Listed {
     const Contact* contacts;
     const int* list;
     int count;
-    Spatial Moved::*part;
+  };
+  /// The tree of a body, and is its base free?
+  struct Root {
+    int tree;
+    bool floats;
   };
 
   void list(const Start& start, int body);
   bool might_be_fixed(const Start& start, const Contact& contact) const;
   void sum_axes(const Start& start, const VecX& x, Spatial Moved::*part);
-  void relative(const Listed& x, double* out) const;
+  void meet(const Listed& x, double* before, double* free) const;
+  void part(const Listed& x, double* out) const;
   void gather(const Listed& x, const double* f);
   void pull(const Start& start);
   double along(const Row& row, const VecX& x, Spatial Moved::*part) const;
@@ -53,9 +58,10 @@ class IslandMotion {
   const Model& model_;
   double gravity_;  // [m/s^2]
   std::vector<Moved> moved_;
-  std::vector<int> place_;  // by body, in moved_; 0: not listed
-  int count_ = 1;           // of moved_
-  VecX a_;                  // (nv)
+  std::vector<int> place_;   // by body, in moved_; 0: not listed
+  std::vector<Root> roots_;  // by body
+  int count_ = 1;            // of moved_
+  VecX a_;                   // (nv)
 };
 
 }  // namespace tribo

@@ -66,8 +66,8 @@ IslandWork IslandSolver::solve(const Start& start, const IslandTask& task, Islan
 }
 
 bool IslandSolver::looks_at_rest() const {
-  return !keeps_factors_ && !on_problem_ && !own_solver_ && contact_.warm_start && contact_model_ != ContactModel::Raisim &&
-         contact_.tolerance.rel > asked_exactly;
+  return !keeps_factors_ && !on_problem_ && !own_solver_ && contact_.warm_start &&
+         contact_model_ != ContactModel::Raisim && contact_.tolerance.rel > asked_exactly;
 }
 
 // Rest without a matrix: what the forces of the last step do, body by body. Jams and impacts are no rest.
