@@ -50,6 +50,7 @@ RigidDerivative::RigidDerivative(const Model& model, const StepperOptions& optio
       end_(model),
       closures_(model),
       trees_(model) {
+  dynamic_cast<RigidView&>(*scheme_).keep_factors();
   const int nv = model.nv, columns = 2 * nv + static_cast<int>(inputs_.size());
   for (VecX* x : {&still_.q, &still_.v, &still_.u, &v_start_,    &v_turned_, &extra_, &zero_, &a_, &m_,     &y_,
                   &work_v_,  &E_,       &dE_,      &deflection_, &force_,    &w_,     &next_, &u_, &J_row_, &K_row_})

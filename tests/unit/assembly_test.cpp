@@ -8,6 +8,7 @@
 #include <set>
 
 #include "dynamics/group.hpp"
+#include "stepping/rigid/island_motion.hpp"
 #include "tribo/robot.hpp"
 #include "tribo/state.hpp"
 
@@ -232,4 +233,70 @@ TEST_CASE("assembly: islands are the groups that G does not couple, each contact
   assembly.group({}, {});
   CHECK(assembly.islands() == 0);
   for (int t = 0; t < static_cast<int>(s.model.trees.size()); ++t) CHECK_FALSE(assembly.touched(t));
+}
+
+// The same forces body by body: (rest.1), (rest.2) beside the Jacobians.
+TEST_CASE("what forces do to an island body by body is what the mass matrix says, and velocities are J v") {
+  Random random;
+  for (int trial = 0; trial < 4; ++trial) {
+    CAPTURE(trial);
+    Situation s(random);
+    populate(s, random);
+    std::erase_if(s.rows, [](const Row& r) {
+      return std::holds_alternative<CoordinatePair>(r.along) || std::holds_alternative<BodyPoints>(r.along);
+    });
+    s.touch(s.body("a"), s.body("c"), random).arm_b = draw3(random);
+    s.contacts.back().arm_a = s.contacts.back().arm_b;
+    State state = State::neutral(s.model);
+    state.q = s.q;
+    state.v = s.v *= 1e-5;
+    s.dynamics.compute(s.q, s.v);
+    s.dynamics.factor(s.extra);
+    Assembly assembly(s.model);
+    assembly.group(s.contacts, s.rows);
+    Actuation actuation;
+    actuation.resize(s.model.nv);
+    const Start start{.model = s.model,
+                      .state = state,
+                      .dynamics = s.dynamics,
+                      .contacts = s.contacts,
+                      .assembly = assembly,
+                      .actuation = actuation,
+                      .q_control = state.q,
+                      .v_control = state.v,
+                      .dt = 0.5,
+                      .step = 0.5,
+                      .audited = false};
+    IslandMotion motion(s.model);
+    VecX work = VecX::Zero(s.model.nv);
+    REQUIRE(assembly.islands() == 3);
+    for (int i = 0; i < 3; ++i) {
+      const Island& island = assembly.island(i);
+      IslandSolution x, full;
+      x.island = &island;
+      REQUIRE(motion.begin(start, s.rows, island));
+      motion.velocities(start, s.rows, s.v_free, x);
+      assembly.build(island, s.contacts, s.rows, s.dynamics, s.v, s.v_free, false, full.problem, full.before,
+                     full.free);
+      REQUIRE(x.problem.size() == full.problem.size());
+      CHECK(x.problem.factor.empty());
+      CHECK(x.problem.weight == doctest::Approx(full.problem.weight).epsilon(1e-14));
+      CHECK((x.before.map() - full.before.map()).cwiseAbs().maxCoeff() < 1e-16 + 1e-12 * full.before.map().norm());
+      CHECK((x.free.map() - full.free.map()).cwiseAbs().maxCoeff() < 1e-12);
+      for (int k = 0; k < x.problem.size(); ++k) {
+        x.f[k] = draw(random);
+        x.problem.g()[k] = full.problem.g()[k] = draw(random);
+        x.problem.R()[k] = full.problem.R()[k] = random.uniform();
+      }
+      motion.act(start, s.rows, x);
+      VecX c(x.problem.size());
+      full.problem.velocity(x.f.data(), c.data());
+      CHECK((x.c.map() - c).cwiseAbs().maxCoeff() < 1e-11 * (1 + c.cwiseAbs().maxCoeff()));
+      VecX u = s.v_free, v = s.v_free;
+      motion.add(start, island, v);
+      assembly.apply<1>(island, s.dynamics, full.problem, {{{x.f.data(), 0.5, &u}}}, work);
+      CHECK((v - u).cwiseAbs().maxCoeff() < 1e-11 * (1 + u.cwiseAbs().maxCoeff()));
+      CHECK((u - s.v_free).cwiseAbs().maxCoeff() > 1e-3);
+    }
+  }
 }

@@ -48,7 +48,9 @@ double moved(const Start& start, const Contact& contact, double size) {
 }
 
 // Does no motion open or close the contact, as between links that turn about its normal? What it carried would be any force.
+// Without a factor it has been asked already.
 bool fixed_along_normal(const Model& model, const Contact& contact, const ContactProblem& problem, int i) {
+  if (problem.factor.empty()) return false;
   const int body = contact.body_b >= 0 ? contact.body_b : contact.body_a;
   const Tree& tree = model.trees[at(model.bodies[at(body)].tree)];
   const bool of_one = contact.body_a >= 0 && contact.body_b >= 0 &&
@@ -166,8 +168,10 @@ void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
 
 void IslandSetup::set_rows(const Start& start, const StepRows& rows, const KeptForces& kept, IslandSolution& s) {
   ContactProblem& problem = s.problem;
-  diagonal_.resize(problem.size());
-  problem.diagonal(diagonal_.data());
+  if (!problem.factor.empty()) {
+    diagonal_.resize(problem.size());
+    problem.diagonal(diagonal_.data());
+  }
   for (int j = 0; j < problem.nr(); ++j) {
     const Row& row = rows[s.island->rows[at(j)]];
     const int o = 3 * problem.nc() + j;
@@ -181,7 +185,7 @@ void IslandSetup::set_rows(const Start& start, const StepRows& rows, const KeptF
     const double last = memory ? memory->f : 0.0;
     s.f[o] = row.is<TurnFriction>() ? last : std::clamp(last, row.lower, row.upper);
   }
-  if (closures_) soften_closures(rows, s);
+  if (closures_ && !problem.factor.empty()) soften_closures(rows, s);
 }
 
 void IslandSetup::soften_closures(const StepRows& rows, IslandSolution& s) const {

@@ -50,7 +50,8 @@ class IslandSetup {
   bool waits(const Contact& contact) const { return touch_ && contact.gap > touching_gap; }
   const Sizes& sizes() const { return sizes_; }
 
-  /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand. bounce: by (rigid.3).
+  /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand; without a factor of G for what
+  /// IslandMotion takes. bounce: by (rigid.3).
   /// True where every guess was kept.
   bool set(const Start& start, const StepRows& rows, const KeptForces& kept, bool bounce, IslandSolution& s);
 

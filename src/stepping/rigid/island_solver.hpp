@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "stepping/rigid/island_motion.hpp"
 #include "stepping/rigid/island_setup.hpp"
 #include "stepping/rigid/jams.hpp"
 #include "stepping/rigid/rolling.hpp"
@@ -33,12 +34,16 @@ class IslandSolver {
   void share_parts(Crew& crew);
   bool need_dense() const { return need_dense_; }
   const IslandSetup& setup() const { return setup_; }
+  /// From now on every problem has its factor of G, at rest too.
+  void keep_factors() { keeps_factors_ = true; }
 
   /// s.island must stand. Fills s, its contacts in out and its part of out.v_end.
   IslandWork solve(const Start& start, const IslandTask& task, IslandSolution& s, Outcome& out);
 
  private:
   const Row& row_of(int j) const { return (*rows_)[j]; }
+  bool looks_at_rest() const;
+  bool holds(const Start& start, IslandSolution& s);
   bool set_up(const Start& start, IslandSolution& s);
   bool give_way(const Start& start, IslandSolution& s);
   void give_up_bounce(const Start& start, IslandSolution& s);
@@ -47,16 +52,18 @@ class IslandSolver {
   double added(double dt, const IslandSolution& s) const;
   void find_forces(double dt, IslandSolution& s);
   bool stands(double dt, bool solved, IslandSolution& s);
+  bool good_enough(double dt, bool solved, IslandSolution& s);
   void report_contacts(const Start& start, const IslandSolution& s, Outcome& out);
   void take_rows(const Start& start, const IslandSolution& s);
 
   ContactOptions contact_;
   std::function<void(ContactProblem& problem, const double* f)> on_problem_;
-  bool own_solver_, need_dense_ = false, takes_discs_ = false;
+  bool own_solver_, need_dense_ = false, takes_discs_ = false, keeps_factors_ = false;
   ContactModel contact_model_ = ContactModel::Ncp;
   int facets_ = 4;
   std::unique_ptr<ContactSolver> solver_;
   IslandSetup setup_;
+  IslandMotion motion_;
   RollingRounds rolling_;
   Jams jams_;
   VecX zero_;

@@ -10,11 +10,17 @@ constexpr double lever = 100;
 
 }  // namespace
 
+bool Jams::possible(const IslandSolution& s) {
+  double largest = 0;
+  for (int i = 0; i < s.problem.nc(); ++i) largest = std::max(largest, s.f[3 * i + 2]);
+  return largest > lever * s.problem.weight;
+}
+
 bool Jams::soften(const Start& start, const VecX& v_free, double driven, IslandSolution& s) {
   const int nc = s.problem.nc();
+  if (!possible(s)) return false;
   double largest = 0, mass = 0, twice_energy = 0;
   for (int i = 0; i < nc; ++i) largest = std::max(largest, s.f[3 * i + 2]);
-  if (!(largest > lever * s.problem.weight)) return false;
   for (int t : s.island->trees) {
     const Tree& tree = start.model.trees[at(t)];
     start.dynamics.multiply(t, v_free.data(), momentum_.data());

@@ -16,6 +16,8 @@ class Jams {
  public:
   explicit Jams(const Model& model) : sizes_(model) { momentum_.setZero(model.nv); }
 
+  /// False where no force is beyond a lever of the weight alone, and none beyond (rigid.15).
+  static bool possible(const IslandSolution& s);
   /// Contacts whose forces are beyond (rigid.15) give way from now on; is there one that did not?
   /// `driven`: what motors give, in all [N], [N m].
   bool soften(const Start& start, const VecX& v_free, double driven, IslandSolution& s);

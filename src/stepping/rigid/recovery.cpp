@@ -85,11 +85,12 @@ void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_ma
   }
 }
 
-// J and G are those of the step's own problem, where it has one.
+// J and G are those of the step's own problem, where it has one, and a factor of G.
 bool Recovery::take_over(const Outcome& out, IslandSolution& s) {
   for (std::size_t k = 0; k < out.islands.size(); ++k) {
     const IslandSolution& solved = out.islands[k];
     if (solved.island != s.island) continue;
+    if (solved.problem.factor.empty()) return false;
     s.problem = solved.problem;
     s.problem.discs.clear();
     s.problem.R().setZero();

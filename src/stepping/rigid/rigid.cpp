@@ -72,6 +72,9 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
   const Recovery& recovery() const override { return recovery_; }
   const Actuation& actuation() const override { return *actuation_; }
   const FreeMotion& free_motion() const override { return free_; }
+  void keep_factors() override {
+    for (auto& solver : solvers_) solver->keep_factors();
+  }
 
   void solve(const Start& step, Outcome& out) override {
     const Start start = touches_.from_here(step);

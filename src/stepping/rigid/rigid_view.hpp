@@ -16,6 +16,8 @@ class RigidView {
   /// Of the last solve: its errors are those at the start of the substep.
   virtual const Actuation& actuation() const = 0;
   virtual const FreeMotion& free_motion() const = 0;
+  /// From now on every island has its factor of G, at rest too.
+  virtual void keep_factors() = 0;
 
  protected:
   ~RigidView() = default;
