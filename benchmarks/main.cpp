@@ -1,17 +1,23 @@
 // Steps per second of Tribo beside MuJoCo's C loop on equal scenes.
 //
 //   tribo_bench [--seconds S] [CASE ...]           the table, about S of CPU time a case (2), told case by case;
-//                                                  --sides A,B: only these
+//                                                  --sides A,B: only these; mujoco-firm-N: contacts as firm as it
+//                                                  takes them, N steps a millisecond
+//                                                  --state FILE: a saved state instead of the scene's start
+//                                                  --settle N: steps before the timed ones
+//                                                  --from-ours: MuJoCo begins where the first side, Tribo, has settled
 //   tribo_bench --count CASE SIDE STEPS            STEPS steps within bench_counted(), for callgrind;
 //                                                  SIDE: tribo-off, tribo-full, tribo-sleep, mujoco, mujoco-elliptic,
 //                                                  mujoco-discrete, mujoco-sleep
 //   tribo_bench --menagerie DIR|FILE.xml           every MJCF file of a folder, or one (menagerie.cpp)
 //   tribo_bench --derivatives                      the derivative of a step (derivatives.cpp)
 //   tribo_bench --mjcf CASE|FILE.toml              the exported scene; of a file with kd in the joints
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 
 #include "base/cpu_time.hpp"
@@ -62,7 +68,7 @@ const std::vector<Case> cases{
     {"heap-100", "heap-100", 6000, 20, false, {}, true, true},
     {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
     {"heap-1000-falling", "heap-1000", 600, 3, false, {}, false},
-    {"heap-1000", "heap-1000", 3500, 3, false, {}, false, true},
+    {"heap-1000", "heap-1000", 3500, 20, false, {}, false, true},
 };
 
 const std::vector<std::string> sides{"tribo",           "tribo-sleep",     "mujoco",
@@ -83,12 +89,17 @@ Scene load(const Case& c) {
   return scene;
 }
 
+// N of "firm-N"; 0: another side.
+int firm_steps(const std::string& side) { return side.starts_with("firm-") ? std::atoi(side.c_str() + 5) : 0; }
+
 // side: "", or what stands after "mujoco-".
 MjcfOptions mujoco_options(const Case& c, const std::string& side = "") {
   MjcfOptions options;
   if (side == "elliptic") options.cone = "elliptic";
   if (side == "discrete") options.integrator = "discrete";
   options.sleep = side == "sleep";
+  options.firm = firm_steps(side) > 0;
+  if (options.firm) options.dt /= firm_steps(side);
   options.kd_in_joint = c.kd_in_joint;
   return options;
 }
@@ -106,12 +117,13 @@ std::unique_ptr<Runner> make_runner(const Case& c, const Scene& scene, const std
     return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Full));
   if (side == "tribo-sleep") return std::make_unique<TriboRunner>(scene, asleep(tribo_options(AuditLevel::Full)));
   if (side == "tribo-off") return std::make_unique<TriboRunner>(scene, tribo_options(AuditLevel::Off));
-  for (const std::string& known : sides)
-    if (side == known)
-      return std::make_unique<MujocoRunner>(scene, mujoco_options(c, side == "mujoco" ? "" : side.substr(7)));
+  const std::string kind = side.starts_with("mujoco-") ? side.substr(7) : "";
+  const bool listed = std::find(sides.begin(), sides.end(), side) != sides.end();
+  if (listed || firm_steps(kind) > 0)
+    return std::make_unique<MujocoRunner>(scene, mujoco_options(c, kind), std::max(1, firm_steps(kind)));
   throw InvalidInput("unknown side '" + side +
                      "'; known: tribo (or tribo-full), tribo-off, tribo-sleep, mujoco, mujoco-elliptic, "
-                     "mujoco-discrete, mujoco-sleep");
+                     "mujoco-discrete, mujoco-sleep, mujoco-firm-N");
 }
 
 // How far the two models are from being one; a comparison of unequal ones is refused.
@@ -128,7 +140,7 @@ void check_equality(const Case& c, const Scene& scene) {
 struct Timed {
   std::unique_ptr<Runner> runner;
   double us = 1e300;  ///< least CPU time of a step
-  double deep = 0;    ///< deepest overlap at the end of a block [m]
+  double deep = 0;    ///< deepest overlap in a block [m]
   double creep = 0;   ///< mean speed of the mass centre over a block [m/s]
 };
 
@@ -139,28 +151,58 @@ void time_block(const Case& c, const Scene& scene, Timed& t) {
   const double start = cpu_seconds();
   t.runner->step(c.block);
   t.us = std::min(t.us, 1e6 * (cpu_seconds() - start) / c.block);
-  t.deep = t.runner->overlap();
   t.creep = (t.runner->center_of_mass() - before).norm() / (c.block * scene.dt);
 }
 
+// A block step by step.
+void find_deepest(const Case& c, Timed& t) {
+  t.runner->restore();
+  t.runner->step(1);
+  for (int k = 0; k < c.block; ++k) {
+    t.runner->step(1);
+    t.deep = std::max(t.deep, t.runner->overlap());
+  }
+}
+
+struct Choice {
+  std::string sides;       ///< with commas between; empty: all
+  bool from_ours = false;  ///< MuJoCo begins where Tribo has settled
+  std::string state;       ///< file with the start; empty: that of the scene
+  int settle = -1;         ///< steps before the timed ones; negative: those of the case
+};
+
+std::vector<std::string> sides_of(const Case& c, const std::string& chosen) {
+  std::vector<std::string> names;
+  if (chosen.empty()) {
+    for (const std::string& side : sides)
+      if (side != "tribo-sleep" || c.sleeps) names.push_back(side);
+    return names;
+  }
+  std::istringstream words(chosen);
+  for (std::string side; std::getline(words, side, ',');) names.push_back(side);
+  return names;
+}
+
 // A row of the table for each side, as soon as the case is timed.
-void measure(const Case& c, double seconds, const std::string& chosen) {
+void measure(const Case& c, double seconds, const Choice& choice) {
   const Scene scene = load(c);
   check_equality(c, scene);
+  const State first = choice.state.empty() ? scene.start : load_state(*scene.model, choice.state);
   std::vector<Timed> timed;
-  std::vector<std::string> names;
-  for (const std::string& side : sides) {
-    if (side == "tribo-sleep" && !c.sleeps) continue;
-    if (!chosen.empty() && (',' + chosen + ',').find(',' + side + ',') == std::string::npos) continue;
-    names.push_back(side);
+  const std::vector<std::string> names = sides_of(c, choice.sides);
+  for (const std::string& side : names) {
     timed.push_back({.runner = make_runner(c, scene, side)});
-    timed.back().runner->start(scene.start);
-    timed.back().runner->step(c.settle);
-    timed.back().runner->keep();
+    Runner& runner = *timed.back().runner;
+    const auto* ours = choice.from_ours ? dynamic_cast<const TriboRunner*>(timed.front().runner.get()) : nullptr;
+    const bool begins_there = ours && side.starts_with("mujoco");
+    runner.start(begins_there ? ours->state() : first);
+    if (!begins_there) runner.step(choice.settle < 0 ? c.settle : choice.settle);
+    runner.keep();
   }
   const double begin = cpu_seconds();
   for (int r = 0; r < 3 || (r < 150 && cpu_seconds() - begin < seconds); ++r)
     for (Timed& t : timed) time_block(c, scene, t);
+  for (Timed& t : timed) find_deepest(c, t);
   for (std::size_t s = 0; s < timed.size(); ++s) {
     const Timed& t = timed[s];
     std::printf("| %s | %s | %.1f | %.0f | %.2f | %d | %.5f | %.3g | %s |\n", c.name, names[s].c_str(), t.us,
@@ -198,13 +240,19 @@ int run(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "--menagerie") return compare_folder(words[1]);
   if (words.size() == 1 && words[0] == "--derivatives") return bench_derivatives();
   double seconds = 2;
-  std::string chosen;  // sides, with commas between; empty: all
+  Choice choice;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--seconds" && i + 1 < words.size())
       seconds = std::atof(words[++i].c_str());
     else if (words[i] == "--sides" && i + 1 < words.size())
-      chosen = words[++i];
+      choice.sides = words[++i];
+    else if (words[i] == "--state" && i + 1 < words.size())
+      choice.state = words[++i];
+    else if (words[i] == "--settle" && i + 1 < words.size())
+      choice.settle = std::atoi(words[++i].c_str());
+    else if (words[i] == "--from-ours")
+      choice.from_ours = true;
     else
       names.push_back(words[i]);
   }
@@ -216,7 +264,7 @@ int run(const std::vector<std::string>& words) {
       "| case | side | us a step | steps/s | ratio | contacts | mm deep | mass centre um/s | trouble |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
       MujocoPeer::version().c_str());
-  for (const std::string& name : names) measure(find_case(name), seconds, chosen);
+  for (const std::string& name : names) measure(find_case(name), seconds, choice);
   return 0;
 }
 

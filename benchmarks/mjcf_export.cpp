@@ -69,6 +69,11 @@ class Exporter {
     out += option.open();
     if (options_.sleep) out += Tag("flag").set("sleep", "enable").whole();
     out.append("</option>");
+    if (options_.firm) {
+      Tag contact("geom");
+      contact.put("solref", 2 * options_.dt, 1.0).put("solimp", 0.99, 0.999, 1e-4);
+      out.append("<default>").append(contact.whole()).append("</default>");
+    }
     out.append("<asset>").append(meshes_).append("</asset><worldbody>").append(bodies);
     out.append("</worldbody><actuator>").append(servos()).append("</actuator></mujoco>");
     return out;

@@ -16,6 +16,8 @@ struct MjcfOptions {
   std::string cone = "pyramidal";    ///< MuJoCo's default; or "elliptic"
   std::string integrator = "Euler";  ///< MuJoCo's default; or "implicitfast", "discrete"
   bool sleep = false;                ///< trees at rest are not stepped
+  /// Contacts as firm as MuJoCo's limit of two steps for their time constant allows, and nearly rigid (solimp).
+  bool firm = false;
   /// kd as damping of the joint, which MuJoCo's Euler takes implicitly, and not as part of the servo's force, which it
   /// takes explicitly. The same physics within the limits of force.
   bool kd_in_joint = false;

@@ -49,9 +49,11 @@ class TriboRunner final : public Runner {
 
 class MujocoRunner final : public Runner {
  public:
-  MujocoRunner(const Scene& scene, const MjcfOptions& options) : peer(scene, options) {}
+  /// divide: steps of MuJoCo in one of the scene.
+  MujocoRunner(const Scene& scene, const MjcfOptions& options, int divide = 1)
+      : peer(scene, options), divide_(divide) {}
   void step(int steps) override {
-    for (int k = 0; k < steps; ++k) peer.step();
+    for (int k = 0; k < divide_ * steps; ++k) peer.step();
   }
   void start(const State& state) override { peer.set_state(state); }
   void keep() override { peer.keep(); }
@@ -62,6 +64,9 @@ class MujocoRunner final : public Runner {
   std::string trouble() const override { return peer.warnings(); }
 
   MujocoPeer peer;
+
+ private:
+  int divide_;
 };
 
 }  // namespace tribo::bench
