@@ -33,6 +33,7 @@ void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001
 Differences::Modes modes_of(const StepMap& map, double dt) {
   Differences::Modes modes;
   std::uint64_t& hash = modes.act;
+  mix(hash, static_cast<std::uint64_t>(map.substeps()));  // as many touches within the step
   for (const ContactReport& r : map.contacts()) {
     if (r.mode == ContactMode::Open) continue;
     mix(hash, r.id);

@@ -191,6 +191,34 @@ TEST_CASE("derivative: two balls press on each other") {
   CHECK(seen.columns == 24);
 }
 
+TEST_CASE("derivative: a body with its centre off its origin turns on the ground") {
+  ModelBuilder builder;
+  const int material = builder.add_material({"surface", worlds::friction(0.5)});
+  builder.add_ground({}, material);
+  builder.begin_member("body", true, "test");
+  Body body;
+  body.name = "body/0";
+  body.joint = JointKind::Free;
+  body.inertia.mass = 1;
+  body.inertia.com = Vec3(0.03, 0.02, -0.01);
+  body.inertia.about_com = Vec3(0.01, 0.02, 0.025).asDiagonal();
+  slopes::add_ball_link(builder, body, material);
+  const auto model = std::make_shared<const Model>(builder.build());
+  Simulation simulation(model, "rigid", precise(), 2e-3);
+  set(simulation, {0.3, -0.2, 0.5}, {0, 0, 0.04999}, {0.2, 0.1, -0.3}, {4, -5, 6});
+  CHECK(check_once(std::move(simulation)).columns == 12);
+}
+
+TEST_CASE("derivative: a ball that slips under a convex cone") {
+  StepperOptions options = precise();
+  options.contact.model = ContactModel::Ccp;
+  auto simulation = worlds::World(worlds::friction(0.3)).ground().sphere(0.1, 1, Vec3::Zero()).simulate(1e-3, options);
+  set(simulation, {0.1, 0.2, 0.3}, {0, 0, 0.09999}, {1, 0.5, -0.1}, {2, 3, 4});
+  const Seen seen = check_once(std::move(simulation));
+  CHECK(seen.slip == 1);
+  CHECK(seen.columns == 12);
+}
+
 TEST_CASE("derivative: torsional and rolling friction") {
   SurfacePair surface = worlds::friction(0.8);
   surface.torsional = 0.01;
@@ -199,6 +227,13 @@ TEST_CASE("derivative: torsional and rolling friction") {
     auto simulation = worlds::World(surface).ground().sphere(0.1, 1, Vec3::Zero()).simulate(1e-3);
     set(simulation, {0.1, 0.2, 0.3}, {0, 0, 0.09998}, {0.1 * rate, 0.05 * rate, 0}, {-0.5 * rate, rate, 2 * rate});
     CHECK(check_once(std::move(simulation)).columns >= 10);
+  }
+  for (double rate : {0.02, 1.0}) {  // of balls the axes turn: held, and turning
+    auto simulation = worlds::World(surface)
+                          .sphere(0.1, 1, {0, 0, 0}, {0.2, 0.1, 0}, rate * Vec3(1, 2, 3))
+                          .sphere(0.15, 2, {0.2, 0.1, 0.11}, {-0.5, -0.4, -0.3}, rate * Vec3(-2, 1, 4))
+                          .simulate(1e-3);
+    CHECK(check_once(std::move(simulation)).columns >= 22);
   }
 }
 
