@@ -26,12 +26,24 @@ TOLERANCE = 1e-6
 MOST = 200  # coordinates: of larger worlds, whose differences take hours, random products are compared
 PRODUCTS = 20
 LARGEST = 1000  # coordinates of a dense A
+ACCURACIES = (1e-12, 1e-10, 1e-8)  # of the solver
 
 
 def shipped(stepper: str | None) -> list[str]:
     """Scenes whose stepper is rigid by default; for another one all."""
     scenes = sorted(SCENES.glob("*.toml"))
     return [p.stem for p in scenes if stepper or 'name = "exponential"' not in p.read_text(encoding="utf-8")]
+
+
+def load(name: str, stepper: str | None) -> tribo.Simulation:
+    """With a solver as accurate as its first steps let it be: of 1000 kg on 1 g rounding leaves no 1e-12."""
+    for tolerance in ACCURACIES:
+        sim = tribo.load(str(SCENES / f"{name}.toml"), stepper=stepper, settings={"contact.tolerance": tolerance})
+        start = sim.state.copy()
+        if tolerance == ACCURACIES[-1] or all(sim.step().status == tribo.StepStatus.Ok for _ in range(3)):
+            sim.state = start
+            return sim
+    raise AssertionError
 
 
 def disturbed(sim: tribo.Simulation, rng: np.random.Generator, size: float, down: float) -> tribo.State:
@@ -81,7 +93,7 @@ def moved(sim: tribo.Simulation, kept: tribo.State, d: np.ndarray, h: float) -> 
 
 def check_products(name: str, rng: np.random.Generator, stepper: str | None) -> tuple[dict, list]:
     """20 random products A dx with differences along dx, and w A with w . A dx, after 0.3 s and after 1.5 s of a run."""
-    sim = tribo.load(str(SCENES / f"{name}.toml"), stepper=stepper, settings={"contact.tolerance": 1e-12})
+    sim = load(name, stepper)
     row, bad = Counter(), []
     row["worst"] = 0.0
     for t in (0.3, 1.5) if sim.model.nv <= LARGEST else ():
@@ -115,9 +127,9 @@ def check_products(name: str, rng: np.random.Generator, stepper: str | None) -> 
     return row, bad
 
 
-def check_scene(name: str, states: int, rng: np.random.Generator, stepper: str | None) -> tuple[dict, list]:
-    settings = {"contact.tolerance": 1e-12}
-    sim = tribo.load(str(SCENES / f"{name}.toml"), stepper=stepper, settings=settings)
+def check_scene(name: str, states: int, rng: np.random.Generator, stepper: str | None, seconds: float) -> tuple[dict, list]:
+    sim = load(name, stepper)
+    began = time.process_time()
     row, bad = Counter(), []
     row["worst"] = 0.0
     if sim.model.nv > MOST:
@@ -125,6 +137,8 @@ def check_scene(name: str, states: int, rng: np.random.Generator, stepper: str |
     total = max(sim.scene.duration if hasattr(sim, "scene") else 1.0, sim.dt)
     every = max(int(min(total, 4.0) / sim.dt / states), 1)
     for k in range(states):
+        if time.process_time() - began > seconds:
+            break
         if k:
             sim.step(every)
         kept = sim.state.copy()
@@ -132,8 +146,10 @@ def check_scene(name: str, states: int, rng: np.random.Generator, stepper: str |
         size, down = [(0.0, 0.0), (2e-5, 4e-5), (2e-4, 1e-4), (1e-3, 1e-3)][kind]
         state = disturbed(sim, rng, size, down) if kind else kept
         sim.state = state
-        check = tribo.check_derivatives(sim)
-        lin = check.linearization
+        lin = sim.linearize()
+        if lin.method == "analytic" and lin.finite and lin.unique and not lin.weak:
+            check = tribo.check_derivatives(sim)
+            lin = check.linearization
         modes = [mode.name for _, mode, _ in lin.contacts]
         row["states"] += 1
         row["closed"] += any(m in ("Stick", "Slip") for m in modes)
@@ -163,6 +179,7 @@ def main() -> int:
     parser.add_argument("scenes", nargs="*")
     parser.add_argument("--states", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1e9, help="CPU time after which a scene takes no further state")
     parser.add_argument("--stepper", help="another stepper than the scene's")
     parser.add_argument("--verbose", action="store_true", help="list the states that are off")
     options = parser.parse_args()
@@ -171,7 +188,7 @@ def main() -> int:
     off = 0
     for name in options.scenes or shipped(options.stepper):
         began = time.process_time()
-        row, bad = check_scene(name, options.states, np.random.default_rng(options.seed), options.stepper)
+        row, bad = check_scene(name, options.states, np.random.default_rng(options.seed), options.stepper, options.seconds)
         off += row["off"]
         print(f"{name:22s}" + "".join(f"{row[h]:12d}" for h in heads) +
               f"{row['worst']:10.1e}{time.process_time() - began:8.1f}", flush=True)

@@ -53,6 +53,7 @@ const char* CompliantDerivative::move_contacts(const Start& start) {
   dgap_.set_zero(nc, nv);
   for (RowMatrix* x : {&dx_, &dc_}) x->set_zero(3 * nc, columns_.all());
   drest_.set_zero(nc, columns_.all());
+  given_.set_zero(model_.kinematic.empty() ? 0 : 3 * nc, 2 * nv);
   edge_ = HUGE_VAL;
   set_twists(start.dynamics, start.state.v, twists_);
   for (int i = 0; i < nc; ++i) {
@@ -60,6 +61,7 @@ const char* CompliantDerivative::move_contacts(const Start& start) {
     Contact listed = start.contacts[at(active(at(i)).listed)];
     listed.arm_a = listed.arm_b = Vec3::Zero();
     if (!motion_.compute(start, listed, margin_)) return "a contact changes its features within its query";
+    if (!c.w_given.isZero(0) && !list_given(start, listed, at(i))) return "what carries a contact has no slope";
     const Vec3 n = c.R_WC.col(2);
     for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {
       const int j = motion_.dofs()[k], m = static_cast<int>(k);
@@ -81,9 +83,31 @@ const char* CompliantDerivative::move_contacts(const Start& start) {
     rate_slopes(start, at(i), twists_, true, dc_, 3 * i);
     for (int r = 0; r < 3; ++r)
       for (int j = 0; j < nv; ++j) dc_(3 * i + r, nv + j) = J_(3 * i + r, j);
+    for (int r = 3 * i; r < 3 * i + 3 && given_.rows() > 0; ++r)
+      for (int j = 0; j < 2 * nv; ++j) dc_(r, j) += given_(r, j);
     if (const char* why = displace(start, at(i))) return why;
   }
   return nullptr;
+}
+
+// What a kinematic body gives contact i follows the body that it carries (meet.4). False where it does not.
+bool CompliantDerivative::list_given(const Start& start, const Contact& listed, std::size_t i) {
+  carrying_.v = &start.state.v;
+  carrying_.V = twists_.V;
+  carrying_.psi = twists_.psi;
+  if (!motion_.carry(start, listed, carrying_, start.dt, start.dt)) return false;
+  const Mat3& R = acting(i).R_WC;
+  for (std::size_t k = 0; k < motion_.dofs().size(); ++k) {
+    const int j = motion_.dofs()[k], m = static_cast<int>(k);
+    Vec3 way = motion_.way(m).given;
+    if (listed.body_a < 0) {  // it was given at the point midway
+      const Vec3 n = R.col(2), own = 0.5 * (motion_.gap(m) * n + listed.gap * motion_.turn(m).cross(n));
+      way -= listed.w_given.cross(own);
+    }
+    put_column(given_, 3 * static_cast<int>(i), j, R.transpose() * way);
+    put_column(given_, 3 * static_cast<int>(i), model_.nv + j, R.transpose() * motion_.rate(m).given);
+  }
+  return true;
 }
 
 // Axis of a coordinate where it carries the body, else zero.

@@ -63,6 +63,7 @@ class CompliantDerivative {
 
   // compliant_contacts.cpp
   const char* move_contacts(const Start& start);
+  bool list_given(const Start& start, const Contact& listed, std::size_t i);
   const char* displace(const Start& start, std::size_t i);
   const char* limit_stretch(double last, const Eigen::Vector2d& x, std::size_t i);
   void set_twists(const Dynamics& dynamics, const VecX& v, Twists& out) const;
@@ -115,6 +116,7 @@ class CompliantDerivative {
   TreeSolve trees_;
   RowMatrix dp_, dw_, dgap_, J_;  // of contacts: (3, 3, 1 and 3 a contact; nv)
   RowMatrix dx_, dc_;             // of their displacements and velocities (3 a contact; all columns)
+  RowMatrix given_;               // of Contact::v_given beside w x dp, in its axes (3 a contact; 2 nv), or empty
   RowMatrix drest_;               // (1 a contact; all columns)
   RowMatrix dampers_;             // B of joint springs (1 each; nv, parameters)
   RowMatrix stiffeners_;          // K of joint springs (the same)
@@ -126,6 +128,7 @@ class CompliantDerivative {
   RowMatrix whole_;  // of the substep: (2 nv + m+; all columns)
   VecX zero_, scratch_;
   Twists twists_;
+  BodyVelocities carrying_;
   double edge_ = HUGE_VAL;  // how near an anchor is to being left behind [N]
 
  private:

@@ -66,6 +66,7 @@ Eigen::Vector2d CompliantDerivative::drawn(const Start& start, const Outcome& ou
     for (int j = 0; j < columns; ++j) {
       double slope = j < nv ? h * K(r, j) : 0;
       if (j < 2 * nv) slope += 0.5 * h * h * K(3 + r, j);
+      if (j < 2 * nv && given_.rows() > 0) slope += h * given_(o + r, j);
       for (int k = 0; k < nv; ++k)
         if (J_(o + r, k) != 0) slope += h * J_(o + r, k) * mean_(k, j);
       K(r, j) = slope + gone * (dx_(o + r, j) + forces_(o + r, j) / s.K.x());

@@ -33,6 +33,7 @@ void mix(std::uint64_t& hash, std::uint64_t x) { hash = (hash ^ x) * 0x100000001
 Differences::Modes modes_of(const StepMap& map, double dt) {
   Differences::Modes modes;
   std::uint64_t& hash = modes.act;
+  mix(hash, static_cast<std::uint64_t>(map.substeps()));  // as many touches within the step
   for (const ContactReport& r : map.contacts()) {
     if (r.mode == ContactMode::Open) continue;
     mix(hash, r.id);
@@ -102,7 +103,7 @@ void reset(const Model& model, const std::vector<int>& inputs, Linearization& ou
 }
 
 Differences::Differences(const Model& model, const std::string& stepper, const StepperOptions& options)
-    : model_(model), map_(model, stepper, precise(options)), inputs_(list_inputs(model)) {
+    : model_(model), map_(model, stepper, options), inputs_(list_inputs(model)) {
   for (VecX* x : {&shift_.q, &shift_.v, &shift_.u}) x->setZero(model.nv);
   for (VecX& x : x_) x.setZero(2 * model.nv);
   refines_ = stepper == "rigid" || stepper == "exponential" ||
@@ -204,8 +205,8 @@ void Differences::go_back(int j, Eigen::Ref<VecX> column) {
   disturbed_[at(j)] = kept_.disturbed;
 }
 
-void Differences::compute(const StepInput& input, Linearization& out, bool thorough) {
-  const int nv = model_.nv;
+// The step itself, and what it remembers. False where it has no end.
+bool Differences::begin(const StepInput& input, Linearization& out) {
   reset(model_, inputs_, out);
   out.A.setZero();
   out.B.setZero();
@@ -215,7 +216,7 @@ void Differences::compute(const StepInput& input, Linearization& out, bool thoro
   out.status = map_.status();
   out.q_next = q_ = map_.end().q;
   out.v_next = v_ = map_.end().v;
-  if (!out.finite) return;
+  if (!out.finite) return false;
   modes_ = modes_of(map_, input.dt);
   for (const ContactReport& r : map_.contacts()) out.contacts.push_back({r.id, r.mode, false});
   m_.resize(0);
@@ -225,6 +226,12 @@ void Differences::compute(const StepInput& input, Linearization& out, bool thoro
     remembered(input.state.memory, shift_.m);
     shift_.m.setZero();
   }
+  return true;
+}
+
+void Differences::compute(const StepInput& input, Linearization& out, const Linearization* beside) {
+  if (!begin(input, out)) return;
+  const int nv = model_.nv;
   const int nu = static_cast<int>(inputs_.size()), columns = 2 * nv + nu + static_cast<int>(shift_.m.size());
   disturbed_.assign(at(columns), 0);
   whole_.setZero(2 * nv + m_.size(), columns);
@@ -232,16 +239,67 @@ void Differences::compute(const StepInput& input, Linearization& out, bool thoro
   const double torque = std::max(1.0, model_.mass()) * (out.memory ? wider_inputs : 1);
   apart_.setZero(3, columns);
   spread_.setZero(columns);
+  const bool compares = beside && whole_of(*beside, beside_);
   for (int j = 0; j < columns && out.finite; ++j) {
     if (disturbed_[at(j)]) continue;
     const bool input_column = j >= 2 * nv && j < 2 * nv + nu;
     const bool is_force = input_column || j >= columns - static_cast<int>(input.state.memory.rows.size());
-    first_spread(input, j, is_force && (input_column || out.memory) ? spread * torque : spread, out);
+    const double h = is_force && (input_column || out.memory) ? spread * torque : spread;
+    if (compares && agrees(input, j, h, beside_, out)) continue;
+    first_spread(input, j, h, out);
     apart_.col(j) = between_;
   }
-  if (thorough && out.finite) resolve(input, out);
+  if (beside && out.finite) resolve(input, out);
   shift_.m.resize(0);
   store(out);
+}
+
+// The columns of a derivative as they stand in whole_. False where it has others.
+bool Differences::whole_of(const Linearization& lin, MatX& slopes) const {
+  const int nv = model_.nv;
+  const Eigen::Index m = whole_.cols() - 2 * nv - lin.B.cols();
+  const bool memory = m > 0 || m_.size() > 0;
+  const MatX &A = memory ? lin.whole_A : lin.A, &B = memory ? lin.whole_B : lin.B;
+  if (!lin.finite || A.rows() != whole_.rows() || A.cols() != 2 * nv + m || B.rows() != whole_.rows()) return false;
+  slopes.resize(whole_.rows(), whole_.cols());
+  slopes << A.leftCols(2 * nv), B, A.rightCols(m);
+  return true;
+}
+
+// The largest slopes of q, v and memory by what column j stands for: (q, v, inputs or memory).
+Vec3 Differences::largest(const MatX& slopes, int j, double dt) const {
+  const int nv = model_.nv, inputs_end = 2 * nv + static_cast<int>(inputs_.size());
+  const int first = j < nv ? 0 : j < 2 * nv ? nv : j < inputs_end ? 2 * nv : inputs_end;
+  const int last = j < nv ? nv : j < 2 * nv ? 2 * nv : j < inputs_end ? inputs_end : static_cast<int>(slopes.cols());
+  const bool input = first == 2 * nv && last == inputs_end;
+  Vec3 most = input ? Vec3(Vec3::Constant(least_input_slope)) : Vec3(least_slope * dt, least_slope, least_slope * dt);
+  for (int r = 0; r < 3; ++r)
+    if (rows_of(r) > 0)
+      most[r] = std::max(most[r], slopes.block(r * nv, first, rows_of(r), last - first).cwiseAbs().maxCoeff());
+  return most;
+}
+
+// Two ends say the same as the other derivative: that they would by chance is out of the question.
+bool Differences::agrees(const StepInput& input, int j, double h, const MatX& beside, Linearization& out) {
+  bool same = true;
+  for (int i : {0, 1}) {
+    out.finite = out.finite && side(input, j, i == 0 ? h : -h, x_[at(i)]);
+    same = same && seen_.act == modes_.act && seen_.ask == modes_.ask;
+    if (!out.finite || !same) return false;
+  }
+  const Vec3 most = largest(beside, j, input.dt);
+  for (int r = 0; r < 3; ++r) {
+    if (rows_of(r) == 0) continue;
+    const auto part = [&](const auto& x) { return x.segment(r * model_.nv, rows_of(r)); };
+    const double kink = (part(x_[0]) - part(x_[1])).cwiseAbs().maxCoeff();
+    const double apart = (0.5 * (part(x_[0]) + part(x_[1])) - part(beside.col(j))).cwiseAbs().maxCoeff();
+    const double least = r == 0 ? least_slope * input.dt : least_slope;
+    const double scale = std::max(part(beside.col(j)).cwiseAbs().maxCoeff(), least);
+    if (!(kink <= same_slope * scale && apart <= resolved * most[r])) return false;
+  }
+  whole_.col(j) = 0.5 * (x_[0] + x_[1]);
+  spread_[j] = h;
+  return true;
 }
 
 // From ends at h, 2 h, 3 h and 4 h, of order h^3: the step may jump at the state itself.

@@ -17,12 +17,16 @@ class Differences {
     std::uint64_t ask = 0;  ///< whether gaps count (rigid.2), (rigid.6)
   };
 
+  /// The options are taken as they are: see precise().
   Differences(const Model& model, const std::string& stepper, const StepperOptions& options);
 
   /// From now on touches within steps are found to the last digit.
   void find_exactly() { map_.find_exactly(); }
-  /// thorough: each column over the spread that resolves it best.
-  void compute(const StepInput& input, Linearization& out, bool thorough = false);
+  /// beside: another derivative of the step. Columns that do not agree with it over the first spread are taken over the one
+  /// that resolves them best.
+  void compute(const StepInput& input, Linearization& out, const Linearization* beside = nullptr);
+  /// The step itself meets the tolerance.
+  bool solves(const StepInput& input) { return map_.step(input, shift_) && map_.status() == StepStatus::Ok; }
   /// On the side that (dx, du) points to, of the step itself.
   VecX one_sided(const StepInput& input, const VecX& dx, const VecX& du);
   /// Along column j a mode changes within the difference, or the two sides have different slopes.
@@ -34,12 +38,16 @@ class Differences {
   bool side(const StepInput& input, int column, double h, VecX& dx);
   void widen(const StepInput& input, int j, double h, double apart, Linearization& out, Eigen::Ref<VecX> column);
   double difference(const StepInput& input, int column, double h, Linearization& out, Eigen::Ref<VecX> slope);
+  bool begin(const StepInput& input, Linearization& out);
+  bool agrees(const StepInput& input, int column, double h, const MatX& beside, Linearization& out);
   void first_spread(const StepInput& input, int column, double h, Linearization& out);
   void resolve(const StepInput& input, Linearization& out);
   void resolve_column(const StepInput& input, int column, const Vec3& largest, Linearization& out);
   void keep(int j, const Eigen::Ref<const VecX>& column);
   void go_back(int j, Eigen::Ref<VecX> column);
   void keep_memory(int j, Eigen::Ref<VecX> column);
+  Vec3 largest(const MatX& slopes, int column, double dt) const;
+  bool whole_of(const Linearization& lin, MatX& slopes) const;
   int rows_of(int block) const { return block < 2 ? model_.nv : static_cast<int>(m_.size()); }
   void skip_points(const Memory& memory, int column);
   void store(Linearization& out) const;
@@ -62,7 +70,7 @@ class Differences {
     double spread;
     char disturbed;
   } kept_;
-  MatX whole_;  // (2 nv + m+; 2 nv, inputs, memory)
+  MatX whole_, beside_;  // (2 nv + m+; 2 nv, inputs, memory)
   std::array<VecX, 4> x_;
 };
 

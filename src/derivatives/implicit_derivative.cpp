@@ -148,6 +148,10 @@ void ImplicitDerivative::start_slopes(const Start& start, std::size_t i) {
   const int o = 3 * static_cast<int>(i), all = columns_.all(), nv = model_.nv;
   for (RowMatrix* x : {&at_.x, &at_.c, &at_.point[0], &at_.point[1]}) x->set_zero(3, all);
   for (int j = 0; j < all; ++j) add_to_column(at_.x, j, rows_at(dx_, o, j));
+  for (int j = 0; j < 2 * nv && given_.rows() > 0; ++j) {
+    add_to_column(at_.x, j, start.dt * rows_at(given_, o, j));
+    add_to_column(at_.c, j, rows_at(given_, o, j));
+  }
   const Vec3 passed = c.R_WC * (f.x - s.x), rate = c.R_WC * f.c;
   for (int j = 0; j < nv; ++j) {
     const Vec3 dp = rows_at(dp_, o, j), dw = rows_at(dw_, o, j);

@@ -19,6 +19,9 @@ constexpr int most_coordinates = 2000;  // A then has 128 MB
 constexpr double beside = 1e-6;         // how far on one side [m], [rad], [m/s], …
 // What rounding makes of (4 D(h/2) - D(h))/3, of how far the levels are apart: the same error of one end adds e/h and e/2h to them.
 constexpr double extrapolated = 7.0 / 3;
+constexpr double wanted =
+    1e-6;  // where a column is farther off, a solver that is less accurate than its slip may be why
+constexpr double not_compared = -1;   // error of a column that modes disturb
 constexpr double least_block = 1e-3;  // scale of a block of zeros: velocities by q or v [1/s], [-]; times dt those of q
 
 }  // namespace
@@ -74,10 +77,18 @@ struct Linearizer::Impl {
     if (name == "implicit-euler") compliant = std::make_unique<ImplicitDerivative>(m, precise(o));
   }
 
+  struct ColumnError {
+    double error;  ///< relative to the largest entry of the block
+    int row;       ///< where
+  };
+  std::vector<ColumnError> errors;  ///< of the check
+  bool difference(const StepInput& step, double accuracy, DerivativeCheck& check);
+  void compare(const Differences& differences, double dt, DerivativeCheck& check);
+
   /// With touches found to the last digit: the 1e-7 m of a step are a hundredth of what differences move it by.
   Differences& by_differences() {
     if (!differences) {
-      differences = std::make_unique<Differences>(model, stepper, options);
+      differences = std::make_unique<Differences>(model, stepper, precise(options));
       differences->find_exactly();
     }
     return *differences;
@@ -273,46 +284,82 @@ MatX Linearizer::difference_parameters(const StepInput& step, const std::vector<
   return tribo::parameter_slopes(impl_->model, impl_->stepper, impl_->options, step, names, nullptr);
 }
 
+// Differences by a solver of this accuracy, or as the stepper has it where the step itself does not get there: false.
+bool Linearizer::Impl::difference(const StepInput& step, double accuracy, DerivativeCheck& check) {
+  StepperOptions asked = precise(options);
+  asked.contact.tolerance.rel = std::min(asked.contact.tolerance.rel, accuracy);
+  auto used = std::make_unique<Differences>(model, stepper, asked);
+  const bool solved = used->solves(step);
+  if (!solved) {
+    asked.contact.tolerance = options.contact.tolerance;
+    auto plain = std::make_unique<Differences>(model, stepper, asked);
+    if (plain->solves(step)) used = std::move(plain);
+  }
+  used->find_exactly();
+  used->compute(step, check.differences, &check.linearization);
+  check.differences.reason = "asked for";
+  compare(*used, step.dt, check);
+  return solved;
+}
+
+// Columns count where they are nearest so far. Where the first differences did not see one, later ones do not.
+void Linearizer::Impl::compare(const Differences& differences, double dt, DerivativeCheck& check) {
+  const Linearization &a = check.linearization, &b = check.differences;
+  if (!a.finite || !b.finite) return;
+  const int nv = model.nv, nu = static_cast<int>(b.B.cols());
+  const bool whole = a.memory && a.whole_A.rows() == b.whole_A.rows();
+  const int rows = whole ? static_cast<int>(b.whole_A.rows()) : 2 * nv;
+  const int columns = 2 * nv + nu + (whole ? static_cast<int>(b.whole_A.cols()) - 2 * nv : 0);
+  const bool first = errors.empty();
+  if (first) errors.assign(at(columns), {not_compared, 0});
+  const auto value = [&](const Linearization& x, int i, int j) {
+    const MatX &A = whole ? x.whole_A : x.A, &B = whole ? x.whole_B : x.B;
+    return j < 2 * nv ? A(i, j) : j < 2 * nv + nu ? B(i, j - 2 * nv) : A(i, j - nu);
+  };
+  const int row_ends[] = {0, nv, 2 * nv, rows}, column_ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
+  std::vector<ColumnError> now(at(columns), {0, 0});
+  for (std::size_t r = 0; r < 3; ++r)
+    for (std::size_t c = 0; c < 4; ++c) {
+      const int begin = column_ends[c], end = column_ends[c + 1];
+      double largest = c == 2 ? 1e-12 : r != 1 ? least_block * dt : least_block;
+      for (int j = begin; j < end; ++j)
+        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
+      for (int j = begin; j < end; ++j) {
+        const double rounding = extrapolated * differences.apart(static_cast<int>(r), j);  // of the difference
+        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
+          const double error = (std::abs(value(a, i, j) - value(b, i, j)) - rounding) / largest;
+          if (error > now[at(j)].error) now[at(j)] = {error, i};
+        }
+      }
+    }
+  for (int j = 0; j < columns; ++j) {
+    const bool seen = !differences.disturbed(j), counts = first || errors[at(j)].error > now[at(j)].error;
+    if (seen && counts) errors[at(j)] = now[at(j)];
+  }
+}
+
 DerivativeCheck Linearizer::check(const StepInput& step) {
   DerivativeCheck check;
   check.linearization.memory = check.differences.memory = impl_->compliant != nullptr;
   impl_->find_exactly(true);
   linearize(step, check.linearization);
   impl_->find_exactly(false);
-  Differences& differences = impl_->by_differences();
-  differences.compute(step, check.differences, true);
-  check.differences.reason = "asked for";
-  const Linearization &a = check.linearization, &b = check.differences;
-  if (!a.finite || !b.finite) return check;
-  const int nv = impl_->model.nv, nu = static_cast<int>(b.B.cols());
-  const bool whole = a.memory && a.whole_A.rows() == b.whole_A.rows();
-  const int rows = whole ? static_cast<int>(b.whole_A.rows()) : 2 * nv;
-  const int columns = 2 * nv + nu + (whole ? static_cast<int>(b.whole_A.cols()) - 2 * nv : 0);
-  for (int j = 0; j < columns; ++j) check.disturbed += differences.disturbed(j);
-  check.columns = columns - check.disturbed;
-  const auto value = [&](const Linearization& x, int i, int j) {
-    const MatX &A = whole ? x.whole_A : x.A, &B = whole ? x.whole_B : x.B;
-    return j < 2 * nv ? A(i, j) : j < 2 * nv + nu ? B(i, j - 2 * nv) : A(i, j - nu);
-  };
-  const int row_ends[] = {0, nv, 2 * nv, rows}, column_ends[] = {0, nv, 2 * nv, 2 * nv + nu, columns};
-  for (std::size_t r = 0; r < 3; ++r)
-    for (std::size_t c = 0; c < 4; ++c) {
-      const int first = column_ends[c], last = column_ends[c + 1];
-      double largest = c == 2 ? 1e-12 : r != 1 ? least_block * step.dt : least_block;
-      for (int j = first; j < last; ++j)
-        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) largest = std::max(largest, std::abs(value(b, i, j)));
-      for (int j = first; j < last; ++j) {
-        if (differences.disturbed(j)) continue;
-        for (int i = row_ends[r]; i < row_ends[r + 1]; ++i) {
-          const double rounding = extrapolated * differences.apart(static_cast<int>(r), j);  // of the difference
-          const double error = (std::abs(value(a, i, j) - value(b, i, j)) - rounding) / largest;
-          if (!(error > check.error)) continue;
-          check.error = error;
-          check.row = i;
-          check.column = j;
-        }
-      }
+  impl_->errors.clear();
+  for (double accuracy : {1e-12, 3e-13, 1e-13}) {  // of the solver
+    const bool solved = impl_->difference(step, accuracy, check);
+    check.error = 0;
+    check.columns = 0;
+    for (std::size_t j = 0; j < impl_->errors.size(); ++j) {
+      const auto& [error, row] = impl_->errors[j];
+      check.columns += error != not_compared;
+      if (!(error > check.error)) continue;
+      check.error = error;
+      check.row = row;
+      check.column = static_cast<int>(j);
     }
+    check.disturbed = static_cast<int>(impl_->errors.size()) - check.columns;
+    if (!solved || !(check.error > wanted) || check.linearization.method != Linearization::Method::Analytic) break;
+  }
   return check;
 }
 

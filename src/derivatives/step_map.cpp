@@ -67,6 +67,7 @@ bool StepMap::step(const StepInput& input, const Shift& shift) {
   else
     crossing_.abandon();
   status_ = report.status;
+  taken_ = report.substeps;
   return status_ != StepStatus::NotFinite && status_ != StepStatus::Stopped;
 }
 

@@ -24,6 +24,7 @@ class StepMap {
   void find_exactly() { substeps_.find_exactly(true); }
   const State& end() const { return state_; }
   StepStatus status() const { return status_; }
+  int substeps() const { return taken_; }  ///< that the last step was divided into
   const Scheme& scheme() const { return *scheme_; }
   const Outcome& outcome() const { return crossing_.outcome(); }
   const std::vector<ContactReport>& contacts() const { return crossing_.contacts(); }
@@ -42,6 +43,7 @@ class StepMap {
   Crossing crossing_;
   Substeps substeps_;
   StepStatus status_ = StepStatus::Ok;
+  int taken_ = 1;
 };
 
 /// Tangent from one configuration to another, all bodies (nv).

@@ -191,6 +191,46 @@ TEST_CASE("derivative: two balls press on each other") {
   CHECK(seen.columns == 24);
 }
 
+TEST_CASE("derivative: a body with its centre off its origin turns, in the air and on the ground") {
+  ModelBuilder builder;
+  const int material = builder.add_material({"surface", worlds::friction(0.5)});
+  builder.add_ground({}, material);
+  builder.begin_member("body", true, "test");
+  Body body;
+  body.name = "body/0";
+  body.joint = JointKind::Free;
+  body.inertia.mass = 1;
+  body.inertia.com = Vec3(0.03, 0.02, -0.01);
+  body.inertia.about_com = Vec3(0.01, 0.02, 0.025).asDiagonal();
+  slopes::add_ball_link(builder, body, material);
+  const auto model = std::make_shared<const Model>(builder.build());
+  for (double height : {3.0, 0.04999}) {
+    Simulation simulation(model, "rigid", precise(), 2e-3);
+    set(simulation, {0.3, -0.2, 0.5}, {0, 0, height}, {0.2, 0.1, -0.3}, {4, -5, 6});
+    CHECK(check_once(std::move(simulation)).columns == 12);
+  }
+}
+
+TEST_CASE("derivative: overlap of a floating tree is removed") {
+  const auto model = slopes::chain(worlds::friction(0.6), [](JointProperties&) {});
+  Simulation simulation(model, "rigid", precise(), 2e-3);
+  simulation.set_state(slopes::random_state(*model, 0.5, 4));
+  slopes::lower(simulation, -2e-3);
+  CHECK(check_once(std::move(simulation)).columns >= 2 * model->nv);
+}
+
+TEST_CASE("derivative: a ball that slips under a convex cone") {
+  StepperOptions options = precise();
+  options.contact.model = "ccp";
+  options.contact.solver = "pgs";
+  options.contact.max_iterations = 100000;
+  auto simulation = worlds::World(worlds::friction(0.3)).ground().sphere(0.1, 1, Vec3::Zero()).simulate(1e-3, options);
+  set(simulation, {0.1, 0.2, 0.3}, {0, 0, 0.09999}, {1, 0.5, -0.1}, {2, 3, 4});
+  const Seen seen = check_once(std::move(simulation));
+  CHECK(seen.slip == 1);
+  CHECK(seen.columns == 12);
+}
+
 TEST_CASE("derivative: torsional and rolling friction") {
   SurfacePair surface = worlds::friction(0.8);
   surface.torsional = 0.01;
@@ -199,6 +239,13 @@ TEST_CASE("derivative: torsional and rolling friction") {
     auto simulation = worlds::World(surface).ground().sphere(0.1, 1, Vec3::Zero()).simulate(1e-3);
     set(simulation, {0.1, 0.2, 0.3}, {0, 0, 0.09998}, {0.1 * rate, 0.05 * rate, 0}, {-0.5 * rate, rate, 2 * rate});
     CHECK(check_once(std::move(simulation)).columns >= 10);
+  }
+  for (double rate : {0.02, 1.0}) {  // of balls the axes turn: held, and turning
+    auto simulation = worlds::World(surface)
+                          .sphere(0.1, 1, {0, 0, 0}, {0.2, 0.1, 0}, rate * Vec3(1, 2, 3))
+                          .sphere(0.15, 2, {0.2, 0.1, 0.11}, {-0.5, -0.4, -0.3}, rate * Vec3(-2, 1, 4))
+                          .simulate(1e-3);
+    CHECK(check_once(std::move(simulation)).columns >= 22);
   }
 }
 
@@ -215,20 +262,21 @@ TEST_CASE("derivative: pushes, joint limits, dry friction and drives at their li
   disturb(simulation, random, 1e-2, 0);
   CHECK(check_once(std::move(simulation)).columns == 18);
 
-  auto model = [&](double at_limit) {  // one joint beyond its upper limit, moving out or in
+  auto model = [&](double at_limit, double speed) {  // one joint beyond its upper limit, moving out or in
     Simulation s = make_simulation(scene);
     State state = s.state();
     for (int k = 0; k < s.model().nv; ++k)
       if (std::isfinite(s.model().joints.upper[k])) {
         state.q[k] = s.model().joints.upper[k] - at_limit;
-        state.v[k] = 1;
+        state.v[k] = speed;
         break;
       }
     s.set_state(state);
     return s;
   };
-  CHECK(check_once(model(-1e-3)).columns > 10);  // brought back
-  CHECK(check_once(model(5e-4)).columns > 10);   // reaches it within the step
+  CHECK(check_once(model(-1e-3, 1)).columns > 10);      // brought back
+  CHECK(check_once(model(-1e-3, -0.05)).columns > 10);  // goes back by itself, slower than that
+  CHECK(check_once(model(5e-4, 1)).columns > 10);       // reaches it within the step
 }
 
 // The bias of the step was found before it was known which drives would be at their limits: (deriv.6) with that factor.
