@@ -23,7 +23,7 @@ void CapLoad::add(std::uint64_t feature, double f) {
   if (feature < first_ || feature >= first_ + cap_feature(cap_rings, 0, 0)) return;
   const unsigned code = static_cast<unsigned>(feature) - first_, k = code % cap_points;
   if (k == patch_corners) {
-    lowest_ += f;
+    tilted_ |= f > 0;
     return;
   }
   ring_ = code / (2 * cap_points);
@@ -32,8 +32,8 @@ void CapLoad::add(std::uint64_t feature, double f) {
 }
 
 unsigned CapLoad::ring() const {
-  constexpr double sector = pi / 3, near_point = 0.5 / 60, near_rim = 0.9, rounding = 1e-6;
-  if (lowest_ > rounding * sum_ || !(moment_.norm() > 0.5 * sum_)) return ring_;
+  constexpr double sector = pi / 3, near_point = 0.5 / 60, near_rim = 0.9;
+  if (tilted_ || !(moment_.norm() > 0.5 * sum_)) return ring_;
   const double angle = std::atan2(moment_.y(), moment_.x()) / sector, place = angle - std::floor(angle);
   const double from = angle - static_cast<double>(ring_) / cap_rings, between = from - std::floor(from);
   if (std::min(between, 1 - between) < near_point) return ring_;

@@ -251,7 +251,7 @@ class CapLoad {
 
  private:
   unsigned first_, ring_ = 0;
-  double lowest_ = 0;  // on its lowest point, which is on the rim wherever it leans
+  bool tilted_ = false;  // on its lowest point, which is on the rim wherever it leans
   double sum_ = 0;
   Eigen::Vector2d moment_ = Eigen::Vector2d::Zero();
 };
