@@ -92,7 +92,7 @@ struct Collision::Impl {
   void carry_tangents();
   bool carries_on(int a, int b, double near) const;
   bool is_plane(int a) const { return at(a) >= solids.size() || solids[at(a)].kind == ShapeKind::HalfSpace; }
-  std::span<const ContactMemory> remembered(int a, int b) const;
+  std::span<const ContactMemory> remembered(int a, int b) const;  ///< of a pair
   unsigned ring(int a, int b) const;
   bool linked(int a) const;  ///< to other bodies of its tree?
   bool goes(int g) const {
@@ -354,12 +354,12 @@ void Collision::Impl::list(const Query& query, std::pair<int, int> pair, std::ui
   }
 }
 
-// A feature may be listed already, in another plane, that of the start: then the name is taken.
+// A feature may be listed already, in another plane, that of the start: then the name is taken, and the next is none of a cap.
 void Collision::Impl::list_at_end(const Query& query, int a, int b, std::size_t begin, int i) {
   const Touch& t = touches.items[at(i)];
   const double apart = 0.01 * std::min(query.a.solid->radius, query.b.solid->radius);  // other points of a rim
   std::uint64_t x = short_feature(t.feature);
-  for (;; x = next_feature(x)) {
+  for (;; x = (x + 8193) & 0xffff) {
     const std::uint64_t id = pair_id(a, b) << 16 | x;
     auto same =
         std::lower_bound(listed.begin(), listed.end(), id, [](const Contact& c, std::uint64_t i) { return c.id < i; });
@@ -380,12 +380,10 @@ bool Collision::Impl::carries_on(int a, int b, double near) const {
   if ((!is_plane(a) && !solids[at(a)].convex_or_flat()) || !solids[at(b)].convex_or_flat()) return false;  // edges
   const auto end = touches.items.begin() + touches.count;
   if (std::none_of(touches.items.begin(), end, [&](const Touch& t) { return t.gap < near; })) return false;
-  for (const ContactMemory& m : remembered(a, b))
-    if (m.f.z() > 0) return true;
-  return false;
+  const auto known = remembered(a, b);
+  return std::any_of(known.begin(), known.end(), [](const ContactMemory& m) { return m.f.z() > 0; });
 }
 
-/// What is remembered of a pair.
 std::span<const ContactMemory> Collision::Impl::remembered(int a, int b) const {
   const auto before = [](const ContactMemory& x, std::uint64_t id) { return x.id < id; };
   const std::uint64_t pair = pair_id(a, b);
@@ -400,7 +398,9 @@ unsigned Collision::Impl::ring(int a, int b) const {
   const bool plane = is_plane(a) || is_plane(b);
   if ((plane || solids[at(a)].kind != ShapeKind::Cylinder) && solids[at(b)].kind != ShapeKind::Cylinder) return 0;
   CapLoad load(plane ? 0 : first_on_face);
-  for (const ContactMemory& m : remembered(a, b)) load.add(m.id & 0xffff, m.f.z());
+  double rounding = 0;
+  for (const ContactMemory& m : remembered(a, b)) rounding = std::max(rounding, 1e-6 * m.f.z());
+  for (const ContactMemory& m : remembered(a, b)) load.add(m.id & 0xffff, m.f.z() > rounding ? m.f.z() : 0);
   return load.ring();
 }
 

@@ -5,8 +5,9 @@
 //   (H_a + H_b + s) t = y_T,   n <- (n + t)/|n + t|,   y_T = y - s n,  s = n . y                          (polish.1)
 // Of an ellipsoid y = S^2 n/|S n|, H = (S^2 - y y^T)/|S n|; of the rim of a cylinder H = r/|n_xy| t t^T, with t along the rim.
 // On a straight side or edge, with direction e, any point is as far: n and t stay across e, and y_T is taken across it.
-// Features are those nearest to the points of GJK. n begins as its normal, and where they touch as that of the curved
-// surface too. Of the solutions that are points of both shapes the largest s counts.
+// Features are those nearest to the points of GJK. n begins as its normal, and where they touch, or that leads nowhere, as that
+// of the curved surface and across the edges or rims that cross there. Of the solutions that are points of both shapes the
+// largest s counts.
 #include "collision/polish.hpp"
 
 #include <Eigen/LU>
@@ -181,6 +182,13 @@ Vec3 surface_normal(const Query& query, const Vec3& p) {
   return x.X.R * (of_a ? n : Vec3(-n));
 }
 
+/// The direction of the rim or edge that passes near p; 0: there is none.
+Vec3 along_rim(const PlacedSolid& x, const Features& features, const Vec3& p) {
+  if (x.solid->kind != ShapeKind::Cylinder) return x.solid->polytope ? features.items[0].e : Vec3::Zero();
+  const Vec3 y = x.X.R.transpose() * (p - x.X.p), t(-y.y(), y.x(), 0);
+  return t.isZero(0) ? t : Vec3(x.X.R * t.normalized());
+}
+
 }  // namespace
 
 void polish(const Query& query, Separation& x) {
@@ -190,6 +198,7 @@ void polish(const Query& query, Separation& x) {
   const Vec3 start = x.n, p = x.p;
   const Features of_a = features(query.a, p - 0.5 * x.gap * start), of_b = features(query.b, p + 0.5 * x.gap * start);
   double best = parted(query, start) - opposed * size;
+  bool settled_once = false;
   const auto begin = [&](const Vec3& n) {
     for (int i = 0; i < of_a.count; ++i)
       for (int j = 0; j < of_b.count; ++j) {
@@ -199,12 +208,18 @@ void polish(const Query& query, Separation& x) {
         const double s = parted(query, found.n);
         if (!(s > best) || std::abs(s - found.n.dot(found.on_b - found.on_a)) > opposed * size) continue;
         best = s;
+        settled_once = true;
         x = {s, 0.5 * (found.on_a + found.on_b), found.n};
       }
   };
   const bool touching = std::abs(x.gap) < no_direction * std::min(query.a.solid->radius, query.b.solid->radius);
   begin(start);
-  if (touching) begin(surface_normal(query, p));
+  if (!touching && settled_once) return;
+  begin(surface_normal(query, p));
+  const Vec3 across = along_rim(query.a, of_a, p).cross(along_rim(query.b, of_b, p));
+  if (!(across.norm() > 1e-3)) return;
+  begin(across.normalized());
+  begin(-across.normalized());
 }
 
 void add_polished(const Query& query, Separation x, std::uint64_t feature, Touches& out) {

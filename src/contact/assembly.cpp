@@ -16,7 +16,9 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-constexpr int small_island = 36;  // unknowns
+constexpr int small_island = 36, of_few_bodies = 72;  // unknowns
+constexpr std::size_t few_bodies =
+    3;  // with many points each, as cans on their caps: Newton's method shares their loads
 constexpr int dense_limit = 240;
 
 }  // namespace
@@ -220,8 +222,8 @@ void Assembly::build(const Island& island, std::span<const Contact> contacts, st
   int coordinates = 0;
   for (int t : island.trees) coordinates += model_->trees[at(t)].nv;
   const int n = 3 * nc + nr;
-  const bool small =
-      n <= small_island || (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
+  const bool small = n <= (island.trees.size() <= few_bodies ? of_few_bodies : small_island) ||
+                     (island.trees.size() == 1 && n <= 4 * coordinates) || (coordinates >= n && n <= dense_limit);
   problem.resize(nc, nr, need_dense || small);
   ContactFactor& factor = problem.factor;
   factor.y.clear();

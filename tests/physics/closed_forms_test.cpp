@@ -97,6 +97,36 @@ TEST_CASE("incline: holds up to atan(mu), slides beyond with g (sin - mu cos)") 
   }
 }
 
+TEST_CASE("discs held just below their angle of friction creep within the tolerance, and no farther") {
+  // At a share s of the limit a creep at |v| over a step leaves m g cos(a) mu (1 - s) |v|/dt of complementarity, of which the
+  // judge allows each of twelve points the tolerance times m g and the accelerations, 2 g at most.
+  const double g = 9.81, dt = 1e-3, r = 0.05;
+  for (double tolerance : {1e-8, 1e-12})
+    for (double mu : {0.2, 1.0})
+      for (double share : {0.99, 0.9995, 0.9999})
+        for (double half : {0.005, 0.02}) {
+          const double a = std::atan(mu * share), way = 0.3 + half;
+          StepperOptions options;
+          options.contact.tolerance.rel = tolerance;
+          auto s = World(friction(mu))
+                       .gravity(g * Vec3(std::sin(a) * std::cos(way), std::sin(a) * std::sin(way), -std::cos(a)))
+                       .ground()
+                       .object(ShapeKind::Cylinder, {r, 0, half}, 1, {0, 0, half}, Vec3::Zero(), Vec3::Zero())
+                       .simulate(dt, options);
+          double fastest = 0;
+          for (int k = 0; k < 1000; ++k) {
+            s.step();
+            fastest = std::max(fastest, velocity(s).norm());
+          }
+          CAPTURE(tolerance);
+          CAPTURE(mu);
+          CAPTURE(share);
+          CHECK(fastest < 12 * tolerance * 2 * g * dt / (mu * std::cos(a) * (1 - share)));
+          CHECK(position(s).head<2>().norm() < (tolerance > 1e-10 ? 1e-6 : 1e-9));
+          CHECK(s.audit().unconverged == 0);
+        }
+}
+
 TEST_CASE("sliding sphere ends rolling at 5/7 of its speed") {
   const double v0 = 2, r = 0.1;
   auto s = World(friction(0.3)).ground().sphere(r, 1, {0, 0, r}, {v0, 0, 0}).simulate(1e-4);

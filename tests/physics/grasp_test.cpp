@@ -81,11 +81,17 @@ const Held held_shapes[] = {
     {"ball", "shape = \"sphere\"\nradius = 0.02", 0.02},
     {"capsule", "shape = \"capsule\"\nradius = 0.02\nlength = 0.03\nrpy = [1.5707963267948966, 0, 0]", 0.02},
     {"cylinder", "shape = \"cylinder\"\nradius = 0.02\nlength = 0.05\nrpy = [1.5707963267948966, 0, 0]", 0.02},
-    {"box", "shape = \"box\"\nsize = [0.03, 0.08, 0.03]", 0.015}};
+    {"box", "shape = \"box\"\nsize = [0.03, 0.08, 0.03]", 0.015},
+    {"ellipsoid", "shape = \"ellipsoid\"\nradii = [0.02, 0.015, 0.025]", 0.02},
+    {"hull",
+     "shape = \"hull\"\nvertices = [[-0.02, -0.01, -0.02], [-0.02, 0.01, -0.02], [0.02, 0.01, -0.02], "
+     "[0.02, -0.01, -0.02], [-0.02, -0.01, 0.02], [-0.02, 0.01, 0.02], [0.02, 0.01, 0.02], [0.02, -0.01, 0.02], [0, "
+     "0.02, 0], [0, -0.02, 0]]",
+     0.02}};
 
 }  // namespace
 
-TEST_CASE("grips hold: ball, capsule, cylinder and box creep below 1e-5 um/s") {
+TEST_CASE("grips hold: ball, capsule, cylinder, box, ellipsoid and hull creep below 1e-5 um/s") {
   for (const Held& held : held_shapes)
     for (double force : {12.0, 60.0}) {
       const double rate = creep(held, force, 5e-3, 20);

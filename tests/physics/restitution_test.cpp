@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <vector>
 
 #include "tribo/dynamics.hpp"
 #include "tribo/rigid.hpp"
@@ -97,6 +98,59 @@ TEST_CASE("a cradle with gaps below v dt: the last ball leaves with all, energy 
       CHECK(std::abs(row.energy - 1) < 1e-9);
       CHECK(row.v[4] == doctest::Approx(1).epsilon(1e-9));
     }
+}
+
+namespace {
+
+// Balls of different masses in a row, the first comes with 1 m/s; e = 1. Impact after impact in their order, each by the closed
+// form for two bodies, until no pair approaches or the time is over.
+std::vector<double> velocities_of_row(const std::vector<double>& m, std::vector<double> x, double width, double time) {
+  std::vector<double> v(m.size(), 0.0);
+  v[0] = 1;
+  for (double t = 0;;) {
+    double next = time - t;
+    std::size_t pair = m.size();
+    for (std::size_t i = 0; i + 1 < m.size(); ++i) {
+      if (!(v[i] > v[i + 1] + 1e-12)) continue;
+      const double after = (x[i + 1] - x[i] - width) / (v[i] - v[i + 1]);
+      if (after < next) next = after, pair = i;
+    }
+    if (pair == m.size()) return v;
+    for (std::size_t i = 0; i < m.size(); ++i) x[i] += next * v[i];
+    t += next;
+    const double a = m[pair], b = m[pair + 1], u = v[pair], w = v[pair + 1];
+    v[pair] = ((a - b) * u + 2 * b * w) / (a + b);
+    v[pair + 1] = ((b - a) * w + 2 * a * u) / (a + b);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rows of three to seven balls of different masses, gaps below v dt: impact after impact, at 1 and 5 ms") {
+  // A pair that was struck apart within the step may be on its way together again at its end, through the gap that it had.
+  const double r = 0.01, gap = 5e-4;
+  // Places at the end of such a step are off by v dt: of many balls that return late the order is another one, so these end before.
+  for (int n = 3; n <= 7; ++n)
+    for (double dt : {1e-3, 5e-3})
+      for (ImpactLaw law : {ImpactLaw::Newton, ImpactLaw::Sequential}) {
+        if (n > 5 && dt > 1e-3) continue;
+        World world(friction(0, 1));
+        world.gravity(Vec3::Zero());
+        std::vector<double> m, x;
+        for (int i = 0; i < n; ++i) {
+          m.push_back(0.1 * (1 + 0.37 * (i * 7 % 5)));
+          x.push_back(i == 0 ? -0.0503 : (i - 1) * (2 * r + gap) + 2 * r);
+          world.sphere(r, m.back(), {x.back(), 0, 0}, {i == 0 ? 1.0 : 0.0, 0, 0});
+        }
+        StepperOptions options;
+        options.own.as<RigidOptions>().impact = law;
+        auto s = world.simulate(dt, options);
+        run(s, 0.1);
+        const std::vector<double> v = velocities_of_row(m, x, 2 * r, 0.1);
+        CAPTURE(n);
+        CAPTURE(dt);
+        for (int i = 0; i < n; ++i) CHECK(std::abs(velocity(s, i).x() - v[static_cast<std::size_t>(i)]) < 1e-9);
+      }
 }
 
 TEST_CASE("five balls that touch: the energy of Newton's, Poisson's and the sequential law") {

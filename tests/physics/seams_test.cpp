@@ -371,3 +371,45 @@ TEST_CASE("what slips over seams goes on slipping") {
     CHECK(position(s).x() == doctest::Approx(x).epsilon(1e-9));
   }
 }
+
+// A floor of square tiles, crossed at an angle, under every family; what carries a second box too, whose own friction (1e-3 of its
+// weight) is far from what it takes to follow (1e-4).
+TEST_CASE("tiles crossed at 10, 30 and 45 degrees, by stacks and under other steppers, are as one plane") {
+  const auto run_over = [](bool tiled, const char* shape, double angle, bool stack, const std::string& stepper) {
+    std::string text = tiled ? "[ground]\nnone = true\n" : "";
+    for (int i = -1; i < 5 && tiled; ++i)
+      for (int j = -1; j < 5; ++j)
+        text += "[[wall]]\nshape = \"box\"\nsize = [0.25, 0.25, 0.1]\nposition = " +
+                numbers({0.25 * i + 0.125, 0.25 * j + 0.125, -0.05}) + "\n";
+    const Vec3 v(2 * std::cos(angle), 2 * std::sin(angle), 0);
+    text += "[material.default]\nmu = 1e-3\n[material.slick]\nmu = 1e-4\n[stepper]\nname = \"" + stepper + "\"\n";
+    text += std::string("[[object]]\nname = \"it\"\n") + shape +
+            "\nmass = 1\nposition = [0.03, 0.04, 0.05]\nmaterial = \"slick\"\nvelocity = " + numbers(v) + "\n";
+    if (stack)
+      text +=
+          "[[object]]\nname = \"load\"\nshape = \"box\"\nsize = [0.1, 0.08, 0.06]\nmass = 0.5\nposition = [0.03, 0.04, "
+          "0.13]\nvelocity = " +
+          numbers(v) + "\n";
+    Scene scene = parse_scene(text, "tiles.toml");
+    scene.dt = 2e-3;
+    Simulation s = make_simulation(scene);
+    run(s, 0.4);
+    return VecX(s.state().q);
+  };
+  for (const char* shape :
+       {"shape = \"box\"\nsize = [0.2, 0.2, 0.1]", "shape = \"cylinder\"\nradius = 0.1\nlength = 0.1"})
+    for (double degrees : {10.0, 30.0, 45.0})
+      for (bool stack : {false, true})
+        for (const char* stepper : {"rigid", "exponential", "implicit-euler", "momentum"}) {
+          if (stack && std::string(stepper) != "rigid") continue;
+          CAPTURE(std::string(shape));
+          CAPTURE(degrees);
+          CAPTURE(stack);
+          CAPTURE(std::string(stepper));
+          const double angle = degrees * M_PI / 180;
+          const VecX q = run_over(true, shape, angle, stack, stepper),
+                     plane = run_over(false, shape, angle, stack, stepper);
+          CHECK((q - plane).cwiseAbs().maxCoeff() < 1e-6);
+          CHECK(q[0] > 0.5 * std::cos(angle));  // it got there
+        }
+}

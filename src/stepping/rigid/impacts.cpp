@@ -43,8 +43,8 @@ bool Impacts::find(ImpactLaw law, const ContactProblem& problem, const double* b
     for (int j = 0; j < n_; ++j) G_[at(i * n_ + j)] = G(3 * i + 2, 3 * j + 2);
   }
   if (!(law == ImpactLaw::Poisson ? all_at_once(dt) : one_by_one(law, dt))) return false;
-  for (int i = 0; i < n_; ++i)
-    if (hit_[at(i)]) target_[at(i)] = std::max(c_[at(i)], 0.0);
+  for (int i = 0; i < n_; ++i)  // a pair that has met and comes back may close the gap of the start again, but no more
+    if (hit_[at(i)]) target_[at(i)] = std::max(c_[at(i)], std::min(-first_gap_[at(i)] / dt, 0.0));
   return true;
 }
 

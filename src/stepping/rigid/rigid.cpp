@@ -111,7 +111,7 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
       m.f = r.f;
       m.t1 = r.R_WC.col(0);
       m.mode = r.mode;
-      m.touched = r.mode != ContactMode::Open || shares(out.contacts, i, start.dt);
+      m.touched = (r.mode != ContactMode::Open && !has_left(r, start.dt)) || shares(out.contacts, i, start.dt);
     }
     std::vector<RowMemory>& rows = out.memory.rows;
     rows.resize(rows_.size());
@@ -122,6 +122,11 @@ class Rigid final : public Scheme, public RigidView, public Relisting {
     }
     sleep_.remember(rows);
     std::sort(rows.begin(), rows.end(), [](const RowMemory& a, const RowMemory& b) { return a.id < b.id; });
+  }
+
+  // What bounced is apart at the end: when it comes back, be it in the next step, it strikes again.
+  bool has_left(const ContactReport& r, double dt) const {
+    return r.mode == ContactMode::Impact && r.gap + dt * r.c.z() > touching_share * sizes_.of(r);
   }
 
   // Closed at the end, without force while others of its pair carry: which of them do is not unique.
