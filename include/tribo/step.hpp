@@ -39,11 +39,11 @@ struct Start {
 /// One island of a step as it was solved. See contact_problem.hpp for units.
 struct IslandSolution {
   const Island* island = nullptr;  ///< which contacts, rows and trees; in Start::assembly, until it groups again
-  ContactProblem problem;
-  VectorBuffer f;             ///< forces (n) [N]
-  VectorBuffer c;             ///< (G + R) f + g (n) [m/s^2]
-  VectorBuffer before, free;  ///< velocities at the start, and at the end without these forces (n) [m/s]
-  VectorBuffer impact;        ///< not 0 where a contact bounces (nc)
+  ContactProblem problem;          ///< without a factor where the forces of the last step held
+  VectorBuffer f;                  ///< forces (n) [N]
+  VectorBuffer c;                  ///< (G + R) f + g (n) [m/s^2]
+  VectorBuffer before, free;       ///< velocities at the start, and at the end without these forces (n) [m/s]
+  VectorBuffer impact;             ///< not 0 where a contact bounces (nc)
   SolveReport solve;
 };
 
