@@ -54,7 +54,7 @@ TEST_CASE("Painleve's rod: letting go, sliding and sticking all solve the step, 
   for (double share : {0.01, 0.3, 0.9}) {
     const double g_N = share * most;
     const ContactProblem problem = rod(g_x, g_N);
-    const std::array<Vec3, 3> answers{Vec3::Zero(), sliding(g_N), stuck(g_x, g_N)};
+    const std::array<Vec3, 3> answers{Vec3::Zero(), sliding(g_N), stuck(g_x, g_N)};  // (isolated.1)
     CAPTURE(share);
     for (const Vec3& f : answers) {
       CHECK(judge(problem, ContactModel::Ncp, f).relative() < 1e-14);
