@@ -68,7 +68,7 @@ const std::vector<Case> cases{
     {"heap-100", "heap-100", 6000, 20, false, {}, true, true},
     {"spheres-300", "../benchmarks/scenes/spheres-300", 220, 5, false},
     {"heap-1000-falling", "heap-1000", 600, 3, false, {}, false},
-    {"heap-1000", "heap-1000", 3500, 20, false, {}, false, true},
+    {"heap-1000", "heap-1000", 3500, 3, false, {}, false, true},
 };
 
 const std::vector<std::string> sides{"tribo",           "tribo-sleep",     "mujoco",
