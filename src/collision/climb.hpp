@@ -33,11 +33,11 @@ class Climb {
   static int cell(const Vec3& n);
   Top uphill(const Vec3& n, int from) const;
 
-  double rounding_ = 0;              // of heights, for n of length one
-  std::vector<int> first_;           // of a corner in what follows
-  std::vector<int> next_, face_;     // neighbours, and the face on the left of each edge there
+  double rounding_ = 0;               // of heights, for n of length one
+  std::vector<int> first_;            // of a corner in what follows
+  std::vector<int> next_, face_;      // neighbours, and the face on the left of each edge there
   std::vector<Vec3> corners_, near_;  // near_: neighbours, in a row
-  std::vector<int> corner_;          // farthest along the middle of a cell
+  std::vector<int> corner_;           // farthest along the middle of a cell
 };
 
 }  // namespace tribo

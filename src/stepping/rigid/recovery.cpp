@@ -19,6 +19,7 @@ constexpr double rough_share = 0.3;           // of what is asked at most: what 
 constexpr double moving_share = 1e-3;         // of the smaller shape: a contact that moves so far in a step moves
 constexpr double deep_share = 5e-4;  // of the smaller shape: overlap from which on it matters how fast they turn
 constexpr double most_way = 2;       // of the largest opening that is asked for: sideways motion, and that of a turn
+constexpr double far_way = 3;        // the same, from which on it gives way
 constexpr int heap_sweeps = 64;      // of heaps, before they are solved
 constexpr int few = 128, few_coordinates = 36;  // normals and rows: those that act are solved for at once
 
@@ -253,8 +254,7 @@ Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const V
     for (int b = tree.first_body; b < tree.first_body + tree.bodies; ++b) {
       const Body& body = start.model.bodies[at(b)];
       if (body.joint == JointKind::Free || body.joint == JointKind::Prismatic) continue;
-      x.led =
-          std::max(x.led, size * correction.segment(body.iv, nv_of(body.joint)).cwiseAbs().maxCoeff() / start.dt);
+      x.led = std::max(x.led, size * correction.segment(body.iv, nv_of(body.joint)).cwiseAbs().maxCoeff() / start.dt);
     }
   }
   return x;
@@ -266,7 +266,7 @@ Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const V
 bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correction) {
   const Way x = way(start, s, correction);
   shortened_ |= x.led > most_way * x.asked;
-  if (!(x.led > 2 * most_way * x.asked)) return false;
+  if (!(x.led > far_way * x.asked)) return false;
   auto R = s.problem.R();
   const auto g = s.problem.g();
   double energy = 0;  // f . G f
