@@ -76,7 +76,7 @@ void ContactProblem::diagonal(double* d) const {
 }
 
 void ContactProblem::fill() const {
-  gram(*this, w_, G_.data());
+  gram(*this, Y_, G_.data());
   pending_ = false;
 }
 

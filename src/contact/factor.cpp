@@ -22,34 +22,48 @@ struct Rows {
   return block < x.contacts ? 3 * block : 2 * x.contacts + block;
 }
 
-// A contact, or up to four rows, as lanes of W: four numbers a whitened coordinate.
+// Blocks one after the other, of up to twelve rows of G, as lanes of W: three fours for each whitened coordinate.
 struct Lanes {
   int first, count;  // blocks
   int offset, size;  // rows of G
 };
+constexpr int wide = 12;
+
+[[gnu::always_inline]] inline Lanes lanes_from(const Rows& x, int first) {
+  Lanes lanes{first, 0, offset(x, first), 0};
+  for (int j = first; j < x.size; ++j, ++lanes.count) {
+    const int rows = j < x.contacts ? 3 : 1;
+    if (lanes.size + rows > wide) break;
+    lanes.size += rows;
+  }
+  return lanes;
+}
 
 [[gnu::always_inline]] inline void spread(const Rows& x, const Lanes& lanes, double* W) {
-  for (int j = lanes.first; j < lanes.first + lanes.count; ++j)
+  for (int j = lanes.first; j < lanes.first + lanes.count; ++j) {
+    const int rows = j < x.contacts ? 3 : 1;
+    double* const lane = W + (offset(x, j) - lanes.offset);
     for (int s = x.start[j]; s < x.start[j + 1]; ++s) {
       const FactorBlock& b = x.blocks[s];
       const double* y = x.y + b.first;
       const int* index = x.index + b.index;
-      if (j >= x.contacts) {
-        for (int k = 0; k < b.depth; ++k) W[4 * index[k] + (j - lanes.first)] += y[k];
-        continue;
-      }
-      for (int k = 0; k < b.depth; ++k) {
-        double* const w = W + 4 * index[k];
-        store(w, load(w) + Quad{y[3 * k], y[3 * k + 1], y[3 * k + 2], 0});
-      }
+      for (int k = 0; k < b.depth; ++k)
+        for (int r = 0; r < rows; ++r) lane[wide * index[k] + r] += y[rows * k + r];
     }
+  }
 }
 
+// A list runs from the root: its last number tells it.
 [[gnu::always_inline]] inline void clear(const Rows& x, const Lanes& lanes, double* W) {
   const Quad zero{};
+  int cleared = -1;
   for (int s = x.start[lanes.first]; s < x.start[lanes.first + lanes.count]; ++s) {
     const int* index = x.index + x.blocks[s].index;
-    for (int k = 0; k < x.blocks[s].depth; ++k) store(W + 4 * index[k], zero);
+    const int depth = x.blocks[s].depth;
+    if (depth == 0 || index[depth - 1] == cleared) continue;
+    cleared = index[depth - 1];
+    for (int k = 0; k < depth; ++k)
+      for (int q = 0; q < wide; q += 4) store(W + wide * index[k] + q, zero);
   }
 }
 
@@ -59,57 +73,72 @@ struct Lanes {
   return false;
 }
 
-// Rows of G of block i, in the columns of the lanes.
+// Columns of G of block i, of R rows, from the first of the lanes, in Q fours. What lies beyond the lanes is not known yet, or
+// below the diagonal.
+template <int R, int Q>
 [[gnu::always_inline]] inline void meet(const Rows& x, const Lanes& lanes, const double* W, int i, double* G) {
-  Quad sum[3] = {};
-  const int rows = i < x.contacts ? 3 : 1;
+  Quad sum[R][Q] = {};
   for (int s = x.start[i]; s < x.start[i + 1]; ++s) {
     const FactorBlock& b = x.blocks[s];
     if (!same_tree(x, lanes, b.tree)) continue;
     const double* y = x.y + b.first;
     const int* index = x.index + b.index;
-    if (rows == 1) {
-      for (int k = 0; k < b.depth; ++k) sum[0] += y[k] * load(W + 4 * index[k]);
-      continue;
-    }
     for (int k = 0; k < b.depth; ++k) {
-      const Quad w = load(W + 4 * index[k]);
-      sum[0] += y[3 * k] * w;
-      sum[1] += y[3 * k + 1] * w;
-      sum[2] += y[3 * k + 2] * w;
+      const double* const w = W + wide * index[k];
+      for (int r = 0; r < R; ++r)
+        for (int q = 0; q < Q; ++q) sum[r][q] += y[R * k + r] * load(w + 4 * q);
     }
   }
-  for (int r = 0; r < rows; ++r) {  // G is symmetric: a row of it is a column
+  const int room = std::min(x.stride - lanes.offset, 4 * Q);
+  for (int r = 0; r < R; ++r) {
     double* out = G + static_cast<std::ptrdiff_t>(offset(x, i) + r) * x.stride + lanes.offset;
-    if (lanes.size == 4) {
-      store(out, sum[r]);
+    if (room == 4 * Q) {
+      for (int q = 0; q < Q; ++q) store(out + 4 * q, sum[r][q]);
       continue;
     }
-    for (int q = 0; q < lanes.size; ++q) out[q] = sum[r][q];
+    double last[4 * Q];
+    for (int q = 0; q < Q; ++q) store(last + 4 * q, sum[r][q]);
+    std::copy_n(last, room, out);
   }
 }
 
-// W (4 nw) is zero before and after.
+template <int Q>
+[[gnu::always_inline]] inline void meet_all(const Rows& x, const Lanes& lanes, const double* W, double* G) {
+  for (int i = lanes.first; i < x.contacts; ++i) meet<3, Q>(x, lanes, W, i, G);
+  for (int i = std::max(lanes.first, x.contacts); i < x.size; ++i) meet<1, Q>(x, lanes, W, i, G);
+}
+
+// Below the diagonal what stands above it, by squares of four.
+[[gnu::always_inline]] inline void mirror(double* G, int n) {
+  const auto at = [=](int row, int column) { return G + static_cast<std::ptrdiff_t>(column) * n + row; };
+  int j = 0;
+  for (; j + 4 <= n; j += 4) {
+    for (int c = j; c < j + 4; ++c)
+      for (int r = c + 1; r < j + 4; ++r) *at(r, c) = *at(c, r);
+    for (int i = j + 4; i < n; ++i) {
+      const Quad column = load(at(j, i));
+      for (int c = 0; c < 4; ++c) *at(i, j + c) = column[c];
+    }
+  }
+  for (; j < n; ++j)
+    for (int i = j + 1; i < n; ++i) *at(i, j) = *at(j, i);
+}
+
+// W (12 nw) is zero before and after.
 TRIBO_CLONES void gram_of_rows(const Rows& x, double* W, double* G) {
-  const int n = x.stride;
   for (int j = 0; j < x.size;) {
-    const bool contact = j < x.contacts;
-    const int count = contact ? 1 : std::min(4, x.size - j);
-    const Lanes lanes{j, count, offset(x, j), contact ? 3 : count};
+    const Lanes lanes = lanes_from(x, j);
     spread(x, lanes, W);
-    for (int i = contact ? j : 0; i < x.contacts; ++i) meet(x, lanes, W, i, G);
-    for (int i = contact ? x.size : j; i < x.size; ++i) meet(x, lanes, W, i, G);
+    if (lanes.size > 8)
+      meet_all<3>(x, lanes, W, G);
+    else if (lanes.size > 4)
+      meet_all<2>(x, lanes, W, G);
+    else
+      meet_all<1>(x, lanes, W, G);
     clear(x, lanes, W);
-    j += count;
+    j += lanes.count;
   }
-  // The columns of contacts are known on and above the diagonal, and where rows met them; those of rows above it.
-  const int of_contacts = 3 * x.contacts;
-  const auto entry = [=](int row, int column) -> double& { return G[static_cast<std::ptrdiff_t>(column) * n + row]; };
-  for (int j = 0; j < n; ++j) {
-    const int known = j < of_contacts ? of_contacts : n;
-    for (int i = j + 1; i < known; ++i) entry(i, j) = entry(j, i);
-    for (int i = known; i < n; ++i) entry(j, i) = entry(i, j);
-  }
+  mirror(G, x.stride);
 }
 
 // A contact of a free body: six coordinates in a row.
@@ -202,7 +231,7 @@ void to_contacts(const ContactProblem& problem, const double* w, double* c) {
 }
 
 void gram(const ContactProblem& problem, VectorBuffer& work, double* G) {
-  work.setZero(4 * problem.factor.nw);
+  work.setZero(wide * problem.factor.nw);
   gram_of_rows(rows_of(problem), work.data(), G);
 }
 

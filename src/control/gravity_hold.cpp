@@ -1,31 +1,18 @@
 #include "control/gravity_hold.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "control/joints.hpp"
+#include "dynamics/turns.hpp"
+#include "linalg/clones.hpp"
+#include "linalg/sines.hpp"
 
 namespace tribo {
-namespace {
-
-/// The joint frame turned about the joint's axis by the angle of this cosine and sine.
-Mat3 turned_about(const Vec3& axis, double c, double s, const Mat3& R) {
-  for (int k = 0; k < 3; ++k) {
-    if (axis[k] != 1) continue;
-    const int u = (k + 1) % 3, v = (k + 2) % 3;
-    Mat3 out = R;
-    out.col(u) = c * R.col(u) + s * R.col(v);
-    out.col(v) = c * R.col(v) - s * R.col(u);
-    return out;
-  }
-  return R * (c * Mat3::Identity() + s * skew(axis) + (1 - c) * axis * axis.transpose());
-}
-
-}  // namespace
 
 GravityHold::GravityHold(std::shared_ptr<const Model> model, int member, const VecX& q_ref)
-    : model_(std::move(model)), member_(model_->members[at(member)]), q_(model_->neutral()) {
-  q_.segment(member_.iq, member_.nq) = q_ref;
+    : model_(std::move(model)), member_(model_->members[at(member)]), q_(q_ref) {
   joints_.setConstant(member_.nv, std::numeric_limits<double>::quiet_NaN());  // nothing computed yet
   torque_.setZero(member_.nv);
   links_.resize(at(member_.bodies));
@@ -34,71 +21,104 @@ GravityHold::GravityHold(std::shared_ptr<const Model> model, int member, const V
 const VecX& GravityHold::torque(const VecX& joints) {
   if (joints == joints_) return torque_;
   joints_ = joints;
-  set_joints(*model_, member_, joints, q_);
-  for (int i = 0; i < member_.bodies; ++i) place(i);
-  for (int i = member_.bodies - 1; i >= 0; --i) {
-    const Body& body = model_->bodies[at(member_.first_body + i)];
-    const Link& link = links_[at(i)];
-    carry(body, link);
-    if (body.parent < 0) continue;
-    Link& parent = links_[at(body.parent - member_.first_body)];
-    parent.weight += link.weight;
-    parent.moment += link.moment;
-  }
+  for (int i = 0; i < member_.bodies; i += 4) place_four(i);
+  carry_all();
   return torque_;
 }
 
-// Pose of a link, and its weight with the moment about the world's origin.
-void GravityHold::place(int i) {
-  const Body& body = model_->bodies[at(member_.first_body + i)];
-  const Placement world, &parent = body.parent < 0 ? world : links_[at(body.parent - member_.first_body)].X;
-  Link& link = links_[at(i)];
-  link.joint = parent * body.X_PJ;
-  link.X = link.joint;
-  const auto q = [&](int k) { return q_[body.iq + k]; };
-  switch (body.joint) {
-    case JointKind::Free:
-      link.X.p += link.joint.R * Vec3(q(0), q(1), q(2));
-      link.X.R *= Quat(q(6), q(3), q(4), q(5)).toRotationMatrix();
-      break;
-    case JointKind::Spherical:
-      link.X.R *= Quat(q(3), q(0), q(1), q(2)).toRotationMatrix();
-      break;
-    case JointKind::Prismatic:
-      link.X.p += q(0) * (link.joint.R * body.axis);
-      break;
-    case JointKind::Revolute:
-      link.X.R = turned_about(body.axis, std::cos(q(0)), std::sin(q(0)), link.joint.R);
-      break;
-    case JointKind::Continuous:
-      link.X.R = turned_about(body.axis, q(0), q(1), link.joint.R);
-      break;
+// Their angles first, all at once.
+TRIBO_CLONES void GravityHold::place_four(int first) {
+  const int count = std::min(4, member_.bodies - first);
+  double angle[4] = {}, sine[4], cosine[4];
+  for (int i = 0; i < count; ++i) {
+    const Body& body = model_->bodies[at(member_.first_body + first + i)];
+    if (body.joint == JointKind::Revolute || body.joint == JointKind::Continuous)
+      angle[i] = joints_[body.iv - member_.iv];
   }
-  const Vec3 lifted = body.carried * model_->gravity;  // by something else
-  link.weight = body.inertia.mass * model_->gravity;
-  link.moment = (link.X * body.inertia.com).cross(link.weight) - (link.X * body.carried_at).cross(lifted);
-  link.weight -= lifted;
+  sines(angle, 4, sine, cosine);
+  for (int i = 0; i < count; ++i) place(first + i, sine[i], cosine[i]);
 }
 
-// What a joint bears of the links beyond it.                                                              (ff.2)
-void GravityHold::carry(const Body& body, const Link& link) {
-  const Vec3 moment = link.moment - link.X.p.cross(link.weight);  // about the joint
-  const int k = body.iv - member_.iv;
+// Pose of a link, and its weight with the moment about the world's origin.
+TRIBO_CLONES void GravityHold::place(int i, double sine, double cosine) {
+  const Body& body = model_->bodies[at(member_.first_body + i)];
+  const double* const J = body.X_PJ.R.data();
+  const double* const q = q_.data() + (body.iq - member_.iq);
+  Link& link = links_[at(i)];
+  Columns R{given(J), given(J + 3), given(J + 6)};
+  Quad p = given(body.X_PJ.p.data());
+  if (body.parent >= 0) {
+    const Link& parent = links_[at(body.parent - member_.first_body)];
+    const Columns P = load_columns(parent.R);
+    R = product(P, J);
+    p = load(parent.p) + times(P, body.X_PJ.p.data());
+  }
+  const double* const a = body.axis.data();
+  const Quad axis = times(R, a);
+  double turn[9];
   switch (body.joint) {
     case JointKind::Free:
-      torque_.segment<3>(k) = -(link.X.R.transpose() * link.weight);
-      torque_.segment<3>(k + 3) = -(link.X.R.transpose() * moment);
+      p += times(R, q);
+      rotation(q + 3, turn);
+      R = product(R, turn);
       break;
     case JointKind::Spherical:
-      torque_.segment<3>(k) = -(link.X.R.transpose() * moment);
+      rotation(q, turn);
+      R = product(R, turn);
       break;
     case JointKind::Prismatic:
-      torque_[k] = -(link.joint.R * body.axis).dot(link.weight);
+      p += joints_[body.iv - member_.iv] * axis;
       break;
     case JointKind::Revolute:
     case JointKind::Continuous:
-      torque_[k] = -(link.joint.R * body.axis).dot(moment);
-      break;
+      if (a[0] == 1 || a[1] == 1 || a[2] == 1) {
+        turn_about(a[0] == 1 ? 0 : a[1] == 1 ? 1 : 2, cosine, sine, R);
+      } else {
+        rotation_about(body.axis, cosine, sine, turn);
+        R = product(R, turn);
+      }
+  }
+  const Quad g = given(model_->gravity.data()), weight = body.inertia.mass * g;
+  const Quad lifted = body.carried * g;  // by something else
+  const Quad com = p + times(R, body.inertia.com.data()), carried_at = p + times(R, body.carried_at.data());
+  store_columns(link.R, R);
+  store(link.p, p);
+  store(link.axis, axis);
+  store(link.weight, weight - lifted);
+  store(link.moment, cross(com, weight) - cross(carried_at, lifted));
+}
+
+// From the last link to the first, and what a joint bears of the links beyond it.                           (ff.2)
+TRIBO_CLONES void GravityHold::carry_all() {
+  for (int i = member_.bodies - 1; i >= 0; --i) {
+    const Body& body = model_->bodies[at(member_.first_body + i)];
+    const Link& link = links_[at(i)];
+    const Quad weight = load(link.weight), moment = load(link.moment);
+    const Quad here = moment - cross(load(link.p), weight);  // about the joint
+    double* const torque = torque_.data() + (body.iv - member_.iv);
+    const Columns R = load_columns(link.R);
+    const auto along = [&](const Quad& x) __attribute__((always_inline)) {
+      return sums(R.x * x, R.y * x, R.z * x, Quad{});
+    };
+    switch (body.joint) {
+      case JointKind::Free:
+        store_three(torque, -along(weight));
+        store_three(torque + 3, -along(here));
+        break;
+      case JointKind::Spherical:
+        store_three(torque, -along(here));
+        break;
+      case JointKind::Prismatic:
+        torque[0] = -sum(load(link.axis) * weight);
+        break;
+      case JointKind::Revolute:
+      case JointKind::Continuous:
+        torque[0] = -sum(load(link.axis) * here);
+    }
+    if (body.parent < 0) continue;
+    Link& parent = links_[at(body.parent - member_.first_body)];
+    store(parent.weight, load(parent.weight) + weight);
+    store(parent.moment, load(parent.moment) + moment);
   }
 }
 

@@ -19,16 +19,20 @@ class GravityHold {
   const VecX& torque(const VecX& joints);
 
  private:
-  struct Link {
-    Placement joint, X;   ///< of the joint's frame before it moves, and of the body
-    Vec3 weight, moment;  ///< of it and of all beyond it, the moment about the origin
+  struct alignas(32) Link {  // vectors of four numbers each, the last one 0
+    double R[12];            ///< axes of the body, by columns
+    double p[4], axis[4];    ///< its place, and the axis of a joint of one coordinate
+    double weight[4];        ///< of it and of all beyond it
+    double moment[4];        ///< of those about the origin
   };
-  void place(int i);
-  void carry(const Body& body, const Link& link);
+  void place(int i, double sine, double cosine);
+  void place_four(int first);
+  void carry_all();
 
   std::shared_ptr<const Model> model_;
   const Member& member_;
-  VecX q_, joints_, torque_;
+  VecX q_;  // nq of the member
+  VecX joints_, torque_;
   std::vector<Link> links_;
 };
 
