@@ -126,7 +126,7 @@ const char* CompliantDerivative::displace(const Start& start, std::size_t i) {
   const AnchorMemory* anchor = nullptr;
   for (std::size_t m = 0; m < memory.anchors.size(); ++m) {
     const ContactMemory& known = memory.contacts[m];
-    if (s.fresh && known.touched && known.id >> 16 == c.id >> 16 && c.gap < -touching_gap)
+    if (s.fresh && known.touched && known.id >> 16 == c.id >> 16 && c.gap < -substeps_.gap_of_touch(c))
       return "a contact goes over to another feature";
     if (!s.fresh && known.id == c.id) anchor = &memory.anchors[m];
   }

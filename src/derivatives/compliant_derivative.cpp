@@ -179,7 +179,7 @@ const char* CompliantDerivative::find_touch(Linearization& out) {
   for (const Contact& c : start.contacts) {
     while (was < open_before_.size() && open_before_[was].id < c.id) ++was;
     if (was == open_before_.size()) break;
-    if (open_before_[was].id != c.id || !(c.gap <= touching_gap)) continue;
+    if (open_before_[was].id != c.id || !(c.gap <= substeps_.gap_of_touch(c))) continue;
     if (touch) ++out.weak;  // two at once: which comes first, dx decides
     if (!touch || std::abs(c.gap) < std::abs(touch->gap)) touch = &c;
   }

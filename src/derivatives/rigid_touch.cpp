@@ -75,7 +75,7 @@ void RigidDerivative::each_touch(F f) {
   for (const Contact& c : crossing_.start(lengths_.empty() ? 0 : lengths_.back()).contacts) {
     while (was < open_before_.size() && open_before_[was].id < c.id) ++was;
     if (was == open_before_.size()) return;
-    if (open_before_[was].id == c.id && c.gap <= touching_gap) f(c);
+    if (open_before_[was].id == c.id && c.gap <= substeps_.gap_of_touch(c)) f(c);
   }
 }
 

@@ -170,17 +170,15 @@ double Substeps::crossing_time(const Crossing& crossing, double h) const {
 
 // Contacts that were open at the start of the substep and are deep now: when they touched, from both ends.
 double Substeps::late(const Crossing& crossing, double h) const {
-  return touched(crossing, h, exactly_ ? touching_gap : -touching_gap);
-}
-
-double Substeps::touched(const Crossing& crossing, double h, double below) const {
   const auto contacts = crossing.start(h).contacts;
   double first = HUGE_VAL;
   auto now = contacts.begin();
   for (const OpenContact& o : open_before_) {
     while (now != contacts.end() && now->id < o.id) ++now;
     if (now == contacts.end()) break;
-    if (now->id != o.id || now->gap >= below || o.gap <= touching_gap) continue;
+    if (now->id != o.id) continue;
+    const double touching = gap_of_touch(*now);
+    if (o.gap <= touching || now->gap >= (exactly_ ? touching : -touching)) continue;
     const double acceleration = 2 * (now->gap - o.gap - h * o.speed) / (h * h);
     first = std::min(first, touching_time(o.gap, o.speed, acceleration));
   }

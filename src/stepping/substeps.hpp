@@ -9,17 +9,21 @@
 // by 100 m or rad in a step, is not divided by touch or failure.
 #pragma once
 
+#include "model/sizes.hpp"
 #include "stepping/crossing.hpp"
+#include "stepping/touching.hpp"
 
 namespace tribo {
 
 class Substeps {
  public:
-  Substeps(const Model& model, const SubstepRules& rules) : model_(model), rules_(rules) {}
+  Substeps(const Model& model, const SubstepRules& rules) : model_(model), sizes_(model), rules_(rules) {}
   /// Takes the crossing through its step. False where that cannot be; the state is then as it was.
   bool run(Crossing& crossing);
-  /// Times of touches to the last digit, and not to touching_gap: what differences of a step need.
+  /// Times of touches to the last digit, and not to gap_of_touch: what differences of a step need.
   void find_exactly(bool exactly) { exactly_ = exactly; }
+  /// A contact with a smaller gap touches [m].
+  double gap_of_touch(const Contact& contact) const { return tribo::gap_of_touch(sizes_, contact); }
   /// Of the substeps of the last run [s].
   const std::vector<double>& lengths() const { return lengths_; }
 
@@ -32,9 +36,9 @@ class Substeps {
   bool spent() const;
   double crossing_time(const Crossing& crossing, double h) const;
   double late(const Crossing& crossing, double h) const;
-  double touched(const Crossing& crossing, double h, double below) const;
 
   const Model& model_;
+  Sizes sizes_;
   SubstepRules rules_;
   std::vector<double> lengths_;
   std::vector<OpenContact> open_before_;

@@ -42,11 +42,21 @@ class Scaled {
                vector({0, 0.07, 0}, L_) + ", " + vector({0, 0, 0.08}, L_) + ", " + vector({0.05, 0.05, 0.04}, L_) + "]";
     }
   }
+  /// Material and options of a stepper: what has a unit goes with it.
+  std::string law(const std::string& stepper) const {
+    const std::string speed = number(0.01 * L_ / T_), head = "[stepper]\nname = \"" + stepper + "\"\n";
+    if (stepper == "rigid") return "restitution = 0.3\nrestitution_speed = " + speed + "\n";
+    if (stepper == "touch") return "[stepper]\ntouch = true\n";
+    if (stepper == "momentum" || stepper == "relaxed" || stepper == "macroscopic") return head;
+    const std::string own = stepper == "implicit-euler" ? "newton_tolerance = " + number(1e-10 / T_) + "\n" : "";
+    const std::string ramp = "ramp = " + number(100 * T_ / L_) + "\n";
+    return "stiffness = " + number(1e4 / (T_ * T_)) + "\ndamping = " + number(20 / T_) + "\n" + head +
+           (stepper == "microscopic" ? ramp : "stribeck_speed = " + speed + "\n" + own);
+  }
   /// Places in units of L and quaternions after 0.6 T. First and last shape of the list; a wall that leans, or none.
-  VecX run(int first, int last, bool wall) const {
+  VecX run(const std::string& stepper, int first, int last, bool wall) const {
     std::string text =
-        "gravity = " + vector({0, 0, -9.81}, L_ / (T_ * T_)) +
-        "\n[material.default]\nmu = 0.5\nrestitution = 0.3\nrestitution_speed = " + number(0.01 * L_ / T_) + "\n";
+        "gravity = " + vector({0, 0, -9.81}, L_ / (T_ * T_)) + "\n[material.default]\nmu = 0.5\n" + law(stepper);
     if (wall)
       text += "[[wall]]\nshape = \"box\"\nsize = " + vector({0.3, 0.3, 0.05}, L_) +
               "\nposition = " + vector({0.02, 0, 0.02}, L_) + "\nrpy = [0.1, 0.2, 0]\n";
@@ -72,15 +82,18 @@ class Scaled {
 
 TEST_CASE("a scene scaled by 2^10 and 2^-10 in length, 2^5 and 2^-5 in time, goes the same way to 1e-9 of its size") {
   const Scaled one(1, 1), large(1024, 32), small(1.0 / 1024, 1.0 / 32);
-  for (bool wall : {false, true})
-    for (int k = 0; k <= 5; ++k) {
-      const int first = k < 5 ? k : 0, last = k < 5 ? k : 4;  // each by itself, then all together
-      CAPTURE(wall);
-      CAPTURE(k);
-      const VecX q = one.run(first, last, wall);
-      CHECK((large.run(first, last, wall) - q).lpNorm<Eigen::Infinity>() < 1e-9);
-      CHECK((small.run(first, last, wall) - q).lpNorm<Eigen::Infinity>() < 1e-9);
-    }
+  for (const char* stepper : {"rigid", "touch", "exponential", "implicit-euler", "runge-kutta", "explicit-euler",
+                              "momentum", "relaxed", "macroscopic", "microscopic"})
+    for (bool wall : {false, true})
+      for (int k = 0; k <= 5; ++k) {
+        const int first = k < 5 ? k : 0, last = k < 5 ? k : 4;  // each by itself, then all together
+        CAPTURE(stepper);
+        CAPTURE(wall);
+        CAPTURE(k);
+        const VecX q = one.run(stepper, first, last, wall);
+        CHECK((large.run(stepper, first, last, wall) - q).lpNorm<Eigen::Infinity>() < 1e-9);
+        CHECK((small.run(stepper, first, last, wall) - q).lpNorm<Eigen::Infinity>() < 1e-9);
+      }
 }
 
 TEST_CASE("a bead of 0.2 mm and 1e-13 kg is loaded, falls and lies") {

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "model/sizes.hpp"
 #include "stepping/compliant/joint_springs.hpp"
 #include "stepping/compliant/row_springs.hpp"
 #include "tribo/compliant.hpp"
@@ -177,6 +178,7 @@ class Compliant : public Scheme {
   std::vector<std::pair<int, int>> limited_;  // iv, iq of joints with a range
   std::vector<OpenContact> open_;
   VecX mid_, vdot_mean_, damped_at_, momentum_rate_, row_;
+  Sizes sizes_;
   bool split_ = false;
 };
 

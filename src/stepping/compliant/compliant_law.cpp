@@ -4,17 +4,20 @@
 
 #include "stepping/compliant/compliant.hpp"
 #include "stepping/contact_points.hpp"
+#include "stepping/touching.hpp"
 
 namespace tribo {
 namespace {
 
-constexpr double roll_slop = 1e-9;      // the point of contact has moved over b [m]
 constexpr double bilateral_margin = 1;  // contacts that pull are kept up to this gap [m]
-constexpr double closed = 1e-12;        // a gap of rounding: what just touches does not fall for a step [m]
-constexpr double deep = 1e-3;           // overlap that a run may have begun with [m]
-constexpr double deep_limit = 0.02;     // the same of a joint beyond its range [rad] or [m]
+constexpr double deep_limit = 0.02;     // of a joint beyond its range, where a run may have begun [rad] or [m]
 constexpr double return_rate = 9.81;    // overlap d goes at the order of sqrt(9.81 d) [m/s^2], [rad/s^2]
 constexpr double most_damped = 0.2;     // of explicit steppers: B dt over the inertia of the joint
+
+// Of the size of the smaller shape.
+constexpr double roll_share = 2e-8;     // the point of contact has moved over b
+constexpr double closed_share = 2e-11;  // a gap of rounding: what just touches does not fall for a step
+constexpr double deep_share = 0.02;     // overlap that a run may have begun with
 
 }  // namespace
 
@@ -23,7 +26,8 @@ Compliant::Compliant(const Model& model, const CompliantOptions& options)
       joints_(model, options.friction_deflection),
       row_springs_(model, options),
       law_(make_contact_law(options.law, options.law_options)),
-      linear_(law_->linear()) {
+      linear_(law_->linear()),
+      sizes_(model) {
   for (int i = 0; i < model.surfaces(); ++i)
     by_surface_.push_back(law_->slope({model.surface(i), Vec3::Zero(), Vec3::Zero()}));
   for (const Body& b : model.bodies) {
@@ -89,9 +93,10 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   const Vec3 velocity = c.R_WC.transpose() * (dynamics.point_velocity(c.body_b, c.p_WC) -
                                               dynamics.point_velocity(c.body_a, c.p_WC) + c.v_given);
   const bool touched = memory.touched();
-  const bool landing = split_ && c.gap <= touching_gap && velocity.z() < 0;
+  const double size = sizes_.of(c), touching = gap_of_touch(sizes_, c);
+  const bool landing = split_ && c.gap <= touching && velocity.z() < 0;
   const bool active =
-      touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < closed || landing;
+      touched ? rules.bilateral || c.gap <= std::max(memory.anchor->rest, 0.0) : c.gap < closed_share * size || landing;
   if (!active) {
     open_.push_back({c.id, c.gap, velocity.z()});
     return;
@@ -112,7 +117,7 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
   s.point = to_body(start, c.body_b, c.p_WC);
   s.fresh = !touched;
   if (touched) s.last = memory.contact->f;
-  const Remembered source = touched ? memory : c.gap < -touching_gap ? neighbour(start, c) : Remembered{};
+  const Remembered source = touched ? memory : c.gap < -touching ? neighbour(start, c) : Remembered{};
   if (source.contact != nullptr) {
     const Vec3 held = to_world(start, c.body_b, source.anchor->point);
     const Vec3 x = c.R_WC.transpose() * (held - to_world(start, c.body_a, source.anchor->anchor));
@@ -120,17 +125,17 @@ void Compliant::add_contact(const Start& start, int listed, const Remembered& me
     s.rest = source.anchor->rest;
     s.slipping = source.contact->mode == ContactMode::Slip;
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
-    if (touched && rolled.head<2>().norm() < roll_slop) {
+    if (touched && rolled.head<2>().norm() < roll_share * size) {
       s.point = source.anchor->point;
       s.anchor = source.anchor->anchor;
       s.moved = false;
     }
-  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching_gap)) {
+  } else if (rules.anchor == AnchorRule::Detected || (split_ && std::abs(c.gap) <= touching)) {
     s.rest = c.gap;
-  } else if (!rules.bilateral && c.gap < -deep && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
+  } else if (!rules.bilateral && c.gap < -deep_share * size && -c.gap > 2 * start.dt * std::max(-velocity.z(), 0.0)) {
     s.rest = c.gap;  // it began here, and was not pressed in: a spring would throw it
   }
-  if (touched && split_ && s.rest < -touching_gap)  // (compliant.12)
+  if (touched && split_ && s.rest < -touching)  // (compliant.12)
     s.rest = std::min(0.0, s.rest + 0.5 * start.dt * std::sqrt(return_rate * -s.rest));
   s.x.z() = c.gap - s.rest;
   if (source.contact != nullptr && !rules.bilateral) limit_stretch(s, source.contact->f.z());

@@ -107,7 +107,7 @@ double ImplicitEuler::first_guess(const Start& start) {
   return residual(start, z_);
 }
 
-// r at z (implicit.1); leaves q+, v+, a, forces and the dynamics there. Returns its weighted square [m^2/s^2].
+// r at z (implicit.1); leaves q+, v+, a, forces and the dynamics there. Returns its weighted square [J].
 double ImplicitEuler::residual(const Start& start, const VecX& z) {
   const Model& model = start.model;
   const double h = start.dt;
@@ -124,7 +124,7 @@ double ImplicitEuler::residual(const Start& start, const VecX& z) {
   r_ += inverse_.tau();
   contact_forces(start, z);
   double sum = 0;
-  for (int k = 0; k < model.nv; ++k) sum += weight_[k] * r_[k] * r_[k] * weight_[k];
+  for (int k = 0; k < model.nv; ++k) sum += weight_[k] * r_[k] * r_[k];
   return sum;
 }
 

@@ -24,6 +24,7 @@
 #include "dynamics/articulated.hpp"
 #include "dynamics/chart.hpp"
 #include "dynamics/drive.hpp"
+#include "model/sizes.hpp"
 #include "tribo/momentum.hpp"
 #include "tribo/options.hpp"
 #include "tribo/step.hpp"
@@ -136,6 +137,7 @@ class MomentumFamily : public Scheme {
   void remember(const Start& start, Outcome& out) const;
 
   const Model* model_;
+  Sizes sizes_;
   bool sprung_;            // there are springs in joints
   VecX target_gains_;      // (target.1)
   VecX stretch_, spring_;  // of joint springs: deflection, torque at the end of the step

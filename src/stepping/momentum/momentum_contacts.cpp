@@ -11,10 +11,11 @@
 namespace tribo {
 namespace {
 
-constexpr double touch_slop = 1e-9;    // a gap that counts as touching [m]
-constexpr double deep = 1e-3;          // overlap that a run may have begun with [m]
 constexpr double release_share = 0.5;  // of |g| dt^2
-constexpr double roll_slop = 1e-9;     // the point of contact has moved over b [m]
+// Of the size of the smaller shape.
+constexpr double touch_share = 2e-8;  // a gap that counts as touching
+constexpr double deep_share = 0.02;   // overlap that a run may have begun with
+constexpr double roll_share = 2e-8;   // the point of contact has moved over b
 
 }  // namespace
 
@@ -22,6 +23,7 @@ MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& 
     : articulated_(model),
       ramp_(options.ramp),
       model_(&model),
+      sizes_(model),
       sprung_(!model.joints.stiffness.isZero(0)),
       target_gains_(target_gains(model)),
       stage_(model),
@@ -44,7 +46,7 @@ MomentumFamily::MomentumFamily(const Model& model, const MomentumFamilyOptions& 
 void MomentumFamily::begin(const Start& start) {
   touching_.clear();
   // What touched stays while free fall would close the gap within a step.
-  const double release = std::max(touch_slop, release_share * start.model.gravity.norm() * start.dt * start.dt);
+  const double release = release_share * start.model.gravity.norm() * start.dt * start.dt;
   const Memory& m = start.state.memory;
   const std::size_t remembered = m.references.size();  // one for each contact, or none where another family wrote
   std::size_t k = 0;
@@ -52,7 +54,8 @@ void MomentumFamily::begin(const Start& start) {
     const Contact& c = start.contacts[i];
     while (k < remembered && m.contacts[k].id < c.id) ++k;
     const bool known = k < remembered && m.contacts[k].id == c.id;
-    if (c.gap > (known && m.contacts[k].touched ? release : touch_slop)) continue;
+    const double touching = touch_share * sizes_.of(c);
+    if (c.gap > (known && m.contacts[k].touched ? std::max(touching, release) : touching)) continue;
     add_touching(start, static_cast<int>(i), known ? Remembered{&m.contacts[k], &m.references[k]} : Remembered{});
   }
   list_joints(start);
@@ -90,13 +93,13 @@ void MomentumFamily::set_reference(const Start& start, Touching& t, const Rememb
   t.d = Vec3(0, 0, c.gap);
   if (!t.fresh)
     t.rest = std::min(0.0, memory.reference->last_gap + 0.5 * start.dt * std::sqrt(-9.81 * memory.reference->last_gap));
-  else if (c.gap < -deep && -c.gap > 2 * start.dt * std::max(-t.v.z(), 0.0))
+  else if (c.gap < -deep_share * sizes_.of(c) && -c.gap > 2 * start.dt * std::max(-t.v.z(), 0.0))
     t.rest = c.gap;
   if (!t.fresh && !t.slid) {
     const Vec3 held = to_world(start, c.body_b, memory.reference->point);
     const Vec3 rolled = c.R_WC.transpose() * (held - c.p_WC);
     t.d.head<2>() = (c.R_WC.transpose() * (held - to_world(start, c.body_a, memory.reference->reference))).head<2>();
-    if (std::hypot(rolled.x(), rolled.y()) < roll_slop) {
+    if (std::hypot(rolled.x(), rolled.y()) < roll_share * sizes_.of(c)) {
       t.point = memory.reference->point;
       t.reference = memory.reference->reference;  // kept to the bit
       return;

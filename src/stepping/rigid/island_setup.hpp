@@ -15,6 +15,7 @@
 #include "model/sizes.hpp"
 #include "stepping/rigid/impacts.hpp"
 #include "stepping/rigid/rows.hpp"
+#include "stepping/touching.hpp"
 #include "tribo/rigid.hpp"
 #include "tribo/step.hpp"
 
@@ -47,7 +48,7 @@ class IslandSetup {
   IslandSetup(const Model& model, const ContactOptions& contact, const RigidOptions& own, bool closures);
 
   /// A contact that does not act before it touches (rigid.17).
-  bool waits(const Contact& contact) const { return touch_ && contact.gap > touching_gap; }
+  bool waits(const Contact& contact) const { return touch_ && contact.gap > gap_of_touch(sizes_, contact); }
   const Sizes& sizes() const { return sizes_; }
 
   /// Fills g, R, bounds, friction and the first guess of f. G, `before` and `free` must stand; without a factor of G for what

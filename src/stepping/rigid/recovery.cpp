@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "stepping/touching.hpp"
+
 namespace tribo {
 namespace {
 
@@ -65,7 +67,7 @@ double Recovery::gap_at_end(const Start& start, int listed, const Outcome& out) 
   const Contact& contact = start.contacts[at(listed)];
   if (start.model.surface(contact.surface).compliance > 0) return 0;
   const double gap = contact.gap + start.dt * out.contacts[at(listed)].c.z();
-  return waits_ && contact.gap > touching_gap ? std::max(gap, 0.0) : gap;
+  return waits_ && contact.gap > gap_of_touch(sizes_, contact) ? std::max(gap, 0.0) : gap;
 }
 
 void Recovery::solve(const Start& start, std::span<const Row> rows, bool same_mass, std::span<const char> asleep,
