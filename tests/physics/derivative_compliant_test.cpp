@@ -11,6 +11,7 @@
 //   (flow.2) dG in f1 and in f2, s, drives and damping in d(vdot), where friction turns to by dG and by s, drives at a bound;
 //   (deriv.24) q+ and v+, dampers, dw x f, the moved point, turn and spin of a round core, passed way, its rate, the cone;
 //   dB of dry friction in (flow.2), and what a kinematic body gives a contact: by its place, by (meet.4), midway.
+// Not shown: how what is given turns with the axes (dw x v_given).
 #include <doctest/doctest.h>
 
 #include "slider.hpp"

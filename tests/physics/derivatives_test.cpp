@@ -5,9 +5,10 @@
 //   dt H_q, H_v, all three parts of (deriv.6), the gyroscope's own slope, its arm and its turn, kp, inputs, springs, held forces (point, axes);
 //   (deriv.7) w x dp, dw x c, S x V, psi, what is given;  discs: S x w, their axis;  (deriv.8) dp x f, dw x f, dw x torque, S x F;
 //   restitution by q and by v, gaps, (deriv.5) R, (deriv.4) both laws, discs across and along, limits, drives at their limits, targets;
-//   removal of overlap: d_q[M d], d(J^T f), gap, K by the way and by v', dv', limits by q and dv', q+;  (deriv.13) both parts;
+//   removal of overlap: d_q[M d], d(J^T f), gap, K by the way and by v', dv', limits by q and dv', q+;  (deriv.13) u d[M u];
 //   (deriv.9) v x d, dr x u, T, turning with dx;  (deriv.10) d_q, dE, springs, b_m dm, inputs;  (gyroscope.3) turn and arms;
 //   (deriv.11) arm, turn of R+, d_q[M v];  (deriv.14), (deriv.15) rows and forces;  (closures.4) q and v;  (deriv.16);  (meet.4).
+// Not shown: d(J u) of (deriv.13).
 #include <doctest/doctest.h>
 
 #include "dynamics/group.hpp"
