@@ -1,7 +1,11 @@
 #include "collision/broadphase.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "linalg/clones.hpp"
+#include "linalg/quad.hpp"
 
 namespace tribo {
 
@@ -26,6 +30,26 @@ void insertion_sort(std::vector<T>& x, Before before) {
   }
 }
 
+// Of n boxes lo x, lo y, lo z, hi x, hi y, hi z, `few` numbers each. Bit j of meets[i] is set where box j > i overlaps box i;
+// what its bits from n on say is nothing.
+TRIBO_CLONES void meet_all(const double* sides, int n, std::uint32_t* meets) {
+  using Bits = std::int64_t __attribute__((vector_size(32)));
+  constexpr int few = static_cast<int>(Broadphase::few);
+  for (int i = 0; i < n; ++i) {
+    const double* a = sides + i;
+    Bits found{}, bit{1, 2, 4, 8};
+    const int first = (i + 1) / 4 * 4;
+    bit <<= first;
+    for (int j = first; j < n; j += 4, bit <<= 4) {
+      const double* b = sides + j;
+      found |= bit & (load(b) <= a[3 * few]) & (load(b + few) <= a[4 * few]) & (load(b + 2 * few) <= a[5 * few]) &
+               (load(b + 3 * few) >= a[0]) & (load(b + 4 * few) >= a[few]) & (load(b + 5 * few) >= a[2 * few]);
+    }
+    const auto later = static_cast<std::uint32_t>(-2) << i;
+    meets[i] = static_cast<std::uint32_t>(found[0] | found[1] | found[2] | found[3]) & later;
+  }
+}
+
 constexpr std::size_t fewest_for_grid = 64;
 constexpr double largest_cell_index = 1e9;
 constexpr double grown_by = 0.03;                // of the extent of a box
@@ -35,6 +59,7 @@ constexpr int least_uses = 3, calls_apart = 32;  // a list of near boxes that se
 
 void Broadphase::find(std::vector<std::pair<int, int>>& pairs, std::size_t most) {
   std::erase_if(boxes, [](const Bounds& b) { return !b.lo.allFinite() || !b.hi.allFinite(); });
+  if (boxes.size() <= few) return ask_all(pairs);
   const bool kept = most == every && boxes.size() >= fewest_for_grid && keep_near(pairs);
   if (!kept && (boxes.size() < fewest_for_grid || !grid(pairs, most))) sweep(pairs, most);
 }
@@ -141,6 +166,21 @@ bool Broadphase::grid(std::vector<std::pair<int, int>>& pairs, std::size_t most)
     for (std::size_t j = i + 1; j < large_.size(); ++j) meet(a, boxes[static_cast<std::size_t>(large_[j])], pairs);
   }
   return true;
+}
+
+void Broadphase::ask_all(std::vector<std::pair<int, int>>& pairs) {
+  const std::size_t n = boxes.size();
+  sides_.resize(6 * few, HUGE_VAL);
+  for (std::size_t i = 0; i < n; ++i)
+    for (int k = 0; k < 3; ++k) sides_[at(k) * few + i] = boxes[i].lo[k], sides_[at(k + 3) * few + i] = boxes[i].hi[k];
+  std::uint32_t meets[few];
+  meet_all(sides_.data(), static_cast<int>(n), meets);
+  const std::uint32_t all = n == few ? ~0u : (1u << n) - 1;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::uint32_t left = meets[i] & all; left != 0; left &= left - 1) {
+      const Bounds &a = boxes[i], &b = boxes[static_cast<std::size_t>(std::countr_zero(left))];
+      if (!(a.fixed && b.fixed)) pairs.emplace_back(a.index, b.index);
+    }
 }
 
 void Broadphase::sweep(std::vector<std::pair<int, int>>& pairs, std::size_t most) {

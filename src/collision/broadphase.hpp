@@ -1,4 +1,4 @@
-// Which bounding boxes overlap: a grid for many boxes of like size, sort and sweep along one axis otherwise.
+// Which bounding boxes overlap: of few each pair is asked; of many of like size by a grid; else sort and sweep along one axis.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@ struct Bounds {
 
 class Broadphase {
  public:
-  static constexpr std::size_t every = static_cast<std::size_t>(-1);
+  static constexpr std::size_t every = static_cast<std::size_t>(-1), few = 32;
   std::vector<Bounds> boxes;  ///< filled by the caller; boxes that are not finite meet nothing, and are removed
 
   /// Indices of overlapping boxes, each pair once, in no particular order; not all of them where they are more than most.
   void find(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
-  /// The two ways, for tests. grid() says no where sizes differ too much for it.
+  /// The ways, for tests. ask_all() takes up to `few` boxes; grid() says no where sizes differ too much for it.
+  void ask_all(std::vector<std::pair<int, int>>& pairs);
   void sweep(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
   bool grid(std::vector<std::pair<int, int>>& pairs, std::size_t most = every);
 
@@ -45,7 +46,7 @@ class Broadphase {
   bool keep_near(std::vector<std::pair<int, int>>& pairs);
 
   std::vector<Item> items_;
-  std::vector<double> lo1_, hi1_, lo2_, hi2_, extents_;
+  std::vector<double> lo1_, hi1_, lo2_, hi2_, extents_, sides_;
   std::vector<int> large_, small_;
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> start_;  // of each bucket in held_

@@ -91,6 +91,39 @@ TEST_CASE("collision: grid and sweep agree with trying all pairs of boxes") {
   }
 }
 
+// All are asked at once, by fours: with every number of boxes, whatever was asked before, and where they just touch.
+TEST_CASE("broadphase: few boxes meet as in trying all pairs, and none that is not finite") {
+  std::mt19937 rng(7);
+  std::uniform_int_distribution<int> u(0, 6);
+  Broadphase broadphase;
+  std::size_t met = 0, apart = 0;
+  for (int scene = 0; scene < 200; ++scene) {
+    const int n = scene * 7 % 41;  // a few above what is asked so
+    broadphase.boxes.clear();
+    for (int i = 0; i < n; ++i) {
+      const Vec3 lo = Vec3(u(rng), u(rng), u(rng)), size = 0.5 * Vec3(u(rng), u(rng), u(rng));
+      broadphase.boxes.push_back({lo, lo + size, 3 * i, i % 4 == 1});
+    }
+    if (n > 9) broadphase.boxes[scene % 9].hi[scene % 3] = scene % 2 ? HUGE_VAL : std::nan("");
+    std::vector<std::pair<int, int>> expected, found;
+    for (const Bounds& a : broadphase.boxes)
+      for (const Bounds& b : broadphase.boxes) {
+        if (a.index >= b.index || (a.fixed && b.fixed) || !a.hi.allFinite() || !b.hi.allFinite()) continue;
+        const bool meet = (a.lo.array() <= b.hi.array()).all() && (b.lo.array() <= a.hi.array()).all();
+        if (meet) expected.emplace_back(a.index, b.index);
+        apart += !meet;
+      }
+    broadphase.find(found);
+    for (auto& p : found)
+      if (p.first > p.second) std::swap(p.first, p.second);
+    std::sort(found.begin(), found.end());
+    REQUIRE(found == expected);
+    met += found.size();
+  }
+  CHECK(met > 1000);
+  CHECK(apart > 1000);
+}
+
 // While boxes stay in grown ones, the pairs that were near are looked at alone: never another answer.
 TEST_CASE("broadphase: boxes that rest, drift, jump and change their number meet as in a sweep") {
   std::mt19937 rng(5);

@@ -168,7 +168,9 @@ void IslandSetup::share_impact(const Start& start, IslandSolution& s) {
 
 void IslandSetup::set_rows(const Start& start, const StepRows& rows, const KeptForces& kept, IslandSolution& s) {
   ContactProblem& problem = s.problem;
-  if (!problem.factor.empty()) {
+  const auto told = [&](int j) { return rows[j].is<VelocityTarget>(); };
+  const bool scaled = closures_ || std::any_of(s.island->rows.begin(), s.island->rows.end(), told);
+  if (scaled && !problem.factor.empty()) {
     diagonal_.resize(problem.size());
     problem.diagonal(diagonal_.data());
   }

@@ -68,6 +68,7 @@ class IslandSolver {
   Jams jams_;
   VecX zero_;
   VectorBuffer bounce_;  // what (rigid.3) adds to g, by contact
+  VectorBuffer w_;       // Y^T f
 
   StepRows* rows_ = nullptr;  // of the task
   const VecX* v_free_ = nullptr;

@@ -190,11 +190,13 @@ void Recovery::solve_island(const Start& start, std::span<const Row> rows, Outco
   const Tolerance tolerance{0, std::min(most, most / default_tolerance * tolerance_)};
   remove(tolerance, moves ? asked : 0, s);
   move(start, s, out.correction);
-  if (soften(start, s, out.correction)) {
+  Way led = way(start, s, out.correction);
+  if (soften(led, s)) {
     remove(tolerance, moves ? asked : 0, s);
     move(start, s, out.correction);
+    led = way(start, s, out.correction);
   }
-  shorten(start, s, out.correction);
+  shorten(start, led, s, out.correction);
   if (out.status == StepStatus::Ok && (stuck || wedged(start, s))) out.status = StepStatus::Wedged;
 }
 
@@ -265,8 +267,7 @@ Recovery::Way Recovery::way(const Start& start, const IslandSolution& s, const V
 // Normals and levers are those of the start: what opens only by sliding far along the other body, or by turning a joint far,
 // would lead elsewhere, and back from there in the next step. It gets a compliance, that of a quarter of this lever, so that it
 // comes to rest where it overlaps least. False where nothing leads so far                                  (rigid.18)
-bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correction) {
-  const Way x = way(start, s, correction);
+bool Recovery::soften(const Way& x, IslandSolution& s) {
   shortened_ |= x.led > most_way * x.asked;
   if (!(x.led > far_way * x.asked)) return false;
   auto R = s.problem.R();
@@ -281,8 +282,7 @@ bool Recovery::soften(const Start& start, IslandSolution& s, const VecX& correct
 }
 
 // What still leads farther is taken in part.
-void Recovery::shorten(const Start& start, IslandSolution& s, VecX& correction) const {
-  const Way x = way(start, s, correction);
+void Recovery::shorten(const Start& start, const Way& x, IslandSolution& s, VecX& correction) {
   if (!(x.led > most_way * x.asked)) return;
   const double taken = most_way * x.asked / x.led;
   s.f.map() *= taken;

@@ -48,8 +48,8 @@ class Recovery {
   };
   Way way(const Start& start, const IslandSolution& s, const VecX& correction) const;
   void move(const Start& start, IslandSolution& s, VecX& correction);
-  bool soften(const Start& start, IslandSolution& s, const VecX& correction);
-  void shorten(const Start& start, IslandSolution& s, VecX& correction) const;
+  bool soften(const Way& x, IslandSolution& s);
+  static void shorten(const Start& start, const Way& x, IslandSolution& s, VecX& correction);
   bool wedged(const Start& start, const IslandSolution& s) const;
   double removed(const Start& start, int listed, double gap) const;
   double size_of(const Start& start, int listed) const;
