@@ -86,9 +86,6 @@ struct Outcome {
   }
 };
 
-/// A contact with a smaller gap touches, where a substep ends at a touch [m].
-constexpr double touching_gap = 1e-7;
-
 /// A contact that is listed and does not act.
 struct OpenContact {
   std::uint64_t id;
