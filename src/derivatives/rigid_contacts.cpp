@@ -111,11 +111,10 @@ TRIBO_CLONES void RigidDerivative::contact_slopes(const Start& start, const Cont
   if (motion_.meets()) add_rates(contact, at_v, {u[0], u[1], u[2]}, K);
 }
 
-// The same of the turning about an axis of the contact.
+// The change of the turning about an axis of the contact with q.
 void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v,
-                                  VecX& J, VecX& K) {
+                                  VecX& K) {
   const int n = static_cast<int>(motion_.dofs().size());
-  J.head(n).setZero();
   K.head(n).setZero();
   Vec3 w = at_v.given ? contact.w_given : Vec3::Zero();
   for (double sign : {1.0, -1.0}) {
@@ -126,7 +125,6 @@ void RigidDerivative::turn_slopes(const Start& start, const Contact& contact, co
     for (int j : model_.bodies[at(b)].chain) {
       const Spatial& S = start.dynamics.axis(j);
       const Vec3 turned = S.ang.cross(V.ang) + at_v.psi[at(j)].ang;
-      J[motion_.place(j)] += sign * axis.dot(S.ang);
       K[motion_.place(j)] += sign * axis.dot(turned);
     }
   }
@@ -231,7 +229,7 @@ int RigidDerivative::open_row(double compliance, bool slips) {
   const int a = active_++;
   support_first_.push_back(static_cast<int>(support_.size()));
   constexpr int together = 8;  // rows of zeros
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_, &K_})
+  for (RowMatrix* x : {&Yc_, &Yb_, &K_})
     if (a % together == 0) std::fill_n(x->row(a), std::min(together, x->rows() - a) * x->stride(), 0.0);
   R_[a] = compliance;
   slips_[at(a)] = slips;
@@ -241,7 +239,7 @@ int RigidDerivative::open_row(double compliance, bool slips) {
 
 // For as many rows as there may be.
 void RigidDerivative::make_room(int rows) {
-  for (RowMatrix* x : {&Jc_, &Jb_, &Yc_, &Yb_}) x->resize(rows, group_.n());
+  for (RowMatrix* x : {&Yc_, &Yb_}) x->resize(rows, group_.n());
   K_.resize(rows, group_.columns());
   R_.resize(rows);
   slips_.resize(at(rows));
@@ -262,22 +260,20 @@ TRIBO_CLONES void RigidDerivative::add_whitened(RowMatrix& Y, int a, const Conta
   }
 }
 
+void RigidDerivative::add_whitened(int a, const ContactProblem& problem, int unknown, double share, Side side) {
+  if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
+  if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
+}
+
 // Adds a share of the contact's row r to row a: as constraint, as force, or both.
 void RigidDerivative::add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side) {
   const int n = static_cast<int>(motion_.dofs().size()), unknown = 3 * contact + r;
-  double *Jc = Jc_.row(a), *Jb = Jb_.row(a), *K = K_.row(a);
+  double* K = K_.row(a);
   const int* dofs = motion_.dofs().data();
-  const double *j = J3_.data() + r, *k = K3_.data() + r;
-  for (int i = 0; i < n; ++i, j += 3, k += 3) {
-    const int l = local_[at(dofs[i])];
-    if (side != Side::Force) Jc[l] += share * *j;
-    if (side != Side::Force) K[l] += share * *k;
-    if (side != Side::Constraint) Jb[l] += share * *j;
-  }
+  for (int i = 0; i < n && side != Side::Force; ++i) K[local_[at(dofs[i])]] += share * K3_(r, i);
   for (int i = 0; i < n && motion_.meets() && side != Side::Force; ++i)
     add_by_velocity(K_.row(a), dofs[i], share * by_v_(r, i));
-  if (side != Side::Force) add_whitened(Yc_, a, problem, unknown, share);
-  if (side != Side::Constraint) add_whitened(Yb_, a, problem, unknown, share);
+  add_whitened(a, problem, unknown, share, side);
 }
 
 const char* RigidDerivative::list_active(const Start& start, const IslandSolution& s, Linearization& lin) {
@@ -390,19 +386,15 @@ void RigidDerivative::add_disc(const Start& start, const IslandSolution& s, cons
     new_row(sliding / most, false);
   for (int r = 0; r < disc.size; ++r) {
     const Vec3 axis = view_->rows()[s.island->rows[at(disc.row + r)]].bodies()->axis;
-    turn_slopes(start, contact, axis, at_end_, J_row_, K_row_);
+    turn_slopes(start, contact, axis, at_end_, K_row_);
     force_slopes(start, contact, Vec3::Zero(), f_[o + r] * axis, start.dt, X_);
     const auto add = [&](int a, double share, Side side) {
-      for (int i = 0; i < n; ++i) {
-        const int l = local_[at(motion_.dofs()[at(i)])];
-        if (side == Side::Both) Jc_(a, l) += share * J_row_[i];
-        if (side == Side::Both) K_(a, l) += share * K_row_[i];
-        if (side == Side::Both && motion_.meets())
-          add_by_velocity(K_.row(a), motion_.dofs()[at(i)], share * by_v_(0, i));
-        Jb_(a, l) += share * J_row_[i];
+      for (int i = 0; i < n && side == Side::Both; ++i) {
+        const int k = motion_.dofs()[at(i)];
+        K_(a, local_[at(k)]) += share * K_row_[i];
+        if (motion_.meets()) add_by_velocity(K_.row(a), k, share * by_v_(0, i));
       }
-      if (side == Side::Both) add_whitened(Yc_, a, problem, o + r, share);
-      add_whitened(Yb_, a, problem, o + r, share);
+      add_whitened(a, problem, o + r, share, side);
     };
     if (!slips) {
       add(first + r, 1, Side::Both);
@@ -450,9 +442,7 @@ void RigidDerivative::add_rows(const Start& start, const IslandSolution& s, Line
       continue;
     }
     const int k = local_[at(along->dof)], active = new_row(problem.R()[o], false, k);
-    Jc_(active, k) = Jb_(active, k) = along->sign;
-    add_whitened(Yc_, active, problem, o, 1);
-    add_whitened(Yb_, active, problem, o, 1);
+    add_whitened(active, problem, o, 1, Side::Both);
     add_row_slopes(start, row, active);
     if (row.is<VelocityTarget>() && R_[active] > 0) add_softness(start, nullptr, active, f_[o], R_[active]);
   }

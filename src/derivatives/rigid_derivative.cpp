@@ -295,9 +295,7 @@ const char* RigidDerivative::recover(const Start& start, const Outcome& out, con
       continue;
     }
     const int k = local_[at(along->dof)], a = new_row(s.problem.R()[o], false, k);
-    Jc_(a, k) = Jb_(a, k) = along->sign;
-    add_whitened(Yc_, a, s.problem, o, 1);
-    add_whitened(Yb_, a, s.problem, o, 1);
+    add_whitened(a, s.problem, o, 1, Side::Both);
     const double slope = s.problem.g()[o] < 0 ? share : 1;
     K_(a, k) += slope * along->sign / start.dt;
     rows::add(slope * along->sign, X_.row(k), K_.row(a), K_.stride());
@@ -336,17 +334,14 @@ void RigidDerivative::add_recovered(const Start& start, const Outcome& out, cons
 void RigidDerivative::add_softness(const Start& start, const Contact* contact, int row, double force, double compliance,
                                    const TendonLength* tendon) {
   const int n = group_.n();
-  const double* J = Jc_.row(row);
+  const double* y = Yc_.row(row);
   double* K = K_.row(row);
   U_.set_zero(n, 1);
-  for (int k = 0; k < n; ++k) U_(k, 0) = J[k];
-  smooth_solve(U_, 1);
-  double G = 0;
+  for (int k = 0; k < n; ++k) U_(k, 0) = y[k];
+  smooth_solve(U_, 1, Half::Second);
+  const double G = rows::dot(y, y, n);
   u_.setZero();
-  for (int k = 0; k < n; ++k) {
-    u_[group_.dofs[at(k)]] = U_(k, 0);
-    G += J[k] * U_(k, 0);
-  }
+  for (int k = 0; k < n; ++k) u_[group_.dofs[at(k)]] = U_(k, 0);
   if (!(G > 0)) return;
   const double share = start.dt * force * compliance / G;
   if (contact) {

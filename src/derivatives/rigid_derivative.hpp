@@ -98,6 +98,7 @@ class RigidDerivative {
     MatX slope;
   };
   enum class Side { Constraint, Force, Both };
+  enum class Half { First, Second, Both };  // of a solve
 
   /// What a smoothed contact gives way by, of three rows that hold (smooth.1).
   struct Block {
@@ -153,8 +154,7 @@ class RigidDerivative {
   // rigid_contacts.cpp
   void set_velocities(const Start& start, const VecX& v, bool given, Velocities& out) const;
   void contact_slopes(const Start& start, const Contact& contact, const Velocities& at_v, MatX& J, MatX& K);
-  void turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v, VecX& J,
-                   VecX& K);
+  void turn_slopes(const Start& start, const Contact& contact, const Vec3& axis, const Velocities& at_v, VecX& K);
   void force_slopes(const Start& start, const Contact& contact, const Vec3& f_W, const Vec3& torque_W, double time,
                     RowMatrix& X);
   void add_pulls(const Start& start, RowMatrix& X);
@@ -164,7 +164,8 @@ class RigidDerivative {
   void see(const Contact& contact, int normal);
   void drop_repeated();
   void keep_independent(std::size_t first, std::size_t last);
-  void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
+  static void add_whitened(RowMatrix& Y, int a, const ContactProblem& problem, int unknown, double share);
+  void add_whitened(int a, const ContactProblem& problem, int unknown, double share, Side side);
   void add_share(int a, const ContactProblem& problem, int contact, int r, double share, Side side);
   void take_forces(const IslandSolution& s);
   void sharpen(const IslandSolution& s);
@@ -183,7 +184,7 @@ class RigidDerivative {
   void add_disc(const Start& start, const IslandSolution& s, const FrictionDisc& disc, int normal, Linearization& lin);
   void add_rows(const Start& start, const IslandSolution& s, Linearization& lin);
   void add_row_slopes(const Start& start, const Row& row, int active);
-  void smooth_solve(RowMatrix& X, int columns);
+  void smooth_solve(RowMatrix& X, int columns, Half half = Half::Both);
   bool solve_active(RowMatrix& X, int columns, Linearization& lin);
   bool choose_rows(Linearization& lin);
   void gather(const std::vector<int>& rows);
@@ -335,8 +336,8 @@ class RigidDerivative {
   VecX J_row_, K_row_;
   RowMatrix X_, D_;                     // (n x columns): right-hand side, then dv'; the same of what v_mean adds
   RowMatrix P_, turned_;                // dq+; rows of a free joint before they are turned
-  RowMatrix Jc_, Jb_, Yc_, Yb_, K_;     // (rows that hold x n or columns)
-  RowMatrix U_, Q_, rhs_;               // Mt^-1 J_B^T (n x chosen), rows for the factor, right-hand sides
+  RowMatrix Yc_, Yb_, K_;               // (rows that hold x n or columns); Y: whitened J_C, J_B
+  RowMatrix U_, Q_, rhs_;               // Mt^-1 of a row, rows for the factor, right-hand sides
   std::vector<int> support_, nonzero_;  // coordinates of the rows that hold, one after the other; of a row of a product
   std::vector<int> support_first_;
   VectorBuffer R_, f_, c_, middle_, entry_;

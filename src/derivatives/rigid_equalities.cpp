@@ -45,22 +45,15 @@ void RigidDerivative::add_equality(const Start& start, const IslandSolution& s, 
     add_joined(start, row, a, start.dt * f, at_v, X);
   else
     add_polynomial(start, row, a, start.dt * f, at_v, X);
-  add_whitened(Yc_, a, s.problem, o, 1);
-  add_whitened(Yb_, a, s.problem, o, 1);
+  add_whitened(a, s.problem, o, 1, Side::Both);
 }
 
 // (deriv.15)
 void RigidDerivative::add_polynomial(const Start& start, const Row& row, int a, double p, const Velocities& at_v,
                                      RowMatrix& X) {
-  if (const Coordinate* along = row.coordinate()) {
-    const int k = local_[at(along->dof)];
-    Jc_(a, k) = Jb_(a, k) = along->sign;
-    return;
-  }
+  if (row.coordinate()) return;  // of one coordinate, whose axis stays
   const CoordinatePair& pair = *std::get_if<CoordinatePair>(&row.along);
-  const int k = local_[at(pair.dof)], l = local_[at(pair.other)];
-  Jc_(a, k) = Jb_(a, k) = 1;
-  Jc_(a, l) = Jb_(a, l) = pair.slope;
+  const int l = local_[at(pair.other)];
   const Equality& e = model_.equalities[at(row.as<EqualityPart>()->element)];
   const double q = start.state.q[model_.bodies[at(e.body_b)].iq];
   const double bend = -second_slope(e.polynomial, q - e.center);
@@ -85,12 +78,7 @@ void RigidDerivative::add_joined(const Start& start, const Row& row, int a, doub
       const Spatial &S = start.dynamics.axis(j), &psi = at_v.psi[at(j)];
       const Vec3 ang = S.ang.cross(V.ang) + psi.ang, lin = S.ang.cross(V.lin) + S.lin.cross(V.ang) + psi.lin;
       const Vec3 move = S.lin + S.ang.cross(r);
-      const double J = axis.dot(points ? move : S.ang);
-      const double K = axis.dot(points ? Vec3(lin + ang.cross(r) + V.ang.cross(move)) : ang);
-      const int l = local_[at(j)];
-      Jc_(a, l) += sign * J;
-      Jb_(a, l) += sign * J;
-      K_(a, l) += sign * K;
+      K_(a, local_[at(j)]) += sign * axis.dot(points ? Vec3(lin + ang.cross(r) + V.ang.cross(move)) : ang);
     }
     const Vec3 impulse = sign * p * axis;
     add_held_force(start, b, at_p, points ? Spatial{impulse, Vec3::Zero()} : Spatial{Vec3::Zero(), impulse}, X);

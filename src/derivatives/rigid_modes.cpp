@@ -110,8 +110,7 @@ void RigidDerivative::list_laws(const IslandSolution& s) {
     return k;
   };
   const auto both = [&](int k, int unknown, double share) {
-    add_whitened(Yc_, k, problem, unknown, share);
-    add_whitened(Yb_, k, problem, unknown, share);
+    add_whitened(k, problem, unknown, share, Side::Both);
   };
   for (int i = 0; i < problem.nc(); ++i) {
     const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];

@@ -70,9 +70,7 @@ void RigidDerivative::add_smoothed_rows(const Start& start, const IslandSolution
     if (!along || problem.lower()[j] == problem.upper()[j]) continue;
     const int o = 3 * problem.nc() + j, k = local_[at(along->dof)];
     const int a = new_row(problem.R()[o] + smoothed_.row_compliance(problem, j), false, k);
-    Jc_(a, k) = Jb_(a, k) = along->sign;
-    add_whitened(Yc_, a, problem, o, 1);
-    add_whitened(Yb_, a, problem, o, 1);
+    add_whitened(a, problem, o, 1, Side::Both);
     add_row_slopes(start, row, a);
     if (row.is<VelocityTarget>() && problem.R()[o] > 0) add_softness(start, nullptr, a, f_[o], problem.R()[o]);
   }

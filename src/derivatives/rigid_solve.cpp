@@ -16,36 +16,52 @@ constexpr double least_forces = 1e-9;  // of the diagonal of G: picks forces of 
 
 }  // namespace
 
-// Mt^-1 on the first columns of X, tree by tree. Trees that fly have none.
-void RigidDerivative::smooth_solve(RowMatrix& X, int columns) {
+// Mt^-1 on the first columns of X, or one half of it, tree by tree. Trees that fly have none.
+void RigidDerivative::smooth_solve(RowMatrix& X, int columns, Half half) {
   int first = 0;
   for (int t : group_.trees) {
-    if (!flies(t)) trees_.solve(t, X, first, columns);
+    if (flies(t)) {
+    } else if (half == Half::First) {
+      trees_.whiten(t, X, first, columns);
+    } else if (half == Half::Second) {
+      trees_.unwhiten(t, X, first, columns);
+    } else {
+      trees_.solve(t, X, first, columns);
+    }
     first += model_.trees[at(t)].nv;
   }
 }
 
-// X: right-hand sides in, dv' out (deriv.2), (deriv.3). Those behind the first `columns` are zero.
+// X: right-hand sides in, dv' out (deriv.2), (deriv.3), by whitened rows (solve.3). Those behind the first `columns` are zero.
 bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin) {
-  smooth_solve(X, columns);
-  if (active_ == 0) return true;
+  if (active_ == 0) {
+    smooth_solve(X, columns);
+    return true;
+  }
+  smooth_solve(X, columns, Half::First);
   const bool plain = choose_rows(lin);
   const int m = static_cast<int>(chosen_.size()), n = group_.n(), stride = X.stride();
-  const int wide = (m + 7) / 8 * 8;  // in packs of eight U is one block
-  U_.resize(n, wide);
   rhs_.resize(m, X.cols());
+  nonzero_.resize(at(std::max(m, n)));
+  entry_.resize(std::max(m, n));
+  int* const index = nonzero_.data();
+  double* const entry = entry_.data();
+  const auto gather_entries = [=](int size, auto value) {
+    int count = 0;
+    for (int k = 0; k < size; ++k) {
+      const double x = value(k);
+      index[count] = k;
+      entry[count] = x;
+      count += x != 0;
+    }
+    return count;
+  };
   for (int i = 0; i < m; ++i) {
-    const int a = chosen_[at(i)], first = support_first_[at(a)], count = support_first_[at(a + 1)] - first;
-    const double *b = Jb_.row(a), *c = Jc_.row(a);
-    double* u = U_.data() + i;
-    for (int k = 0; k < n; ++k, u += wide) *u = b[k];
-    std::copy_n(K_.row(a), stride, rhs_.row(i));
-    for (int k = 0; k < count; ++k) entry_[k] = c[support_[at(first + k)]];
-    rows::combine(1, rhs_.row(i), X.data(), stride, support_.data() + first, entry_.data(), count,
-                  (columns + 3) / 4 * 4);
+    const double* const y = Yc_.row(chosen_[at(i)]);
+    std::copy_n(K_.row(chosen_[at(i)]), stride, rhs_.row(i));
+    const int count = gather_entries(n, [&](int k) { return y[k]; });
+    rows::combine(1, rhs_.row(i), X.data(), stride, index, entry, count, (columns + 3) / 4 * 4);
   }
-  for (int k = 0; k < n; ++k) std::fill(U_.row(k) + m, U_.row(k) + wide, 0.0);
-  smooth_solve(U_, wide);
   if (plain) {
     qr_.solve(rhs_);
   } else {
@@ -62,31 +78,21 @@ bool RigidDerivative::solve_active(RowMatrix& X, int columns, Linearization& lin
     rows::lu_solve(S_.data(), m, pivot_.data(), rhs_);
   }
   for (int k = 0; k < n; ++k) {
-    double* u = U_.row(k);
-    for (int i = 0; i < m; ++i) u[i] = -u[i];
-    rows::combine(1, X.row(k), rhs_.data(), stride, u, m, stride);
+    const int count = gather_entries(m, [&](int i) { return -Yb_(chosen_[at(i)], k); });
+    rows::combine(1, X.row(k), rhs_.data(), stride, index, entry, count, stride);
   }
+  smooth_solve(X, X.cols(), Half::Second);
   return true;
 }
 
-// Whitened rows into Q, coordinates that none of them moves left out: those of their chains.
+// Whitened rows into Q, coordinates that none of them moves left out.
 void RigidDerivative::gather(const std::vector<int>& rows) {
   const int n = group_.n(), count = static_cast<int>(rows.size());
   moved_by_.assign(at(n), 0);
-  int last = -1;  // rows of one contact follow each other
   for (int a : rows) {
-    const int *const first = support_.data() + support_first_[at(a)], *const end =
-                                                                          support_.data() + support_first_[at(a + 1)];
-    if (last >= 0 && std::equal(first, end, support_.data() + support_first_[at(last)],
-                                support_.data() + support_first_[at(last + 1)]))
-      continue;
-    last = a;
-    for (const int* i = first; i < end; ++i) {
-      const int k = *i;
-      if ((moved_by_[at(k)] & 2) != 0) continue;
-      for (int j : model_.bodies[at(joint_body_[at(group_.dofs[at(k)])])].chain) moved_by_[at(local_[at(j)])] |= 1;
-      moved_by_[at(k)] |= 2;
-    }
+    const double* const y = Yc_.row(a);
+    char* const moved = moved_by_.data();
+    for (int k = 0; k < n; ++k) moved[k] |= static_cast<char>(y[k] != 0);
   }
   nonzero_.clear();
   for (int k = 0; k < n; ++k)

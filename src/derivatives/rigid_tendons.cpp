@@ -114,9 +114,7 @@ int RigidDerivative::new_tendon_row(const IslandSolution& s, int j) {
   const int o = 3 * s.problem.nc() + j;
   for (int k : tendon_dofs_) support_.push_back(local_[at(k)]);
   const int a = open_row(s.problem.R()[o], false);
-  for (int k : tendon_dofs_) Jc_(a, local_[at(k)]) = Jb_(a, local_[at(k)]) = J_row_[k];
-  add_whitened(Yc_, a, s.problem, o, 1);
-  add_whitened(Yb_, a, s.problem, o, 1);
+  add_whitened(a, s.problem, o, 1, Side::Both);
   return a;
 }
 

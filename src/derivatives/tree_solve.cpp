@@ -1,5 +1,6 @@
 #include "derivatives/tree_solve.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "linalg/clones.hpp"
@@ -10,7 +11,7 @@
 namespace tribo {
 
 TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), below_(at(model.nv)) {
-  inverse_.setZero(model.nv);
+  dis_.setZero(2 * model.nv);
   std::vector<std::vector<std::pair<int, int>>> carried(at(model.nv));  // coordinate, place
   for (const Body& body : model.bodies) {
     const int root = model.trees[at(body.tree)].iv;
@@ -40,33 +41,40 @@ TreeSolve::TreeSolve(const Model& model) : model_(model), above_(at(model.nv)), 
 TRIBO_CLONES void TreeSolve::factor(int t, const TreeBlocks& M, const VecX& extra) {
   const Tree& tree = model_.trees[at(t)];
   const int iv = tree.iv, nv = tree.nv;
-  double* const value = value_.data();
+  double *const value = value_.data(), *const root = dis_.data() + model_.nv;
   for (int k = iv; k < iv + nv; ++k) {
     const List& chain = above_[at(k)];
     const double* const m = M.row(k);
     const int* const path = index_.data() + chain.first;
     for (int a = 0; a < chain.count; ++a) value[chain.first + a] = m[iv + path[a]];
-    inverse_[k] = m[k] + extra[k];
+    dis_[k] = m[k] + extra[k];
   }
   for (int k = iv + nv - 1; k >= iv; --k) {
     const List& chain = above_[at(k)];
     double* const row = value + chain.first;
     const int* const path = index_.data() + chain.first;
-    const double inverse = inverse_[k] = 1 / inverse_[k];
+    const double pivot = dis_[k], inverse = 1 / pivot;
     for (int a = chain.count - 1; a >= 0; --a) {
       const double share = row[a] * inverse;
       const int j = iv + path[a];
       double* const other = value + above_[at(j)].first;
       for (int b = 0; b < a; b += 4) store(other + b, load(other + b) - share * load(row + b));
-      inverse_[j] -= share * row[a];
+      dis_[j] -= share * row[a];
     }
     for (int a = 0; a < chain.count; a += 4) store(row + a, -inverse * load(row + a));
+    dis_[k] = std::sqrt(inverse);
+    root[k] = pivot * dis_[k];
   }
-  const int first = below_[at(iv)].first, last = below_[at(iv + nv - 1)].first + below_[at(iv + nv - 1)].count;
-  for (int i = first; i < last; ++i) by_root_[at(i)] = value[mirror_[at(i)]];
+  for (int j = iv; j < iv + nv; ++j) {
+    const List& list = below_[at(j)];
+    const double dis = dis_[j];
+    for (int i = list.first; i < list.first + list.count; ++i)
+      by_root_[at(i)] = value[mirror_[at(i)]] * (dis * root[iv + carried_[at(i)]]);
+  }
 }
 
-// Both passes over a block of columns, whose rows then are at hand.
+// Passes over a block of columns, whose rows then are at hand.
+template <bool First, bool Second>
 struct TreeSolve::Block {
   const TreeSolve& of;
   const Tree& tree;
@@ -75,16 +83,15 @@ struct TreeSolve::Block {
 
   template <class Pack, int Packs>
   [[gnu::always_inline]] void run(int c) const {
-    for (int k = tree.nv - 1; k >= 0; --k) {  // (solve.1)
+    for (int k = tree.nv - 1; First && k >= 0; --k) {  // (solve.1)
       const List& list = of.below_[at(tree.iv + k)];
-      if (list.count == 0) continue;
-      rows::combine<Pack, Packs, true>({1, rows + k * stride, rows, stride, of.carried_.data() + list.first,
-                                        of.by_root_.data() + list.first, list.count},
+      rows::combine<Pack, Packs, true>({of.dis_[tree.iv + k], rows + k * stride, rows, stride,
+                                        of.carried_.data() + list.first, of.by_root_.data() + list.first, list.count},
                                        c);
     }
-    for (int k = 0; k < tree.nv; ++k) {  // (solve.2)
+    for (int k = 0; Second && k < tree.nv; ++k) {  // (solve.2)
       const List& list = of.above_[at(tree.iv + k)];
-      rows::combine<Pack, Packs, true>({of.inverse_[tree.iv + k], rows + k * stride, rows, stride,
+      rows::combine<Pack, Packs, true>({of.dis_[tree.iv + k], rows + k * stride, rows, stride,
                                         of.index_.data() + list.first, of.value_.data() + list.first, list.count},
                                        c);
     }
@@ -106,13 +113,18 @@ TRIBO_AVX2 void run_four(const B& block, int columns) {
 
 }  // namespace
 
-void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const {
-  const Block block{*this, model_.trees[at(t)], X.row(first), X.stride()};
+template <bool First, bool Second>
+void TreeSolve::run(int t, RowMatrix& X, int first, int columns) const {
+  const Block<First, Second> block{*this, model_.trees[at(t)], X.row(first), X.stride()};
   const int packed = (columns + 3) / 4 * 4;
 #ifdef TRIBO_WIDE
   if (rows::width() == 8) return run_eight(block, packed);
 #endif
   rows::width() == 4 ? run_four(block, packed) : rows::each_block<rows::Pack2>(packed, block);
 }
+
+void TreeSolve::solve(int t, RowMatrix& X, int first, int columns) const { run<true, true>(t, X, first, columns); }
+void TreeSolve::whiten(int t, RowMatrix& X, int first, int columns) const { run<true, false>(t, X, first, columns); }
+void TreeSolve::unwhiten(int t, RowMatrix& X, int first, int columns) const { run<false, true>(t, X, first, columns); }
 
 }  // namespace tribo
