@@ -17,7 +17,7 @@ void compare(const char* name, int repeats) {
   Simulation simulation = make_simulation(scene);
   MjcfOptions options;
   MujocoPeer peer(scene, options);
-  constexpr int settling = 4000;  // at rest: a step that still solves costs 1.6 times as much, and the derivative has one
+  constexpr int settling = 4000;  // to rest: a step that still solves takes 1.6 times as long
   for (int k = 0; k < settling; ++k) {
     simulation.step();
     peer.step();

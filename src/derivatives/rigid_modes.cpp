@@ -109,9 +109,7 @@ void RigidDerivative::list_laws(const IslandSolution& s) {
     slips_[at(k)] = slip;
     return k;
   };
-  const auto both = [&](int k, int unknown, double share) {
-    add_whitened(k, problem, unknown, share, Side::Both);
-  };
+  const auto both = [&](int k, int unknown, double share) { add_whitened(k, problem, unknown, share, Side::Both); };
   for (int i = 0; i < problem.nc(); ++i) {
     const double *f = f_.data() + 3 * i, *c = c_.data() + 3 * i, mu = problem.mu()[i];
     if (!(f[2] > 0) || f[2] / F < c[2] / a) continue;
