@@ -171,7 +171,7 @@ TEST_CASE("mirror images of scenes that went otherwise: to 1e-9 m with a toleran
 }
 
 // With boxes that are longer on one side by 1e-10, rim points by the order of corners, and touches by forces of rounding, 4 % of all scenes
-// were off; some 2.4 % are: chaos, and solves that end within their tolerance elsewhere in the image.
+// were off; 2 % are: chaos, and solves that end within their tolerance elsewhere in the image (a table of all in docs/theory/rigid.md).
 TEST_CASE("mirror images go the same way to 1e-9 m, but where last bits alone lead as far") {
   const Count first = count(0, 60), second = count(1400, 1460);  // where four of 60 were off
   CHECK(first.chosen + second.chosen == 0);
