@@ -240,8 +240,8 @@ Recorder::Recorder(const std::string& folder, const Scene& scene, const Recordin
                        (error ? error.message() : "something else has that name") + ")");
   }
   impl_->lock.emplace(folder);
-  destination(impl_->recording());                            // refused now rather than after the run
-  fs::remove_all(impl_->folder / "recording.packed", error);  // of a run that was killed while it removed it
+  destination(impl_->recording());  // refused now rather than after the run
+  remove_packed(impl_->folder);
   impl_->rescued = rescue(impl_->partial);
   fs::create_directory(impl_->partial, error);
   if (error) throw InvalidInput(impl_->partial.string() + ": cannot be made (" + error.message() + ")");

@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t least_header = 128;  // of the arrays that a recorder writes [bytes]
+const char* const packed = "recording.packed";
 
 struct Array {
   File file;
@@ -87,10 +88,15 @@ std::uint64_t pack_partial(const std::string& partial, const std::string& npz) {
 
 void discard_partial(const std::string& partial) {
   std::error_code error;
-  const fs::path packed = fs::path(partial).parent_path() / "recording.packed";
-  fs::remove_all(packed, error);
-  fs::rename(partial, packed, error);
-  fs::remove_all(packed, error);
+  const fs::path folder = fs::path(partial).parent_path();
+  remove_packed(folder);
+  fs::rename(partial, folder / packed, error);
+  remove_packed(folder);
+}
+
+void remove_packed(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder / packed, error);
 }
 
 std::string pack_aside(const std::string& partial, const std::string& folder) {
@@ -105,6 +111,7 @@ std::vector<RecoveredRecording> recover_recordings(const std::string& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) throw InvalidInput(folder + ": is not a folder");
   const FolderLock lock(folder);
+  remove_packed(folder);
   std::vector<std::string> left;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (entry.is_directory(error) && entry.path().filename().string().starts_with("recording.partial"))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ std::string pack_aside(const std::string& partial, const std::string& folder);
 
 /// Removes a recording.partial that is packed, under another name: killed meanwhile, what is left of it is no recording.
 void discard_partial(const std::string& partial);
+/// What is left of it.
+void remove_packed(const std::filesystem::path& folder);
 
 struct RecoveredRecording {
   std::string from, to;       ///< `to` is empty where nothing was recorded

@@ -287,7 +287,9 @@ class Interrupted(Endless):
         answer = self.json("recover", out)
         with np.load(out / "recording.npz") as r:
             self.assertEqual([x["records"] for x in answer["recovered"]], [len(r["time"])])
+        (out / "recording.packed").mkdir()  # of one that was killed while it removed it
         self.assertEqual(self.json("recover", out)["recovered"], [])
+        self.assertFalse((out / "recording.packed").exists())
         self.assertEqual(sorted(p.name for p in out.iterdir()), ["recording.npz"])
         self.assertEqual(tribo("recover", self.folder / "none").returncode, 2)
 
